@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An independent, naive simulator: the oracle for bdgrind's totals.
+
+It is fed by another tool's address trace (valgrind --tool=lackey --trace-mem=yes) and knows
+nothing of bdgrind's engine: both are written from the same rules (docs/simulation.md). It has no
+call stack and no tree, for totals do not depend on them. Clearness goes before speed; it manages
+about half a million trace lines a second.
+
+    cache_oracle.py --D1=1024,2,64 -- PROGRAM ARGS...     trace a program and print the totals
+    cache_oracle.py --D1=1024,2,64 < TRACE                the same for a recorded trace
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+EVENTS = (
+    "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
+    "AcCost1", "SpLoss1", "EvLine1", "UsByte1", "Access1",
+    "AcCost2", "SpLoss2", "EvLine2", "UsByte2", "Access2",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Size of a cache in bytes, ways of each set, bytes of each line."""
+
+    size: int
+    ways: int
+    line_size: int
+
+    @classmethod
+    def parse(cls, text: str) -> Geometry:
+        size, ways, line_size = (int(number, 0) for number in text.split(","))
+        return cls(size, ways, line_size)
+
+    @property
+    def sets(self) -> int:
+        return self.size // (self.ways * self.line_size)
+
+
+class Line:
+    """What happened to a cache line since it was loaded: accesses, and a bit per byte touched."""
+
+    __slots__ = ("accesses", "used")
+
+    def __init__(self) -> None:
+        self.accesses = 0
+        self.used = 0
+
+
+class Cache:
+    """Sets of lines. A dict keeps the order of insertion: least recently used first."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.line_size = geometry.line_size
+        self.ways = geometry.ways
+        self.set_count = geometry.sets
+        self.sets: list[dict[int, Line]] = [{} for _ in range(geometry.sets)]
+        self.accesses_cost = self.loss = self.evictions = self.bytes_used = self.accesses = 0
+
+    def use(self, number: int) -> Line | None:
+        """The line of this number, now the most recently used one; None if it is not here."""
+        ways = self.sets[number % self.set_count]
+        line = ways.pop(number, None)
+        if line is not None:
+            ways[number] = line
+        return line
+
+    def victim(self, number: int) -> int | None:
+        """The number of the line that has to leave before line `number` can come in."""
+        ways = self.sets[number % self.set_count]
+        return next(iter(ways)) if len(ways) == self.ways else None
+
+    def load(self, number: int) -> Line:
+        line = self.sets[number % self.set_count][number] = Line()
+        return line
+
+    def peek(self, number: int) -> Line | None:
+        return self.sets[number % self.set_count].get(number)
+
+    def remove(self, number: int) -> Line:
+        line = self.sets[number % self.set_count].pop(number)
+        used = line.used.bit_count()
+        self.accesses_cost += 1000 // line.accesses
+        self.loss += self.line_size - used
+        self.evictions += 1
+        self.bytes_used += used
+        self.accesses += line.accesses
+        return line
+
+    def resident(self) -> list[int]:
+        return [number for ways in self.sets for number in ways]
+
+
+class Hierarchy:
+    """I1 and D1 in front of one LL."""
+
+    def __init__(self, i1: Geometry, d1: Geometry, ll: Geometry) -> None:
+        self.i1 = Cache(i1)
+        self.d1 = Cache(d1)
+        self.ll = Cache(ll)
+
+    def access(self, l1: Cache, address: int, size: int) -> tuple[bool, bool]:
+        """One access of `size` bytes. Did it miss the first level, and the last?"""
+        missed_l1 = missed_ll = False
+        end = address + size
+        for number in range(address // l1.line_size, (end - 1) // l1.line_size + 1):
+            line_start = number * l1.line_size
+            first, last = max(address, line_start), min(end, line_start + l1.line_size)
+            line = l1.use(number)
+            if line is None:
+                missed_l1 = True
+                victim = l1.victim(number)
+                if victim is not None:
+                    self.evict_l1(l1, victim)
+                line = l1.load(number)
+                missed_ll |= self.look_in_ll(first, last)
+            line.accesses += 1
+            line.used |= ((1 << (last - first)) - 1) << (first - line_start)
+        return missed_l1, missed_ll
+
+    def look_in_ll(self, first: int, last: int) -> bool:
+        missed = False
+        for number in range(first // self.ll.line_size, (last - 1) // self.ll.line_size + 1):
+            if self.ll.use(number) is None:
+                missed = True
+                victim = self.ll.victim(number)
+                if victim is not None:
+                    self.evict_ll(victim)
+                self.ll.load(number)
+        return missed
+
+    def evict_l1(self, l1: Cache, number: int) -> None:
+        start = number * l1.line_size
+        line = l1.remove(number)
+        step = min(l1.line_size, self.ll.line_size)
+        for piece in range(start, start + l1.line_size, step):
+            below = self.ll.peek(piece // self.ll.line_size)
+            if below is not None:
+                self.merge(line, start, below, piece // self.ll.line_size * self.ll.line_size)
+
+    def evict_ll(self, number: int) -> None:
+        """Takes over what the copies in the first level have gathered so far, then evicts."""
+        start = number * self.ll.line_size
+        line = self.ll.peek(number)
+        assert line is not None
+        for l1 in (self.i1, self.d1):
+            step = min(l1.line_size, self.ll.line_size)
+            for piece in range(start, start + self.ll.line_size, step):
+                above = l1.peek(piece // l1.line_size)
+                if above is not None:
+                    self.merge(above, piece // l1.line_size * l1.line_size, line, start)
+        self.ll.remove(number)
+
+    def merge(self, above: Line, above_start: int, below: Line, below_start: int) -> None:
+        shift = above_start - below_start
+        used = above.used << shift if shift >= 0 else above.used >> -shift
+        below.used |= used & ((1 << self.ll.line_size) - 1)
+        below.accesses += above.accesses
+
+    def flush(self) -> None:
+        for l1 in (self.i1, self.d1):
+            for number in l1.resident():
+                self.evict_l1(l1, number)
+        for number in self.ll.resident():
+            self.evict_ll(number)
+
+
+def simulate(trace: Iterable[bytes], i1: Geometry, d1: Geometry, ll: Geometry) -> dict[str, int]:
+    """The totals of a lackey trace.
+
+    A line of it is `I  address,size` for an instruction, followed by its data accesses: ` L `
+    loads, ` S ` stores, ` M ` modifies. A modify is one access, and counted as a write.
+    """
+    caches = Hierarchy(i1, d1, ll)
+    access, i1_cache, d1_cache = caches.access, caches.i1, caches.d1
+    instructions = reads = writes = 0
+    i1_misses = d1_read_misses = d1_write_misses = 0
+    ll_fetch_misses = ll_read_misses = ll_write_misses = 0
+    for record in trace:
+        kind = record[:3]
+        if kind == b"I  ":
+            address, _, size = record[3:].partition(b",")
+            missed_l1, missed_ll = access(i1_cache, int(address, 16), int(size))
+            instructions += 1
+            i1_misses += missed_l1
+            ll_fetch_misses += missed_ll
+        elif kind == b" L ":
+            address, _, size = record[3:].partition(b",")
+            missed_l1, missed_ll = access(d1_cache, int(address, 16), int(size))
+            reads += 1
+            d1_read_misses += missed_l1
+            ll_read_misses += missed_ll
+        elif kind in (b" S ", b" M "):
+            address, _, size = record[3:].partition(b",")
+            missed_l1, missed_ll = access(d1_cache, int(address, 16), int(size))
+            writes += 1
+            d1_write_misses += missed_l1
+            ll_write_misses += missed_ll
+    caches.flush()
+
+    values = [instructions, reads, writes, i1_misses, d1_read_misses, d1_write_misses]
+    values += [ll_fetch_misses, ll_read_misses, ll_write_misses]
+    for caches_of_level in ((caches.i1, caches.d1), (caches.ll,)):
+        values.append(sum(cache.accesses_cost for cache in caches_of_level))
+        values.append(sum(cache.loss for cache in caches_of_level))
+        values.append(sum(cache.evictions for cache in caches_of_level))
+        values.append(sum(cache.bytes_used for cache in caches_of_level))
+        values.append(sum(cache.accesses for cache in caches_of_level))
+    return dict(zip(EVENTS, values, strict=True))
+
+
+def trace_program(
+    command: Sequence[str],
+    valgrind: Sequence[str] = ("valgrind",),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[bytes]:
+    """The lines of a program's address trace, as they come.
+
+    Command, environment and the kind of standard output decide where things lie on the program's
+    stack: they must be those of the run compared with.
+    """
+    read_end, write_end = os.pipe()
+    options = ["--tool=lackey", "--basic-counts=no", "--trace-mem=yes", f"--log-fd={write_end}"]
+    # Without this option VEX evaluates both sides of an `a && b` at once where it can, and lackey
+    # counts the instructions of `b` even where `a` is false.
+    options += ["--vex-guest-chase=no"]
+    with subprocess.Popen(
+        [*valgrind, *options, *command],
+        pass_fds=[write_end],
+        stdout=subprocess.DEVNULL,
+        env=environment,
+    ) as process:
+        os.close(write_end)
+        with os.fdopen(read_end, "rb", buffering=1 << 20) as lines:
+            yield from lines
+        process.wait()
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for level, default in (("I1", "32768,8,64"), ("D1", "32768,8,64"), ("LL", "8388608,16,64")):
+        parser.add_argument(f"--{level}", type=Geometry.parse, default=Geometry.parse(default))
+    parser.add_argument("command", nargs="*")
+    options = parser.parse_args(argv)
+    trace = trace_program(options.command) if options.command else sys.stdin.buffer
+    for event, value in simulate(trace, options.I1, options.D1, options.LL).items():
+        print(f"{event:8} {value:>16,}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
