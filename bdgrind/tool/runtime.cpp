@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the C and C++ libraries would supply in an ordinary program. The tool is linked without either: there is no
+// libc below Valgrind, and libcoregrind brings only memcpy, memmove, memset and abort. This file has the rest of what
+// gcc and the headers of the C++ library refer to, and not more: a symbol that is missing here fails the link and the
+// undefined-symbols gate, which is the moment to ask whether the code that wants it belongs into the tool.
+//
+// Deliberately absent: __cxa_atexit and __cxa_guard_* (static constructors never run here, every global is constinit)
+// and everything about exceptions.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "engine/check.h"
+#include "tool/valgrind.h"
+
+namespace {
+
+// VG_(malloc) never returns null: when memory runs out, the core says so and ends the process.
+void* allocate(std::size_t size_bytes) {
+    return VG_(malloc)("bdgrind", size_bytes);
+}
+
+// An over-aligned block starts behind a word that holds the address to be freed.
+void* allocate_aligned(std::size_t size_bytes, std::align_val_t alignment) {
+    const auto align = static_cast<std::size_t>(alignment);
+    char* const block = static_cast<char*>(allocate(size_bytes + align + sizeof(void*)));
+    const auto first = reinterpret_cast<std::uintptr_t>(block) + sizeof(void*);
+    const auto aligned = (first + align - 1) & ~(align - 1);
+    void** const result = reinterpret_cast<void**>(aligned);
+    result[-1] = block;
+    return result;
+}
+
+void free_aligned(void* block) {
+    if (block != nullptr)
+        VG_(free)(static_cast<void**>(block)[-1]);
+}
+
+[[noreturn]] void stop(const char* sentence) {
+    VG_(tool_panic)(sentence);
+    __builtin_unreachable();  // The declaration of tool_panic does not say that it never returns.
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, std::align_val_t align) { return allocate_aligned(size, align); }
+void* operator new[](std::size_t size, std::align_val_t align) { return allocate_aligned(size, align); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+
+void operator delete(void* block) noexcept { VG_(free)(block); }
+void operator delete[](void* block) noexcept { VG_(free)(block); }
+void operator delete(void* block, std::size_t) noexcept { VG_(free)(block); }
+void operator delete[](void* block, std::size_t) noexcept { VG_(free)(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { VG_(free)(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { VG_(free)(block); }
+void operator delete(void* block, std::align_val_t) noexcept { free_aligned(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { free_aligned(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { free_aligned(block); }
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { free_aligned(block); }
+
+const std::nothrow_t std::nothrow{};
+
+// gcc recognises hand-written loops over bytes and turns them into calls of the very functions they implement; these
+// go through Valgrind's own, which were compiled with that in mind.
+extern "C" {
+
+int memcmp(const void* left, const void* right, std::size_t size) {
+    return VG_(memcmp)(left, right, size);
+}
+
+void* memchr(const void* block, int byte, std::size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(block);
+    for (std::size_t i = 0; i < size; ++i)
+        if (bytes[i] == static_cast<unsigned char>(byte))
+            return const_cast<unsigned char*>(bytes + i);
+    return nullptr;
+}
+
+std::size_t strlen(const char* text) {
+    return VG_(strlen)(text);
+}
+
+int strcmp(const char* left, const char* right) {
+    return VG_(strcmp)(left, right);
+}
+
+int strncmp(const char* left, const char* right, std::size_t size) {
+    return VG_(strncmp)(left, right, size);
+}
+
+[[noreturn]] void __cxa_pure_virtual() {
+    stop("a pure virtual function was called");
+}
+
+}  // extern "C"
+
+// The C++ library reports these by exceptions, which end here: each is a bug of ours or memory that cannot be had.
+namespace std {
+
+void __throw_length_error(const char* what) { stop(what); }
+void __throw_logic_error(const char* what) { stop(what); }
+void __throw_invalid_argument(const char* what) { stop(what); }
+void __throw_out_of_range(const char* what) { stop(what); }
+void __throw_out_of_range_fmt(const char* what, ...) { stop(what); }
+void __throw_bad_alloc() { stop("an allocation is larger than the address space"); }
+void __throw_bad_array_new_length() { stop("an array is larger than the address space"); }
+void __throw_bad_function_call() { stop("an empty std::function was called"); }
+
+}  // namespace std
+
+namespace bd {
+
+void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right) {
+    VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,
+              static_cast<unsigned long long>(left), static_cast<unsigned long long>(right));
+    stop("a check of bdgrind's own failed, as the line above says");
+}
+
+}  // namespace bd
