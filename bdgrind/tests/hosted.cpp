@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "engine/check.h"
+#include "engine/zeroed_array.h"
 
 namespace bd {
 
@@ -14,6 +15,16 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
     std::fprintf(stderr, "%s:%d: check failed: %s (left %" PRIu64 ", right %" PRIu64 ")\n", file, line, what, left,
                  right);
     std::abort();
+}
+
+void* allocate_zeroed(std::size_t size_bytes) {
+    void* const memory = std::calloc(size_bytes, 1);
+    if (memory == nullptr) std::abort();
+    return memory;
+}
+
+void free_zeroed(void* memory, std::size_t) {
+    std::free(memory);
 }
 
 }  // namespace bd

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The one table of events: what bdgrind counts, in the order of the columns of its output. Every cost vector has
+// one 64-bit count per event up to the last enabled one, so an Event is also an index.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace bd {
+
+// An option switches a group as a whole.
+enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2 };
+
+// name, group, whether viewers know the name, long name.
+// The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
+// each pair of costs exist because viewers cannot divide: they let a reader form any ratio.
+#define BD_EVENTS(X)                                                                     \
+    X(Ir, kAlways, true, "Instructions executed")                                        \
+    X(Dr, kAlways, true, "Data reads")                                                   \
+    X(Dw, kAlways, true, "Data writes")                                                  \
+    X(I1mr, kMisses, true, "L1 instruction fetch misses")                                \
+    X(D1mr, kMisses, true, "L1 data read misses")                                        \
+    X(D1mw, kMisses, true, "L1 data write misses")                                       \
+    X(ILmr, kMisses, true, "LL instruction fetch misses")                                \
+    X(DLmr, kMisses, true, "LL data read misses")                                        \
+    X(DLmw, kMisses, true, "LL data write misses")                                       \
+    X(AcCost1, kUse1, false, "L1 cost of rare use (1000 per access of a line)")          \
+    X(SpLoss1, kUse1, false, "L1 bytes loaded but never used")                           \
+    X(EvLine1, kUse1, false, "L1 lines evicted")                                         \
+    X(UsByte1, kUse1, false, "L1 bytes used of evicted lines")                           \
+    X(Access1, kUse1, false, "L1 accesses to evicted lines")                             \
+    X(AcCost2, kUse2, false, "LL cost of rare use (1000 per access of a line)")          \
+    X(SpLoss2, kUse2, false, "LL bytes loaded but never used")                           \
+    X(EvLine2, kUse2, false, "LL lines evicted")                                         \
+    X(UsByte2, kUse2, false, "LL bytes used of evicted lines")                           \
+    X(Access2, kUse2, false, "LL accesses to evicted lines")
+
+enum class Event : std::uint8_t {
+#define BD_EVENT_ENUMERATOR(name, group, known, description) k##name,
+    BD_EVENTS(BD_EVENT_ENUMERATOR)
+#undef BD_EVENT_ENUMERATOR
+        kCount
+};
+
+inline constexpr std::size_t kEventCount = static_cast<std::size_t>(Event::kCount);
+
+struct EventInfo {
+    const char* name;
+    EventGroup group;
+    bool known_to_viewers;    // else the output explains it in an `event:` line
+    const char* description;  // the long name
+};
+
+inline constexpr std::array<EventInfo, kEventCount> kEvents{{
+#define BD_EVENT_INFO(name, group, known, description) {#name, EventGroup::group, known, description},
+    BD_EVENTS(BD_EVENT_INFO)
+#undef BD_EVENT_INFO
+}};
+
+constexpr std::size_t column(Event event) {
+    return static_cast<std::size_t>(event);
+}
+
+// How many of an execution's events are counted by running totals (Ir, Dr, Dw): they happen in every block. All
+// others are charged to a tree node when they happen.
+inline constexpr std::size_t kRunningEvents = column(Event::kDw) + 1;
+
+// Which events this run counts.
+class EventSet {
+public:
+    constexpr void enable(EventGroup group) { groups_ |= bit(group); }
+
+    constexpr bool has(Event event) const { return (groups_ & bit(kEvents[column(event)].group)) != 0; }
+
+    // The length of a cost vector: one past the last enabled event.
+    constexpr std::size_t width() const {
+        std::size_t width = kEventCount;
+        while (!has(static_cast<Event>(width - 1))) --width;
+        return width;
+    }
+
+private:
+    static constexpr std::uint32_t bit(EventGroup group) { return 1u << static_cast<unsigned>(group); }
+
+    std::uint32_t groups_ = bit(EventGroup::kAlways);
+};
+
+}  // namespace bd

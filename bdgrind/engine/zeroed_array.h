@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A large array of zero bytes whose memory is only taken when it is used: the kernel's zero pages. A last-level cache
+// of half a gigabyte costs a small program nothing that way.
+
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace bd {
+
+// Supplied by whoever links the engine. Never null: the process ends if there is no memory. 16-byte aligned.
+void* allocate_zeroed(std::size_t size_bytes);
+void free_zeroed(void* memory, std::size_t size_bytes);
+
+// T must be fine as zero bytes.
+template <class T>
+class ZeroedArray {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+public:
+    explicit ZeroedArray(std::size_t size)
+        : data_(size == 0 ? nullptr : static_cast<T*>(allocate_zeroed(size * sizeof(T)))), size_(size) {}
+    ~ZeroedArray() {
+        if (data_ != nullptr) free_zeroed(data_, size_ * sizeof(T));
+    }
+    ZeroedArray(const ZeroedArray&) = delete;
+    ZeroedArray& operator=(const ZeroedArray&) = delete;
+
+    T& operator[](std::size_t index) { return data_[index]; }
+    const T& operator[](std::size_t index) const { return data_[index]; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    std::size_t size() const { return size_; }
+
+private:
+    T* data_;
+    std::size_t size_;
+};
+
+}  // namespace bd
