@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/block.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <new>
+
+#include "engine/check.h"
+
+namespace bd {
+namespace {
+
+// Sections of one object are numbered within this many.
+constexpr std::uint32_t kSectionsPerObject = 16;
+
+template <class T>
+std::uint16_t narrow(T value) {
+    BD_CHECK_OP(value, <=, std::numeric_limits<std::uint16_t>::max());
+    return static_cast<std::uint16_t>(value);
+}
+
+// Copies `from` to the raw memory at `to` and moves `to` behind it.
+template <class T>
+const T* place(std::byte*& to, const std::vector<T>& from) {
+    static_assert(alignof(T) <= 8 && sizeof(T) % 8 == 0);
+    T* placed = reinterpret_cast<T*>(to);
+    std::uninitialized_copy(from.begin(), from.end(), placed);
+    to += from.size() * sizeof(T);
+    return placed;
+}
+
+void mix(std::uint64_t& hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+}
+
+}  // namespace
+
+void BlockBuilder::start(Address address, const Function& function, Address load_bias, std::uint32_t section,
+                         bool is_entry) {
+    BD_CHECK_OP(section, <, kSectionsPerObject);
+    header_ = Block{};
+    header_.address = address;
+    header_.function = &function;
+    header_.load_bias = load_bias;
+    header_.section = function.object->id * kSectionsPerObject + section;
+    header_.is_entry = is_entry;
+    exits_.clear();
+    instructions_.clear();
+    accesses_.clear();
+    fetches_.clear();
+    reads_ = 0;
+    writes_ = 0;
+}
+
+void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file,
+                                   std::uint32_t line) {
+    instructions_.push_back({narrow(address - header_.address), narrow(size), line, &file});
+}
+
+void BlockBuilder::add_access(std::uint32_t size, AccessKind kind, bool guarded) {
+    accesses_.push_back({size, narrow(instructions_.size() - 1), kind, guarded});
+    (is_write(kind) ? writes_ : reads_) += 1;
+}
+
+void BlockBuilder::make_modify() {
+    Access& access = accesses_.back();
+    BD_CHECK(access.kind == AccessKind::kRead);
+    access.kind = AccessKind::kModify;
+    --reads_;
+    ++writes_;
+}
+
+std::size_t BlockBuilder::add_exit(JumpKind jump) {
+    BD_CHECK(!instructions_.empty());
+    const Instruction& last = instructions_.back();
+    exits_.push_back({.block = nullptr,
+                      .index = narrow(exits_.size()),
+                      .jump = jump,
+                      .instructions = narrow(instructions_.size()),
+                      .reads = reads_,
+                      .writes = writes_,
+                      .accesses = narrow(accesses_.size()),
+                      .fetches = 0,
+                      .return_address = header_.address + last.offset + last.size});
+    return exits_.size() - 1;
+}
+
+// Cuts the instruction bytes at line borders and at exits, so that every exit has fetched whole entries.
+void BlockBuilder::cut_fetches(unsigned line_bits) {
+    std::size_t next = 0;
+    for (Exit& exit : exits_) {
+        bool joins = false;  // the first fetch of a segment is never joined to the one before the exit
+        for (; next < exit.instructions; ++next) {
+            const Instruction& instruction = instructions_[next];
+            Address at = header_.address + instruction.offset;
+            const Address end = at + instruction.size;
+            while (at < end) {
+                const Address line = at >> line_bits;
+                const Address stop = std::min(end, (line + 1) << line_bits);
+                const auto first = static_cast<std::uint16_t>(at - (line << line_bits));
+                if (joins && fetches_.back().line == LineNumber{line} &&
+                    fetches_.back().first_byte + fetches_.back().size == first) {
+                    fetches_.back().size = narrow(fetches_.back().size + (stop - at));
+                    ++fetches_.back().count;
+                } else {
+                    fetches_.push_back({LineNumber{line}, first, narrow(stop - at), 1, narrow(next)});
+                    joins = true;
+                }
+                at = stop;
+            }
+        }
+        exit.fetches = narrow(fetches_.size());
+    }
+}
+
+bool BlockBuilder::describes(const Block& block) const {
+    const auto same_exit = [](const Exit& a, const Exit& b) {
+        return a.jump == b.jump && a.instructions == b.instructions && a.accesses == b.accesses &&
+               a.return_address == b.return_address;
+    };
+    const auto same_instruction = [](const Instruction& a, const Instruction& b) {
+        return a.offset == b.offset && a.size == b.size && a.line == b.line && a.file == b.file;
+    };
+    const auto same_access = [](const Access& a, const Access& b) {
+        return a.size == b.size && a.instruction == b.instruction && a.kind == b.kind && a.guarded == b.guarded;
+    };
+    return block.address == header_.address && block.function == header_.function &&
+           block.load_bias == header_.load_bias && block.section == header_.section &&
+           block.is_entry == header_.is_entry && std::ranges::equal(block.exits(), exits_, same_exit) &&
+           std::ranges::equal(block.instructions(), instructions_, same_instruction) &&
+           std::ranges::equal(block.accesses(), accesses_, same_access);
+}
+
+std::uint64_t BlockBuilder::hash() const {
+    std::uint64_t hash = 0;
+    mix(hash, header_.address);
+    mix(hash, header_.function->id);
+    for (const Instruction& instruction : instructions_) mix(hash, instruction.offset * 65536u + instruction.line);
+    for (const Access& access : accesses_) mix(hash, access.instruction * 65536u + access.size);
+    for (const Exit& exit : exits_) mix(hash, exit.instructions * 65536u + exit.accesses);
+    return hash;
+}
+
+const Block& BlockTable::add(BlockBuilder& builder) {
+    BD_CHECK(!builder.exits_.empty());
+    // Different code with the same hash probes on, as in any open table.
+    std::uint64_t hash = builder.hash();
+    for (auto found = by_hash_.find(hash); found != by_hash_.end(); found = by_hash_.find(++hash)) {
+        if (builder.describes(*found->second)) return *found->second;
+    }
+
+    builder.cut_fetches(line_bits_);
+    static_assert(sizeof(Block) % 8 == 0);
+    const std::size_t bytes = sizeof(Block) + builder.exits_.size() * sizeof(Exit) +
+                              builder.instructions_.size() * sizeof(Instruction) +
+                              builder.accesses_.size() * sizeof(Access) + builder.fetches_.size() * sizeof(Fetch);
+    std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
+    Block* block = new (memory) Block(builder.header_);
+    block->id = static_cast<std::uint32_t>(blocks_.size());
+    block->exit_count = narrow(builder.exits_.size());
+    block->instruction_count = narrow(builder.instructions_.size());
+    block->access_count = narrow(builder.accesses_.size());
+    block->fetch_count = narrow(builder.fetches_.size());
+    for (Exit& exit : builder.exits_) exit.block = block;
+    memory += sizeof(Block);
+    block->exits_ = place(memory, builder.exits_);
+    block->instructions_ = place(memory, builder.instructions_);
+    block->accesses_ = place(memory, builder.accesses_);
+    block->fetches_ = place(memory, builder.fetches_);
+    blocks_.push_back(block);
+    by_hash_.emplace(hash, block);
+    return *block;
+}
+
+BlockTable::~BlockTable() {
+    for (const Block* block : blocks_) ::operator delete(const_cast<Block*>(block));
+}
+
+}  // namespace bd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The trace: a sequence of words that says what the guest executed. Instrumented code writes it, the replay reads
+// it. Two kinds of records:
+//
+//   block    [address of an Exit] [stack pointer at the block's entry] [address]...
+//            One address per access up to that exit, in program order; 0 for a guarded access that did not happen.
+//   marker   [address of a marker Exit] [value] [value] [value]
+//            Something that is not code; what the values mean depends on the marker, unused ones are 0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/block.h"
+#include "engine/types.h"
+
+namespace bd {
+
+using Batch = std::span<const Word>;
+
+inline constexpr std::size_t kHeaderWords = 2;
+inline constexpr std::size_t kMarkerWords = 4;
+
+enum class Marker : std::uint8_t {
+    kThread,       // guest thread: it runs from here on
+    kThreadEnd,    // guest thread: it has ended
+    kSignalEnter,  // guest thread, begin and end of a range of stack pointers: its next block is the start of a
+                   // signal handler; once the stack pointer is out of that range, the handler has been left
+    kSignalLeave,  // guest thread: it has returned from its latest handler
+    kCollect,      // 1 to collect costs from here on, 0 to stop
+    kCount
+};
+
+// Markers are exits of no block; `index` holds the Marker.
+extern const Exit kMarkers[static_cast<std::size_t>(Marker::kCount)];
+
+inline Word marker_word(Marker marker) {
+    return reinterpret_cast<Word>(&kMarkers[static_cast<std::size_t>(marker)]);
+}
+
+inline const Exit& exit_of(Word word) {
+    return *reinterpret_cast<const Exit*>(word);
+}
+
+// The number of words of the record that begins with `exit`.
+inline std::size_t record_words(const Exit& exit) {
+    return exit.block == nullptr ? kMarkerWords : kHeaderWords + exit.accesses;
+}
+
+}  // namespace bd
