@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Which bytes of a cache line were touched, one bit per byte.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace bd {
+
+// `kWords` 64-bit words serve lines of up to 64 * kWords bytes.
+template <unsigned kWords>
+class ByteMask {
+public:
+    // Bytes [first, first + size). Requires size >= 1 and first + size <= 64 * kWords.
+    static constexpr ByteMask range(unsigned first, unsigned size) {
+        ByteMask mask;
+        if constexpr (kWords == 1) {
+            mask.words_[0] = ((std::uint64_t{2} << (size - 1)) - 1) << first;
+        } else {
+            for (unsigned byte = first; byte < first + size;) {
+                const unsigned bit = byte % 64;
+                const unsigned here = std::min(64 - bit, first + size - byte);
+                mask.words_[byte / 64] |= ((std::uint64_t{2} << (here - 1)) - 1) << bit;
+                byte += here;
+            }
+        }
+        return mask;
+    }
+
+    constexpr ByteMask& operator|=(const ByteMask& other) {
+        for (unsigned i = 0; i < kWords; ++i) words_[i] |= other.words_[i];
+        return *this;
+    }
+    constexpr ByteMask operator&(const ByteMask& other) const {
+        ByteMask both;
+        for (unsigned i = 0; i < kWords; ++i) both.words_[i] = words_[i] & other.words_[i];
+        return both;
+    }
+
+    // The mask moved by `bytes` towards higher (positive) or lower addresses; what leaves the mask is dropped.
+    constexpr ByteMask moved(int bytes) const {
+        ByteMask moved;
+        for (unsigned from = 0; from < 64 * kWords; ++from) {
+            const int to = static_cast<int>(from) + bytes;
+            if (!test(from) || to < 0 || to >= static_cast<int>(64 * kWords)) continue;
+            moved.words_[static_cast<unsigned>(to) / 64] |= std::uint64_t{1} << (to % 64);
+        }
+        return moved;
+    }
+
+    constexpr bool test(unsigned byte) const { return (words_[byte / 64] >> (byte % 64) & 1) != 0; }
+
+    // Number of touched bytes.
+    constexpr unsigned count() const {
+        unsigned count = 0;
+        for (const std::uint64_t word : words_) count += static_cast<unsigned>(std::popcount(word));
+        return count;
+    }
+    constexpr bool empty() const { return *this == ByteMask{}; }
+
+    constexpr bool operator==(const ByteMask&) const = default;
+
+private:
+    std::array<std::uint64_t, kWords> words_{};
+};
+
+}  // namespace bd

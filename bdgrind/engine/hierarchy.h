@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. MODEL.md sections 2
+// and 3 are the specification.
+//
+// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
+// when a line is loaded and handed back when the line is evicted.
+//
+//   struct Sink {
+//       Owner load();                     // a line is being loaded; called once per level that loads it
+//       void evict(Level, const Owner&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
+//       void settle_fetches();            // credit all instruction fetches so far; their lines are about to be read
+//   };
+//
+// Hits on the most recently used line of a set are inline; all else is out of line.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/byte_mask.h"
+#include "engine/cache_tags.h"
+#include "engine/geometry.h"
+#include "engine/types.h"
+#include "engine/zeroed_array.h"
+
+namespace bd {
+
+enum class Level : std::uint8_t { kFirst, kLast };
+
+// The furthest that an access had to go.
+enum class Outcome : std::uint8_t { kHit, kFirstMiss, kLastMiss };
+
+// Who pays for a line: nobody, if it was loaded while costs were not collected.
+struct Owner {
+    NodeId node = kNoNode;
+    CostId costs = kNoCost;
+};
+
+// The geometry that the short way is compiled for: 64-byte lines everywhere, powers of two in front. Real machines
+// have it, with any number of sets in the LL.
+inline bool is_common(const CacheGeometries& caches) {
+    const auto power_of_two = [](std::uint64_t sets) { return (sets & (sets - 1)) == 0; };
+    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64 &&
+           power_of_two(caches.i1.sets()) && power_of_two(caches.d1.sets());
+}
+
+// `kCommon`: the caches are is_common(). `kUse`: lines keep track of their use and the sink is told of evictions.
+template <bool kCommon, bool kUse, class Sink>
+class Hierarchy {
+public:
+    Hierarchy(const CacheGeometries& caches, Sink& sink)
+        : sink_(sink), i1_(caches.i1), d1_(caches.d1), ll_(caches.ll), ll_uses_(kUse ? ll_.size() : 0),
+          ll_bits_(caches.ll.line_bits()) {
+        BD_CHECK(!kCommon || is_common(caches));
+    }
+
+    // One data access; `size` >= 1, and it may cover any number of lines. data_hit() is the short way: it does
+    // nothing but return false unless the access stays within the most recently used line of a set.
+    bool data_hit(Address address, std::uint32_t size) { return d1_.hit(address, size); }
+    Outcome data(Address address, std::uint32_t size) { return access(d1_, address, size); }
+
+    // One instruction fetch.
+    Outcome fetch(Address address, std::uint32_t size) { return access(i1_, address, size); }
+
+    // Fetches of a whole run of instructions come in two steps: first all their lines are used, which fails with
+    // false if one is absent from I1; if that worked, and before anything else is fetched, they get their credit.
+    bool promote_fetch(LineNumber line) { return i1_.promote(line); }
+    void credit_fetch(LineNumber line, unsigned first_byte, unsigned size, unsigned count) {
+        const Front& mru = i1_.front(line);
+        LineUse& use = mru.line == line ? *mru.use : i1_.uses[i1_.tags.find(line)];
+        use.bytes |= Mask::range(first_byte, size);
+        use.accesses += count;
+    }
+    // The credit of one instruction.
+    void credit_fetched(Address address, std::uint32_t size) {
+        for_each_part(i1_, address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
+            credit_fetch(line, offset, bytes, 1);
+        });
+    }
+
+    // Empties all caches as if every line were evicted: I1, D1, then LL.
+    void flush() {
+        for (FirstLevel* cache : {&i1_, &d1_}) {
+            for (std::uint32_t index = 0; index < cache->tags.size(); ++index) {
+                if (cache->tags[index] == kNoLine) continue;
+                if constexpr (kUse) retire_first(*cache, cache->tags[index], cache->uses[index]);
+                cache->tags.clear(index);
+            }
+            std::fill(cache->fronts.begin(), cache->fronts.end(), Front{});
+        }
+        for (std::uint32_t index = 0; index < ll_.size(); ++index) {
+            if (ll_[index] == kNoLine) continue;
+            if constexpr (kUse) retire_last(ll_uses_[index]);
+            ll_.clear(index);
+        }
+    }
+
+private:
+    using Mask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
+
+    struct LineUse {
+        Mask bytes{};
+        std::uint64_t accesses = 0;
+        Owner owner{};
+        std::uint32_t ll_index = 0;  // in I1 and D1: where LL held the line when it was loaded
+    };
+
+    // The most recently used line of a set.
+    struct Front {
+        LineNumber line = kNoLine;
+        LineUse* use = nullptr;
+    };
+
+    struct FirstLevel {
+        explicit FirstLevel(const CacheGeometry& geometry)
+            : tags(geometry), uses(kUse ? tags.size() : 0), fronts(geometry.sets()),
+              bits(geometry.line_bits()), set_mask(geometry.sets() - 1) {}
+
+        unsigned line_bits() const { return kCommon ? 6 : bits; }
+        unsigned line_bytes() const { return 1u << line_bits(); }
+
+        Front& front(LineNumber line) {
+            return fronts[kCommon ? static_cast<std::uint64_t>(line) & set_mask : tags.set_of(line)];
+        }
+
+        // Counts the access if it stays within the most recently used line of a set.
+        bool hit(Address address, std::uint32_t size) {
+            const LineNumber line{address >> line_bits()};
+            const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
+            if (__builtin_expect(offset + std::uint64_t{size} > line_bytes(), 0)) return false;
+            const Front& mru = front(line);
+            if (__builtin_expect(mru.line != line, 0)) return false;
+            if constexpr (kUse) {
+                mru.use->bytes |= Mask::range(offset, size);
+                ++mru.use->accesses;
+            }
+            return true;
+        }
+
+        bool promote(LineNumber line) { return front(line).line == line || promote_slowly(line); }
+
+        [[gnu::noinline]] bool promote_slowly(LineNumber line) {
+            const std::uint32_t index = tags.use(line);
+            if (index == CacheTags::kAbsent) return false;
+            front(line) = {line, kUse ? &uses[index] : nullptr};
+            return true;
+        }
+
+        CacheTags tags;
+        ZeroedArray<LineUse> uses;   // by index into tags
+        std::vector<Front> fronts;   // by set
+        unsigned bits;
+        std::uint64_t set_mask;
+    };
+
+    [[gnu::noinline]] Outcome access(FirstLevel& cache, Address address, std::uint32_t size) {
+        Outcome outcome = Outcome::kHit;
+        for_each_part(cache, address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
+            if (!cache.promote(line)) outcome = std::max(outcome, load(cache, line, offset, bytes));
+            if constexpr (kUse) {
+                LineUse& use = *cache.front(line).use;
+                use.bytes |= Mask::range(offset, bytes);
+                ++use.accesses;
+            }
+        });
+        return outcome;
+    }
+
+    // Cuts an access at the line borders of `cache`: calls function(line, offset in the line, bytes) in order.
+    template <class Function>
+    static void for_each_part(const FirstLevel& cache, Address address, std::uint32_t size, Function function) {
+        for (const Address end = address + size; address < end;) {
+            const auto offset = static_cast<unsigned>(address & (cache.line_bytes() - 1));
+            const auto bytes = static_cast<unsigned>(std::min<Address>(cache.line_bytes() - offset, end - address));
+            function(LineNumber{address >> cache.line_bits()}, offset, bytes);
+            address += bytes;
+        }
+    }
+
+    // Brings an absent line into I1 or D1, because of `size` bytes at `offset` within it.
+    Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
+        // Before anything is evicted, so that a tree node in use is not dropped and made anew.
+        const Owner owner = kUse ? sink_.load() : Owner{};
+        const CacheTags::Place place = cache.tags.insert(line);
+        if constexpr (kUse) {
+            LineUse& use = cache.uses[place.index];
+            if (place.evicted != kNoLine) retire_first(cache, place.evicted, use);
+            use = LineUse{.owner = owner};
+            cache.front(line) = {line, &use};
+        } else {
+            cache.front(line) = {line, nullptr};
+        }
+        // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
+        Outcome outcome = Outcome::kFirstMiss;
+        const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
+        const Address last = (address + size - 1) >> ll_bits();
+        for (Address number = address >> ll_bits(); number <= last; ++number) {
+            std::uint32_t index = ll_.use(LineNumber{number});
+            if (index == CacheTags::kAbsent) {
+                index = load_last(LineNumber{number});
+                outcome = Outcome::kLastMiss;
+            }
+            if constexpr (kUse) cache.uses[place.index].ll_index = index;
+        }
+        return outcome;
+    }
+
+    std::uint32_t load_last(LineNumber line) {
+        const Owner owner = kUse ? sink_.load() : Owner{};
+        const CacheTags::Place place = ll_.insert(line);
+        if constexpr (kUse) {
+            LineUse& use = ll_uses_[place.index];
+            if (place.evicted != kNoLine) {
+                take_over(i1_, place.evicted, use);
+                take_over(d1_, place.evicted, use);
+                retire_last(use);
+            }
+            use = LineUse{.owner = owner};
+        }
+        return place.index;
+    }
+
+    // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
+    void retire_first(const FirstLevel& cache, LineNumber line, const LineUse& use) {
+        sink_.evict(Level::kFirst, use.owner, use.accesses, use.bytes.count(), cache.line_bytes());
+        for_each_last_line(cache, line, [&](LineNumber last) {
+            std::uint32_t index = use.ll_index;
+            if (ll_[index] != last) index = ll_.find(last);
+            if (index != CacheTags::kAbsent) merge(cache, line, use, last, ll_uses_[index]);
+        });
+    }
+
+    void retire_last(const LineUse& use) {
+        sink_.evict(Level::kLast, use.owner, use.accesses, use.bytes.count(), 1u << ll_bits());
+    }
+
+    // `last` leaves LL: what copies of it in `cache` have gathered so far belongs to it.
+    void take_over(FirstLevel& cache, LineNumber last, LineUse& to) {
+        const Address start = static_cast<Address>(last) << ll_bits();
+        const Address end = start + (Address{1} << ll_bits());
+        for (Address at = start; at < end; at += cache.line_bytes()) {
+            const LineNumber line{at >> cache.line_bits()};
+            const std::uint32_t index = cache.tags.find(line);
+            if (index == CacheTags::kAbsent) continue;
+            if (&cache == &i1_) sink_.settle_fetches();
+            merge(cache, line, cache.uses[index], last, to);
+        }
+    }
+
+    // Adds the use of a line of `cache` to that of the LL line `last`, for the bytes that both have.
+    void merge(const FirstLevel& cache, LineNumber line, const LineUse& from, LineNumber last, LineUse& to) const {
+        if constexpr (kCommon) {
+            to.bytes |= from.bytes;
+            to.accesses += from.accesses;
+        } else {
+            const auto distance = static_cast<std::int64_t>((static_cast<Address>(line) << cache.line_bits()) -
+                                                            (static_cast<Address>(last) << ll_bits()));
+            const Mask bytes =
+                from.bytes.moved(static_cast<int>(distance)) & Mask::range(0, 1u << ll_bits());
+            if (bytes.empty()) return;
+            to.bytes |= bytes;
+            to.accesses += from.accesses;
+        }
+    }
+
+    // The LL lines that share bytes with `line` of `cache`.
+    template <class Function>
+    void for_each_last_line(const FirstLevel& cache, LineNumber line, Function function) const {
+        if constexpr (kCommon) {
+            function(line);
+        } else {
+            const Address start = static_cast<Address>(line) << cache.line_bits();
+            const Address last = (start + cache.line_bytes() - 1) >> ll_bits();
+            for (Address number = start >> ll_bits(); number <= last; ++number) function(LineNumber{number});
+        }
+    }
+
+    unsigned ll_bits() const { return kCommon ? 6 : ll_bits_; }
+
+    Sink& sink_;
+    FirstLevel i1_;
+    FirstLevel d1_;
+    CacheTags ll_;
+    ZeroedArray<LineUse> ll_uses_;  // by index into ll_
+    unsigned ll_bits_;
+};
+
+}  // namespace bd
