@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The counts of one block in one calling context: how often each exit was taken, from which what always happens
+// (instructions, reads, writes) follows when the profile is written; and, for the instructions that something
+// happened to, a cost vector.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/block.h"
+#include "engine/contexts.h"
+#include "engine/costs.h"
+
+namespace bd {
+
+struct ExitCount {
+    std::uint64_t taken = 0;
+    ArcId arc = kNoArc;  // of the latest call from this exit
+};
+
+struct BlockCost {
+    const Block* block;
+    const Context* context;
+    BlockCost* next;  // the same block in another context
+    ExitCount* exits;       // by exit
+    CostId* instructions;   // by instruction; kNoCost: only what follows from the exits
+};
+
+// A call site: an exit of a block in a context.
+struct CallSite {
+    BlockCost* from = nullptr;
+    std::uint16_t exit = 0;
+
+    explicit operator bool() const { return from != nullptr; }
+    bool operator==(const CallSite&) const = default;
+};
+
+// Owns all BlockCosts.
+class BlockCosts {
+public:
+    explicit BlockCosts(CostPool& costs) : costs_(costs) {}
+    ~BlockCosts();
+    BlockCosts(const BlockCosts&) = delete;
+    BlockCosts& operator=(const BlockCosts&) = delete;
+
+    BlockCost& get(const Block& block, const Context& context) {
+        BlockCost* first = block.costs;
+        if (__builtin_expect(first != nullptr && first->context == &context, 1)) return *first;
+        return find_or_make(block, context);
+    }
+
+    // The cost vector of an instruction, made when first asked for.
+    CostId instruction(BlockCost& cost, std::size_t index) {
+        CostId& id = cost.instructions[index];
+        if (id == kNoCost) id = costs_.make();
+        return id;
+    }
+
+    // The instruction that ends in `site`'s exit: the calling one.
+    CostId caller(const CallSite& site) {
+        return instruction(*site.from, site.from->block->exits()[site.exit].instructions - 1u);
+    }
+
+    std::span<BlockCost* const> all() const { return all_; }
+
+    // Zeroes the exits' counts; the cost vectors are the pool's.
+    void clear_counts();
+
+private:
+    BlockCost& find_or_make(const Block& block, const Context& context);
+
+    CostPool& costs_;
+    std::vector<BlockCost*> all_;
+};
+
+}  // namespace bd
