@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The replay loop: half of all the time is spent here. run() and what it inlines do not allocate and call nobody on
+// hits; whatever is rare is out of line.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/hierarchy.h"
+
+namespace bd {
+namespace {
+
+// Runs the trace through the caches and charges what happens there to the instruction that runs and to the calls
+// that are open.
+template <bool kCommon, bool kUse>
+class CacheReplay final : public Replay {
+public:
+    explicit CacheReplay(EngineState& state) : state_(state), caches_(state.config.caches, *this) {}
+
+    void run(Batch batch) override;
+    void flush() override { caches_.flush(); }
+
+    // The caches' sink.
+
+    Owner load() {
+        state_.live_nodes_at_loads += state_.tree.stats().live;
+        ++state_.loads;
+        if (!state_.collecting) return {};
+        const NodeId node = state_.calls.active_node(*state_.current);
+        state_.tree.acquire(node);
+        return {node, cost_of_instruction()};
+    }
+
+    void evict(Level level, const Owner& owner, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes) {
+        if (owner.node == kNoNode) return;
+        // A line that was never touched (only a prefetch does that) is as bad as one touched once.
+        const std::uint64_t rarity = 1000 / std::max<std::uint64_t>(accesses, 1);
+        const std::size_t first = column(level == Level::kFirst ? Event::kAcCost1 : Event::kAcCost2);
+        for (const Costs costs : {state_.costs[owner.costs], state_.tree.costs(owner.node)}) {
+            std::uint64_t* counts = &costs[first];
+            counts[0] += rarity;
+            counts[1] += line_bytes - used_bytes;
+            counts[2] += 1;
+            counts[3] += used_bytes;
+            counts[4] += accesses;
+        }
+        state_.tree.release(owner.node);
+    }
+
+    void settle_fetches() {
+        if (!crediting_) return;
+        for (; credited_ <= instruction_; ++credited_) credit(credited_);
+    }
+
+private:
+    static_assert(column(Event::kSpLoss1) == column(Event::kAcCost1) + 1 &&
+                  column(Event::kEvLine1) == column(Event::kAcCost1) + 2 &&
+                  column(Event::kUsByte1) == column(Event::kAcCost1) + 3 &&
+                  column(Event::kAccess1) == column(Event::kAcCost1) + 4 &&
+                  column(Event::kAccess2) == column(Event::kAcCost2) + 4);
+
+    void simulate(const Exit& exit, const Word* addresses);
+    void simulate_in_order(const Exit& exit, const Word* addresses);
+    void data_slowly(std::size_t index, Address address);
+    void charge(Outcome outcome, Event first_miss, Event last_miss);
+    void credit(std::size_t instruction);
+
+    CostId cost_of_instruction() {
+        return state_.current->payer ? state_.blocks.caller(state_.current->payer)
+                                     : state_.blocks.instruction(*cost_, instruction_);
+    }
+
+    EngineState& state_;
+    Hierarchy<kCommon, kUse, CacheReplay> caches_;
+
+    // Where the replay is.
+    const Block* block_ = nullptr;
+    BlockCost* cost_ = nullptr;
+    std::size_t instruction_ = 0;
+
+    // While data accesses run ahead of the instruction fetches' credit: how many instructions have theirs.
+    bool crediting_ = false;
+    std::size_t credited_ = 0;
+};
+
+// The same without caches.
+class PlainReplay final : public Replay {
+public:
+    explicit PlainReplay(EngineState& state) : state_(state) {}
+
+    void run(Batch batch) override;
+    void flush() override {}
+
+private:
+    EngineState& state_;
+};
+
+// Follows calls and counts the block that `record` begins; returns its costs.
+inline BlockCost& enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
+    const Block& block = *exit.block;
+    BD_CHECK(state.current != nullptr);
+    if (__builtin_expect(!state.calls.enter(*state.current, block, stack_pointer), 0)) {
+        do {
+            state.leave_handler();
+        } while (!state.current->within_bounds(stack_pointer));
+        state.calls.enter_by_jump(*state.current, block, stack_pointer);
+    }
+    Execution& execution = *state.current;
+    BlockCost& cost = state.blocks.get(block, *execution.context);
+    execution.last = &cost;
+    execution.last_exit = &exit;
+    if (__builtin_expect(state.collecting, 1)) {
+        execution.running[0] += exit.instructions;
+        execution.running[1] += exit.reads;
+        execution.running[2] += exit.writes;
+        if (__builtin_expect(execution.payer.from == nullptr, 1)) {
+            ++cost.exits[exit.index].taken;
+        } else {
+            const Costs paid = state.costs[state.blocks.caller(execution.payer)];
+            paid[0] += exit.instructions;
+            paid[1] += exit.reads;
+            paid[2] += exit.writes;
+        }
+    }
+    return cost;
+}
+
+// A guarded access whose guard was false has been counted with its exit: takes that back.
+void uncount(EngineState& state, CostId cost, const Access& access) {
+    if (!state.collecting) return;
+    const std::size_t event = column(is_write(access.kind) ? Event::kDw : Event::kDr);
+    --state.costs[cost][event];
+    --state.current->running[event];
+}
+
+template <bool kCommon, bool kUse>
+void CacheReplay<kCommon, kUse>::run(Batch batch) {
+    const Word* at = batch.data();
+    const Word* const end = at + batch.size();
+    while (at < end) {
+        const Exit& exit = exit_of(at[0]);
+        if (__builtin_expect(exit.block == nullptr, 0)) {
+            state_.mark(static_cast<Marker>(exit.index), at + 1);
+            at += kMarkerWords;
+            continue;
+        }
+        cost_ = &enter_block(state_, exit, at[1]);
+        block_ = exit.block;
+        simulate(exit, at + kHeaderWords);
+        at += kHeaderWords + exit.accesses;
+    }
+}
+
+// Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go first.
+template <bool kCommon, bool kUse>
+void CacheReplay<kCommon, kUse>::simulate(const Exit& exit, const Word* addresses) {
+    const Fetch* const fetches = block_->fetches_;
+    for (std::size_t i = 0; i < exit.fetches; ++i) {
+        if (__builtin_expect(!caches_.promote_fetch(fetches[i].line), 0)) {
+            simulate_in_order(exit, addresses);
+            return;
+        }
+    }
+    crediting_ = kUse;
+    credited_ = 0;
+    const Access* const accesses = block_->accesses_;
+    for (std::size_t i = 0; i < exit.accesses; ++i) {
+        if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(i, addresses[i]);
+    }
+    crediting_ = false;
+    if constexpr (kUse) {
+        if (__builtin_expect(credited_ == 0, 1)) {
+            for (std::size_t i = 0; i < exit.fetches; ++i) {
+                caches_.credit_fetch(fetches[i].line, fetches[i].first_byte, fetches[i].size, fetches[i].count);
+            }
+        } else {
+            for (; credited_ < exit.instructions; ++credited_) credit(credited_);
+        }
+    }
+}
+
+// Instruction by instruction: its fetch, then its accesses.
+template <bool kCommon, bool kUse>
+[[gnu::noinline]] void CacheReplay<kCommon, kUse>::simulate_in_order(const Exit& exit, const Word* addresses) {
+    std::size_t access = 0;
+    for (std::size_t i = 0; i < exit.instructions; ++i) {
+        instruction_ = i;
+        const Outcome outcome = caches_.fetch(block_->instruction_address(i), block_->instructions_[i].size);
+        charge(outcome, Event::kI1mr, Event::kILmr);
+        for (; access < exit.accesses && block_->accesses_[access].instruction == i; ++access) {
+            data_slowly(access, addresses[access]);
+        }
+    }
+}
+
+template <bool kCommon, bool kUse>
+[[gnu::noinline]] void CacheReplay<kCommon, kUse>::data_slowly(std::size_t index, Address address) {
+    const Access& access = block_->accesses_[index];
+    instruction_ = access.instruction;
+    if (address == 0 && access.guarded) {
+        uncount(state_, cost_of_instruction(), access);
+        return;
+    }
+    const Outcome outcome = caches_.data(address, access.size);
+    if (is_write(access.kind)) {
+        charge(outcome, Event::kD1mw, Event::kDLmw);
+    } else {
+        charge(outcome, Event::kD1mr, Event::kDLmr);
+    }
+}
+
+template <bool kCommon, bool kUse>
+void CacheReplay<kCommon, kUse>::charge(Outcome outcome, Event first_miss, Event last_miss) {
+    if (outcome == Outcome::kHit || !state_.collecting) return;
+    for (const Costs costs : {state_.costs[cost_of_instruction()],
+                              state_.tree.costs(state_.calls.active_node(*state_.current))}) {
+        ++costs[column(first_miss)];
+        if (outcome == Outcome::kLastMiss) ++costs[column(last_miss)];
+    }
+}
+
+template <bool kCommon, bool kUse>
+void CacheReplay<kCommon, kUse>::credit(std::size_t instruction) {
+    caches_.credit_fetched(block_->instruction_address(instruction), block_->instructions_[instruction].size);
+}
+
+void PlainReplay::run(Batch batch) {
+    const Word* at = batch.data();
+    const Word* const end = at + batch.size();
+    while (at < end) {
+        const Exit& exit = exit_of(at[0]);
+        if (__builtin_expect(exit.block == nullptr, 0)) {
+            state_.mark(static_cast<Marker>(exit.index), at + 1);
+            at += kMarkerWords;
+            continue;
+        }
+        BlockCost& cost = enter_block(state_, exit, at[1]);
+        const Word* addresses = at + kHeaderWords;
+        for (std::size_t i = 0; i < exit.accesses; ++i) {
+            const Access& access = exit.block->accesses_[i];
+            if (!access.guarded || addresses[i] != 0) continue;
+            const CallSite& payer = state_.current->payer;
+            uncount(state_,
+                    payer ? state_.blocks.caller(payer) : state_.blocks.instruction(cost, access.instruction),
+                    access);
+        }
+        at += kHeaderWords + exit.accesses;
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Replay> Replay::make(EngineState& state) {
+    const EngineConfig& config = state.config;
+    if (!config.cache_sim) return std::make_unique<PlainReplay>(state);
+    const bool common = is_common(config.caches);
+    if (config.cache_use) {
+        if (common) return std::make_unique<CacheReplay<true, true>>(state);
+        return std::make_unique<CacheReplay<false, true>>(state);
+    }
+    if (common) return std::make_unique<CacheReplay<true, false>>(state);
+    return std::make_unique<CacheReplay<false, false>>(state);
+}
+
+}  // namespace bd
