@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Writes a profile in callgrind format, as its readers really read it: docs/format.md.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "profile/text_output.h"
+
+namespace bd {
+
+struct WriteOptions {
+    bool compress_strings = true;    // names once, then "(number)"
+    bool compress_positions = true;  // positions relative to the one before
+};
+
+// What the head of the file says about the run. Texts must be free of line ends.
+struct RunDescription {
+    std::string_view creator;
+    std::uint64_t pid = 0;
+    std::string_view command;
+    std::vector<std::string_view> descriptions;  // each for a "desc:" line, "name: value"
+};
+
+class CallgrindWriter {
+public:
+    CallgrindWriter(TextOutput& out, const WriteOptions& options) : out_(out), options_(options) {}
+
+    // Writes a whole file. Whether that worked, `out` knows when it is finished.
+    void write(const RunDescription& run, const Profile& profile);
+
+private:
+    // The numbers of one kind of names in this file: dense, in the order of their first use.
+    class Names {
+    public:
+        // The number of the name with this id, and whether it is written for the first time.
+        std::pair<std::uint32_t, bool> number(std::uint32_t id);
+
+    private:
+        std::vector<std::uint32_t> numbers_;  // by id; 0: not used yet
+        std::uint32_t used_ = 0;
+    };
+
+    void write_header(const RunDescription& run, const Profile& profile);
+    void write_function(const FunctionProfile& function);
+    void write_call(const FunctionProfile& function, const CallRow& call);
+    void write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name);
+    void write_file(std::string_view key, const SourceFile& file);
+    void write_object(std::string_view key, const ObjectFile& object);
+    void write_context(std::string_view key, const Context& context);
+    void write_position(const Position& position);
+    void write_target(const Position& target);
+    void write_costs(ConstCosts costs);
+
+    TextOutput& out_;
+    WriteOptions options_;
+    EventSet events_;
+    PositionKinds kinds_;
+
+    Names objects_;
+    Names files_;
+    Names functions_;
+    // As the reader has it:
+    const ObjectFile* object_ = nullptr;
+    const SourceFile* file_ = nullptr;
+    Position last_{};
+};
+
+}  // namespace bd

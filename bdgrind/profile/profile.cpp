@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/profile.h"
+
+#include <algorithm>
+#include <compare>
+#include <string_view>
+#include <tuple>
+
+namespace bd {
+namespace {
+
+std::strong_ordering by_name(const Context& a, const Context& b) {
+    const auto name = [](const Context& context) {
+        const Function& function = context.function();
+        return std::tuple<std::string_view, std::string_view, std::string_view>(
+            function.object->name, function.file->name, function.name);
+    };
+    return &a == &b ? std::strong_ordering::equal : name(a) <=> name(b);
+}
+
+std::strong_ordering by_place(const Position& a, const Position& b) {
+    if (a.file != b.file) return std::string_view(a.file->name) <=> std::string_view(b.file->name);
+    return std::tie(a.line, a.address) <=> std::tie(b.line, b.address);
+}
+
+std::strong_ordering by_call(const CallRow& a, const CallRow& b) {
+    if (const auto order = by_place(a.position, b.position); order != 0) return order;
+    if (const auto order = by_name(*a.callee, *b.callee); order != 0) return order;
+    return by_place(a.target, b.target);
+}
+
+// Sorts rows and adds up those that `order` finds equal.
+template <class Row, class Order, class Merge>
+void sort_and_merge(std::vector<Row>& rows, Order order, Merge merge) {
+    std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return order(a, b) < 0; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        if (order(rows[kept], rows[i]) == 0) {
+            merge(rows[kept], rows[i]);
+        } else {
+            rows[++kept] = rows[i];
+        }
+    }
+    if (!rows.empty()) rows.resize(kept + 1);
+}
+
+// Calls use(instruction, event, times) for all that always happened on the way to the block's exits.
+template <class Use>
+void for_each_execution(const BlockCost& cost, Use use) {
+    const Block& block = *cost.block;
+    for (const Exit& exit : block.exits()) {
+        const std::uint64_t taken = cost.exits[exit.index].taken;
+        if (taken == 0) continue;
+        for (std::size_t i = 0; i < exit.instructions; ++i) use(i, Event::kIr, taken);
+        for (const Access& access : block.accesses().first(exit.accesses)) {
+            use(access.instruction, is_write(access.kind) ? Event::kDw : Event::kDr, taken);
+        }
+    }
+}
+
+bool is_zero(ConstCosts costs) {
+    return std::ranges::all_of(costs, [](std::uint64_t count) { return count == 0; });
+}
+
+}  // namespace
+
+Profile::Profile(const Engine& engine, PositionKinds kinds)
+    : engine_(engine), kinds_(kinds), totals_(engine.events().width()) {
+    const auto blocks = engine.blocks().all();
+    blocks_.assign(blocks.begin(), blocks.end());
+    const ArcTable& arcs = engine.arcs();
+    for (std::uint32_t id = 1; id <= arcs.size(); ++id) {
+        if (arcs[ArcId{id}].calls != 0 || !is_zero(arcs.costs(ArcId{id}))) arcs_.push_back(ArcId{id});
+    }
+    std::ranges::stable_sort(blocks_, [](const BlockCost* a, const BlockCost* b) {
+        return by_name(*a->context, *b->context) < 0;
+    });
+    const auto caller = [&arcs](ArcId id) { return arcs[id].site.from->context; };
+    std::ranges::stable_sort(arcs_, [&](ArcId a, ArcId b) { return by_name(*caller(a), *caller(b)) < 0; });
+
+    // Every arc's site is a block, so the functions are those of the blocks.
+    std::size_t arc = 0;
+    for (std::size_t block = 0; block < blocks_.size();) {
+        const Context* context = blocks_[block]->context;
+        const std::size_t first_block = block;
+        while (block < blocks_.size() && blocks_[block]->context == context) ++block;
+        const std::size_t first_arc = arc;
+        while (arc < arcs_.size() && caller(arcs_[arc]) == context) ++arc;
+        functions_.push_back({context, std::span(blocks_).subspan(first_block, block - first_block),
+                              std::span(arcs_).subspan(first_arc, arc - first_arc)});
+    }
+    BD_CHECK_OP(arc, ==, arcs_.size());
+    sum_up();
+}
+
+void Profile::sum_up() {
+    for (const BlockCost* cost : blocks_) {
+        for_each_execution(*cost, [this](std::size_t, Event event, std::uint64_t times) {
+            totals_[column(event)] += times;
+        });
+    }
+    const CostPool& costs = engine_.costs();
+    for (std::uint32_t id = 1; id <= costs.size(); ++id) add(totals_, costs[CostId{id}]);
+}
+
+Position Profile::position(const Block& block, std::size_t instruction) const {
+    const Instruction& at = block.instructions()[instruction];
+    return {at.file,
+            kinds_.instructions ? block.instruction_address(instruction) - block.load_bias : 0,
+            kinds_.lines ? at.line : 0};
+}
+
+void Profile::collect(std::size_t index, FunctionProfile* function) const {
+    const Source& source = functions_[index];
+    std::vector<std::uint64_t>& values = function->cost_values;
+    function->context = source.context;
+    function->rows.clear();
+    function->calls.clear();
+    function->width = totals_.size();
+    values.clear();
+
+    for (const BlockCost* cost : source.blocks) {
+        const std::size_t first = values.size();
+        values.resize(first + cost->block->instruction_count * function->width);
+        const auto costs_of = [&](std::size_t instruction) {
+            return Costs(&values[first + instruction * function->width], function->width);
+        };
+        for_each_execution(*cost, [&](std::size_t instruction, Event event, std::uint64_t times) {
+            costs_of(instruction)[column(event)] += times;
+        });
+        for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+            const Costs costs = costs_of(i);
+            if (cost->instructions[i] != kNoCost) add(costs, engine_.costs()[cost->instructions[i]]);
+            if (is_zero(costs)) continue;
+            function->rows.push_back({position(*cost->block, i), first + i * function->width});
+        }
+    }
+    const auto add_values = [&](std::size_t to, std::size_t from) {
+        add(Costs(&values[to], function->width), ConstCosts(&values[from], function->width));
+    };
+    sort_and_merge(
+        function->rows, [](const CostRow& a, const CostRow& b) { return by_place(a.position, b.position); },
+        [&](CostRow& to, const CostRow& from) { add_values(to.costs, from.costs); });
+
+    const ArcTable& arcs = engine_.arcs();
+    for (const ArcId id : source.arcs) {
+        const Arc& arc = arcs[id];
+        const Block& from = *arc.site.from->block;
+        const ConstCosts costs = arcs.costs(id);
+        function->calls.push_back({position(from, from.exits()[arc.site.exit].instructions - 1u),
+                                   arc.callee->context, position(*arc.callee->block, 0), arc.calls,
+                                   values.size()});
+        values.insert(values.end(), costs.begin(), costs.end());
+    }
+    sort_and_merge(function->calls, by_call, [&](CallRow& to, const CallRow& from) {
+        to.calls += from.calls;
+        add_values(to.costs, from.costs);
+    });
+}
+
+}  // namespace bd

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The finished profile: functions with the costs of their lines (or instructions) and of the calls from there. Made
+// from the engine's counts, which are kept by block; one function at a time, so that it needs little memory. Sorted
+// by names and positions only, so that the same program gives the same profile.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace bd {
+
+// A place in a function. Of address and line, what is not asked for is 0.
+struct Position {
+    const SourceFile* file;
+    Address address;  // in the object file
+    std::uint32_t line;
+};
+
+struct CostRow {
+    Position position;
+    std::size_t costs;  // where its cost vector starts, see FunctionProfile::costs
+};
+
+struct CallRow {
+    Position position;  // of the calling instruction
+    const Context* callee;
+    Position target;  // where the callee begins
+    std::uint64_t calls;
+    std::size_t costs;
+};
+
+struct FunctionProfile {
+    const Context* context = nullptr;
+    std::vector<CostRow> rows;   // sorted by position, which differs from row to row
+    std::vector<CallRow> calls;  // sorted by position, then by callee
+    std::vector<std::uint64_t> cost_values;
+    std::size_t width = 0;
+
+    ConstCosts costs(const CostRow& row) const { return {&cost_values[row.costs], width}; }
+    ConstCosts costs(const CallRow& row) const { return {&cost_values[row.costs], width}; }
+};
+
+struct PositionKinds {
+    bool lines = true;
+    bool instructions = false;
+};
+
+class Profile {
+public:
+    // `engine` must outlive the profile and not replay meanwhile.
+    Profile(const Engine& engine, PositionKinds kinds);
+
+    const EventSet& events() const { return engine_.events(); }
+    PositionKinds kinds() const { return kinds_; }
+
+    // The sum over everything, by event.
+    ConstCosts totals() const { return totals_; }
+
+    // Functions that cost anything or called anything, by object, file and name.
+    std::size_t function_count() const { return functions_.size(); }
+
+    // Fills in the costs of function number `index`.
+    void collect(std::size_t index, FunctionProfile* function) const;
+
+private:
+    struct Source {
+        const Context* context;
+        std::span<BlockCost* const> blocks;
+        std::span<const ArcId> arcs;
+    };
+
+    Position position(const Block& block, std::size_t instruction) const;
+    void sum_up();
+
+    const Engine& engine_;
+    PositionKinds kinds_;
+    std::vector<BlockCost*> blocks_;  // sorted by context
+    std::vector<ArcId> arcs_;         // sorted by context of the call site
+    std::vector<Source> functions_;
+    std::vector<std::uint64_t> totals_;
+};
+
+}  // namespace bd
