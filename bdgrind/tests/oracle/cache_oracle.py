@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
 EVENTS = (
     "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
@@ -221,6 +222,7 @@ def trace_program(
     command: Sequence[str],
     valgrind: Sequence[str] = ("valgrind",),
     environment: Mapping[str, str] | None = None,
+    stdout: int | BinaryIO = subprocess.DEVNULL,
 ) -> Iterator[bytes]:
     """The lines of a program's address trace, as they come.
 
@@ -235,7 +237,7 @@ def trace_program(
     with subprocess.Popen(
         [*valgrind, *options, *command],
         pass_fds=[write_end],
-        stdout=subprocess.DEVNULL,
+        stdout=stdout,
         env=environment,
     ) as process:
         os.close(write_end)

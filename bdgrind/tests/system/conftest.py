@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixtures of the system tests: they run the tool in place, as the build folder has it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
+
+from harness import VALGRIND, Run, run_tool  # noqa: E402
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not VALGRIND.exists():
+        missing = pytest.mark.skip(reason=f"{VALGRIND.name} is missing: build first, then make check")
+        for item in items:
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(missing)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Run]:
+    def run_here(*arguments: object, **options: object) -> Run:
+        return run_tool(tmp_path, *arguments, **options)  # type: ignore[arg-type]
+
+    return run_here

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest program says about itself, in comment lines of its source.
+
+    // build: FLAGS                        read by the Makefile
+    // run: OPTIONS                        options of the tool
+    // arguments: WORDS                    of the guest
+    // needs: FLAG...                      processor features (/proc/cpuinfo); else skipped
+    // oracle: no                          not comparable with the oracle, or with Callgrind, as
+    // callgrind: no                         the comment explains
+    // last: N                             instructions of the last block, which Callgrind does not
+                                             count; else 2, those of libc's _exit
+    // expect: exit N                      exit status, or -N for death by signal N; else 0
+    // expect: total EVENT = VALUE; ...
+    // expect: self FUNCTION EVENT = VALUE; ...
+    // expect: inclusive FUNCTION EVENT = VALUE; ...
+    // expect: calls FUNCTION = VALUE              from everywhere
+    // expect: calls CALLER > FUNCTION = VALUE
+
+A value is written as it was worked out: 2 * (3 + 1000 // 7).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from profile_reader import Profile
+
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def evaluate(text: str) -> int:
+    def value(node: ast.expr) -> int:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            result = _OPERATORS[type(node.op)](value(node.left), value(node.right))
+            assert isinstance(result, int)
+            return result
+        raise ValueError(f"not a worked-out value: {text}")
+
+    return value(ast.parse(text.strip(), mode="eval").body)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    text: str
+    kind: str  # total, self, inclusive, calls
+    function: str
+    caller: str | None
+    event: str
+    value: int
+
+    def actual(self, profile: Profile) -> int:
+        if self.kind == "total":
+            return profile.totals[self.event]
+        if self.kind == "calls":
+            return profile.calls_to(self.function, self.caller)
+        if self.function not in profile.self_costs:
+            return 0
+        if self.kind == "self":
+            return profile.self_cost(self.function, self.event)
+        return profile.inclusive(self.function, self.event)
+
+
+def parse_expectations(text: str) -> Iterator[Expectation]:
+    kind, _, rest = text.partition(" ")
+    function, caller = "", None
+    for part in rest.split(";"):
+        left, equals, right = part.strip().partition(" = ")
+        assert equals, f"an expectation without a value: {text}"
+        event = ""
+        if kind == "calls":
+            caller, arrow, function = left.rpartition(" > ")
+            caller = caller if arrow else None
+        elif kind == "total":
+            event = left
+        elif kind in ("self", "inclusive"):
+            named, _, event = left.rpartition(" ")
+            function = named or function
+        else:
+            raise ValueError(f"unknown expectation: {text}")
+        yield Expectation(f"{kind} {part.strip()}", kind, function, caller, event, evaluate(right))
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSpec:
+    name: str
+    run: tuple[str, ...]
+    arguments: tuple[str, ...]
+    needs: tuple[str, ...]
+    oracle: bool
+    callgrind: bool
+    last_block: int
+    static: bool
+    status: int
+    expectations: tuple[Expectation, ...]
+
+    def missing_features(self) -> list[str]:
+        features = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
+        return [feature for feature in self.needs if feature not in features]
+
+
+def read_spec(source: Path) -> GuestSpec:
+    lines: dict[str, list[str]] = {}
+    for key, value in re.findall(r"^// (\w+): (.*)$", source.read_text(), re.MULTILINE):
+        lines.setdefault(key, []).append(value)
+    expected = lines.get("expect", [])
+    statuses = [int(text.removeprefix("exit ")) for text in expected if text.startswith("exit ")]
+    build = lines.get("build", [""])[0].split()
+    return GuestSpec(
+        name=source.stem,
+        run=tuple(" ".join(lines.get("run", [])).split()),
+        arguments=tuple(" ".join(lines.get("arguments", [])).split()),
+        needs=tuple(" ".join(lines.get("needs", [])).split()),
+        oracle=lines.get("oracle") != ["no"],
+        callgrind=lines.get("callgrind") != ["no"],
+        last_block=int(lines.get("last", ["2"])[0]),
+        static="-static" in build,
+        status=statuses[0] if statuses else 0,
+        expectations=tuple(
+            expectation
+            for text in expected
+            if not text.startswith("exit ")
+            for expectation in parse_expectations(text)
+        ),
+    )

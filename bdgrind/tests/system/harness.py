@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs programs under the tool as it was built, and under other tools to compare with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from cache_oracle import Geometry, simulate, trace_program
+from profile_reader import Profile, read_profile
+
+SOURCE = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("BDGRIND_BUILD", SOURCE))
+VALGRIND = BUILD / "vg-in-place"
+GUESTS = BUILD / "bdgrind" / "tests" / "guest"
+BD_ANNOTATE = SOURCE / "annotate" / "bd_annotate"
+
+# A geometry of our own: results must not depend on the machine. Small enough for evictions.
+SMALL_CACHES = ("--I1=4096,4,64", "--D1=4096,4,64", "--LL=262144,8,64")
+
+# The same for every tool: the environment lies on the guest's stack and moves its addresses.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+
+
+@dataclass
+class Run:
+    status: int
+    stdout: bytes
+    stderr: str  # the guest's
+    log: str  # Valgrind's, without the ==pid== prefixes
+    profile_path: Path
+    command: list[str] = field(default_factory=list)
+
+    @cached_property
+    def profile(self) -> Profile:
+        assert self.profile_path.exists(), f"no profile was written; log:\n{self.log}"
+        return read_profile(self.profile_path)
+
+
+def run_tool(
+    folder: Path,
+    command: Sequence[str | Path],
+    options: Sequence[str] = (),
+    *,
+    tool: str = "bdgrind",
+    stdin: bytes = b"",
+    environment: dict[str, str] | None = None,
+    name: str = "profile",
+    timeout: int = 120,
+) -> Run:
+    """One run under a Valgrind tool; its profile, if it writes one, goes into `folder`."""
+    profile, log = folder / f"{name}.out", folder / f"{name}.log"
+    out_file = [f"--{tool}-out-file={profile}"] if tool in ("bdgrind", "callgrind") else []
+    words = [str(word) for word in command]
+    with stdout_file(folder) as stdout:
+        completed = subprocess.run(
+            [str(VALGRIND), f"--tool={tool}", f"--log-file={log}", *out_file, *options, *words],
+            input=stdin,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=ENVIRONMENT | (environment or {}),
+            timeout=timeout,
+            check=False,
+        )
+        stdout.seek(0)
+        output = stdout.read()
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    text = "\n".join(line.partition(" ")[2] if line.startswith("==") else line for line in lines)
+    stderr = completed.stderr.decode(errors="replace")
+    return Run(completed.returncode, output, stderr, text, profile, words)
+
+
+def stdout_file(folder: Path) -> BinaryIO:
+    """A file for a guest's output: stdio takes other ways through its code for other kinds."""
+    return (folder / "stdout").open("w+b")
+
+
+def geometry(options: Sequence[str], level: str) -> Geometry:
+    (value,) = [option for option in options if option.startswith(f"--{level}=")]
+    return Geometry.parse(value.partition("=")[2])
+
+
+def oracle_totals(
+    folder: Path, command: Sequence[str | Path], caches: Sequence[str]
+) -> dict[str, int]:
+    """The totals of a program as the independent simulator sees them."""
+    words = [str(word) for word in command]
+    with stdout_file(folder) as stdout:
+        trace = trace_program(words, (str(VALGRIND),), ENVIRONMENT, stdout)
+        return simulate(trace, *(geometry(caches, level) for level in ("I1", "D1", "LL")))
