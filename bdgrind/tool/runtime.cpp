@@ -15,6 +15,7 @@
 #include <new>
 
 #include "engine/check.h"
+#include "engine/zeroed_array.h"
 #include "tool/valgrind.h"
 
 namespace {
@@ -121,6 +122,28 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
     VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,
               static_cast<unsigned long long>(left), static_cast<unsigned long long>(right));
     stop("a check of bdgrind's own failed, as the line above says");
+}
+
+namespace {
+
+// VG_(am_shadow_alloc) returns a pointer in Valgrind 3.19 and a SysRes in 3.24.
+[[maybe_unused]] void* address_or_null(void* memory) { return memory; }
+[[maybe_unused]] void* address_or_null(SysRes result) {
+    return sr_isError(result) ? nullptr : reinterpret_cast<void*>(sr_Res(result));
+}
+
+}  // namespace
+
+// Pages of their own, which the kernel hands out zeroed when they are touched: VG_(calloc) would touch all of them.
+void* allocate_zeroed(std::size_t size_bytes) {
+    void* const memory = address_or_null(VG_(am_shadow_alloc)(size_bytes));
+    if (memory == nullptr)
+        stop("there is no memory for the simulated caches");
+    return memory;
+}
+
+void free_zeroed(void* memory, std::size_t size_bytes) {
+    VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), size_bytes);
 }
 
 }  // namespace bd
