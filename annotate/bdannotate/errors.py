@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mistakes of the user or of a file: one sentence, exit status 2, never a traceback."""
+
+
+class UserError(Exception):
+    """What went wrong, as one sentence that names the file or option."""
+
+
+class ProfileError(UserError):
+    """A profile that breaks the format, located by file and line."""
+
+    def __init__(self, source: str, line: int, problem: str) -> None:
+        super().__init__(f"{source}:{line}: {problem}" if line else f"{source}: {problem}")
+
+
+def shorten(text: str, length: int = 60) -> str:
+    """Text from a file as it may stand in a message: printable and not endless."""
+    printable = "".join(c if c.isprintable() else "?" for c in text[: length + 1])
+    return printable if len(printable) <= length else printable[: length - 3] + "..."

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a profile says, free of its file format.
+
+Glossary
+  event      something that is counted: Ir, D1mr, SpLoss1, ...
+  row        one count per event, in the order of Profile.events
+  self cost  what the instructions of a function itself caused
+  call       a caller, its source line and a callee, with how often it was made and with the
+             inclusive cost of all these calls: what happened between entering and leaving
+  part       one dump; a file may hold several, and several files may make up one profile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from operator import add, sub
+from typing import NamedTuple
+
+Row = tuple[int, ...]
+
+
+class Function(NamedTuple):
+    """The identity of a function. A tuple, because its hash is taken for every call in a file."""
+
+    object: str
+    file: str
+    name: str
+
+
+class CallSite(NamedTuple):
+    """A place that calls: the caller, the callee, and the file and line of the call."""
+
+    caller: Function
+    callee: Function
+    file: str
+    line: int
+
+
+class InstructionCall(NamedTuple):
+    """The same for one instruction, known by its address in the caller's object."""
+
+    caller: Function
+    callee: Function
+    address: int
+
+
+class Call(NamedTuple):
+    """How often a call was made, and what all of these calls cost."""
+
+    calls: int
+    cost: Row
+
+    def plus(self, calls: int, cost: Row) -> Call:
+        return Call(self.calls + calls, add_rows(self.cost, cost))
+
+
+class Instruction(NamedTuple):
+    line: int
+    cost: Row
+
+
+class Place(NamedTuple):
+    """A function's code from one source file: its own, or one it has inlined code from."""
+
+    function: Function
+    file: str
+
+
+class Jump(NamedTuple):
+    """A jump from one position of the code to another; addresses are 0 without instructions."""
+
+    source: Place
+    source_line: int
+    source_address: int
+    target: Place
+    target_line: int
+    target_address: int
+    conditional: bool
+
+
+class JumpCount(NamedTuple):
+    followed: int
+    executed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A total that the file itself states: its `summary:` or `totals:` line. Callgrind leaves
+    trailing counts out, of cache use even where they are not 0: `given` counts are stated."""
+
+    key: str
+    line: int
+    row: Row
+    given: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The header of one dump, and the recomputed sums of its self costs."""
+
+    source: str
+    creator: str
+    pid: str
+    command: str
+    part: str
+    thread: str
+    descriptions: tuple[tuple[str, str], ...]
+    sums: Row
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Everything read from one or more files. Read only, although its dictionaries could change."""
+
+    parts: tuple[Part, ...]
+    events: tuple[str, ...]
+    titles: Mapping[str, str]
+    formulas: Mapping[str, str]
+    lines: Mapping[Place, Mapping[int, Row]]
+    calls: Mapping[CallSite, Call]
+    instructions: Mapping[Place, Mapping[int, Instruction]]
+    instruction_calls: Mapping[InstructionCall, Call]
+    jumps: Mapping[Jump, JumpCount]
+
+    @property
+    def zero(self) -> Row:
+        return (0,) * len(self.events)
+
+    def totals(self) -> Row:
+        """The self costs of everything, added up."""
+        rows = (row for lines in self.lines.values() for row in lines.values())
+        return sum_rows(rows, len(self.events))
+
+
+def add_rows(left: Row, right: Row) -> Row:
+    return tuple(map(add, left, right))
+
+
+def subtract_rows(left: Row, right: Row) -> Row:
+    return tuple(map(sub, left, right))
+
+
+def sum_rows(rows: Iterable[Row], width: int) -> Row:
+    """The sum of many rows of this width, in batches: a transposed sum costs a third of adding
+    rows one by one, but all rows at once would need memory for every one of them."""
+    total = (0,) * width
+    batch: list[Row] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == 4096:
+            total = add_rows(total, tuple(map(sum, zip(*batch))))
+            batch.clear()
+    return add_rows(total, tuple(map(sum, zip(*batch)))) if batch else total
