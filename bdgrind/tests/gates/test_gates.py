@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,3 +132,18 @@ def test_every_source_names_its_licence() -> None:
         if not first or not header.fullmatch(first[0]):
             missing.append(str(path.relative_to(TOP)))
     assert missing == []
+
+
+def test_python_is_typed(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
+    folders = ["annotate/bdannotate", "bdgrind/tests/oracle", "bdgrind/tests/system"]
+    path = ":".join(str(TOP / folder) for folder in ["annotate", *folders[1:]])
+    files = [file for folder in folders for file in (TOP / folder).glob("*.py")]
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, *files],
+        env={**os.environ, "MYPYPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
