@@ -28,7 +28,7 @@ struct RunDescription {
 
 class CallgrindWriter {
 public:
-    CallgrindWriter(TextOutput& out, const WriteOptions& options) : out_(out), options_(options) {}
+    CallgrindWriter(TextOutput& out, const WriteOptions& how) : out_(out), options_(how) {}
 
     // Writes a whole file. Whether that worked, `out` knows when it is finished.
     void write(const RunDescription& run, const Profile& profile);

@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Registers the tool with Valgrind's core.
+// Registers the tool with Valgrind's core, and passes on what the core tells it.
 
+#include "tool/options.h"
+#include "tool/session.h"
+#include "tool/threads.h"
 #include "tool/valgrind.h"
 
 namespace bd {
 namespace {
 
-void post_clo_init() {}
+constinit Session* session = nullptr;
 
-IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout*, const VexGuestExtents*, const VexArchInfo*,
-                 IRType, IRType) {
-    return block;
+void post_clo_init() {
+    session = new Session;
 }
 
-void finish(Int) {}
+IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, const VexGuestExtents*,
+                 const VexArchInfo*, IRType guest_word_type, IRType host_word_type) {
+    // The trace holds guest addresses in host words.
+    if (guest_word_type != host_word_type) VG_(tool_panic)("guest and host have words of different size");
+    return session->instrumenter().instrument(block, *layout, host_word_type);
+}
+
+void finish(Int status) {
+    session->finish(status);
+}
+
+Bool process_option(const HChar* argument) {
+    return take_option(argument) ? True : False;
+}
 
 void pre_clo_init() {
     VG_(details_name)("bdgrind");
     VG_(details_version)(PACKAGE_VERSION);
-    VG_(details_description)("a cache-use profiler that charges unused bytes to the calls that loaded them");
+    VG_(details_description)("a profiler of cache use that charges calls for what they waste");
     VG_(details_copyright_author)("Copyright (C) 2026, and GNU GPL'd, by the bdgrind authors.");
     VG_(details_bug_reports_to)("the place you got bdgrind from");
+    VG_(details_avg_translation_sizeB)(400);
     VG_(basic_tool_funcs)(post_clo_init, instrument, finish);
+    VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
+    watch_threads();
+
+    // A block must end where a call or a return may be: VEX must not follow branches nor unroll loops.
+    VG_(clo_vex_control).guest_chase = False;
+    VG_(clo_vex_control).iropt_unroll_thresh = 0;
 }
 
 }  // namespace

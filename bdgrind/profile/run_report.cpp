@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/run_report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace bd {
+namespace {
+
+// A number with a comma before each group of three digits, as in 1,234,567.
+class Grouped {
+public:
+    explicit Grouped(std::uint64_t number) {
+        char digits[20];
+        const char* const end = std::to_chars(digits, std::end(digits), number).ptr;
+        for (const char* digit = digits; digit != end; ++digit) {
+            if (digit != digits && (end - digit) % 3 == 0) text_[size_++] = ',';
+            text_[size_++] = *digit;
+        }
+    }
+    std::string_view view() const { return {text_, size_}; }
+
+private:
+    char text_[27];
+    std::size_t size_ = 0;
+};
+
+TextOutput& operator<<(TextOutput& out, const Grouped& number) {
+    return out << number.view();
+}
+
+void pad(TextOutput& out, std::size_t used, std::size_t width) {
+    for (; used < width; ++used) out << ' ';
+}
+
+// part/whole with two decimals, rounded down, in percent; 0 of nothing is 0.
+std::uint64_t per_ten_thousand(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<std::uint64_t>(static_cast<__uint128_t>(part) * 10000 / whole);
+}
+
+struct DataCount {
+    std::uint64_t reads;
+    std::uint64_t writes;
+    std::uint64_t both() const { return reads + writes; }
+};
+
+class Report {
+public:
+    Report(TextOutput& out, const EventSet& events, ConstCosts totals) : out_(out), totals_(totals) {
+        for (const std::uint64_t total : totals.first(kRunningEvents)) width_ = std::max(width_, Grouped(total).view().size());
+        width_ = std::max(width_, Grouped(of(Event::kDr) + of(Event::kDw)).view().size());
+        if (events.has(Event::kAccess2)) width_ = std::max(width_, Grouped(loaded(Event::kSpLoss1)).view().size());
+    }
+
+    void write_references() {
+        count("I   refs", of(Event::kIr));
+        data("D   refs", data_references());
+    }
+
+    void write_misses() {
+        const DataCount first{of(Event::kD1mr), of(Event::kD1mw)};
+        const DataCount last{of(Event::kDLmr), of(Event::kDLmw)};
+        count("I   refs", of(Event::kIr));
+        count("I1  misses", of(Event::kI1mr));
+        count("LLi misses", of(Event::kILmr));
+        rate("I1  miss rate", of(Event::kI1mr), of(Event::kIr));
+        rate("LLi miss rate", of(Event::kILmr), of(Event::kIr));
+        out_ << '\n';
+        data("D   refs", data_references());
+        data("D1  misses", first);
+        data("LLd misses", last);
+        data_rate("D1  miss rate", first);
+        data_rate("LLd miss rate", last);
+        out_ << '\n';
+        const DataCount last_references{of(Event::kI1mr) + first.reads, first.writes};
+        const DataCount last_misses{of(Event::kILmr) + last.reads, last.writes};
+        data("LL refs", last_references);
+        data("LL misses", last_misses);
+        rate("LL miss rate", last_misses.both(), of(Event::kIr) + data_references().both());
+    }
+
+    // `loss`: the level's SpLoss; the counts behind it follow in the table of events.
+    void write_use(std::string_view level, Event loss) {
+        const std::size_t first = column(loss);
+        const std::uint64_t lost = totals_[first];
+        const std::uint64_t lines = totals_[first + 1];
+        const std::uint64_t accesses = totals_[first + 3];
+        out_ << '\n';
+        label(level, "bytes loaded");
+        number(loaded(loss));
+        out_ << '\n';
+        label(level, "bytes never used");
+        number(lost);
+        out_ << "  (" ;
+        out_.fixed(per_ten_thousand(lost, loaded(loss)), 2) << "%)\n";
+        label(level, "lines evicted");
+        number(lines);
+        out_ << '\n';
+        label(level, "accesses per line");
+        const std::uint64_t hundredths = lines == 0 ? 0 : per_ten_thousand(accesses, lines) / 100;
+        pad(out_, Grouped(hundredths / 100).view().size() + 3, width_);
+        out_ << Grouped(hundredths / 100) << '.' << hundredths / 10 % 10 << hundredths % 10 << '\n';
+    }
+
+private:
+    static constexpr std::size_t kLabelWidth = 22;
+
+    std::uint64_t of(Event event) const { return totals_[column(event)]; }
+    DataCount data_references() const { return {of(Event::kDr), of(Event::kDw)}; }
+    std::uint64_t loaded(Event loss) const { return totals_[column(loss)] + totals_[column(loss) + 2]; }
+
+    void label(std::string_view first, std::string_view second = {}) {
+        out_ << first;
+        std::size_t used = first.size() + 1;
+        if (!second.empty()) {
+            out_ << ' ' << second;
+            used += second.size() + 1;
+        }
+        out_ << ':';
+        pad(out_, used, kLabelWidth);
+    }
+    void number(std::uint64_t number) {
+        const Grouped grouped(number);
+        pad(out_, grouped.view().size(), width_);
+        out_ << grouped;
+    }
+    void count(std::string_view name, std::uint64_t count) {
+        label(name);
+        number(count);
+        out_ << '\n';
+    }
+    void data(std::string_view name, const DataCount& counts) {
+        label(name);
+        number(counts.both());
+        out_ << "  (";
+        number(counts.reads);
+        out_ << " rd + ";
+        number(counts.writes);
+        out_ << " wr)\n";
+    }
+    void rate(std::string_view name, std::uint64_t misses, std::uint64_t references) {
+        label(name);
+        percent(misses, references);
+        out_ << '\n';
+    }
+    void data_rate(std::string_view name, const DataCount& misses) {
+        const DataCount references = data_references();
+        label(name);
+        percent(misses.both(), references.both());
+        out_ << " (";
+        percent(misses.reads, references.reads);
+        out_ << "   + ";
+        percent(misses.writes, references.writes);
+        out_ << "  )\n";
+    }
+    void percent(std::uint64_t part, std::uint64_t whole) {
+        const std::uint64_t share = per_ten_thousand(part, whole);
+        pad(out_, Grouped(share / 100).view().size() + 4, width_ + 1);
+        out_.fixed(share, 2) << '%';
+    }
+
+    TextOutput& out_;
+    ConstCosts totals_;
+    std::size_t width_ = 6;
+};
+
+}  // namespace
+
+void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals) {
+    out << "Events    :";
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        if (events.has(static_cast<Event>(i))) out << ' ' << kEvents[i].name;
+    }
+    out << "\nCollected :";
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        if (events.has(static_cast<Event>(i))) out << ' ' << totals[i];
+    }
+    out << "\n\n";
+    Report report(out, events, totals);
+    if (!events.has(Event::kI1mr)) {
+        report.write_references();
+        return;
+    }
+    out << "";
+    report.write_misses();
+    if (!events.has(Event::kSpLoss1)) return;
+    report.write_use("L1", Event::kSpLoss1);
+    report.write_use("LL", Event::kSpLoss2);
+}
+
+void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks) {
+    const auto hundredths = static_cast<std::uint64_t>(stats.average_nodes * 100 + 0.5);
+    out << "Back-dating trees:\n  nodes, average:     ";
+    out.fixed(hundredths, 2) << "\n  nodes, at most:     " << Grouped(stats.tree.most_live)
+                             << "\n  nodes made:         " << Grouped(stats.tree.made)
+                             << "\n  memory, bytes:      " << Grouped(stats.tree_bytes)
+                             << "\nCalls:                " << Grouped(stats.calls)
+                             << "\nCall arcs:            " << Grouped(stats.arcs)
+                             << "\nFunctions:            " << Grouped(functions)
+                             << "\nTranslated blocks:    " << Grouped(blocks) << '\n';
+}
+
+}  // namespace bd

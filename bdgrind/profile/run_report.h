@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the log says at the end of a run: totals, misses and miss rates as Callgrind prints them, and per level how
+// the lines were used.
+
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/text_output.h"
+
+namespace bd {
+
+// `totals`: by event, as Profile has them.
+void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
+
+// What --stats=yes adds: the sizes of the back-dating trees.
+void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks);
+
+}  // namespace bd

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/instrument.h"
+
+#include "engine/trace.h"
+#include "tool/trace_buffer.h"
+
+namespace bd {
+namespace {
+
+constexpr Word kWordBytes = sizeof(Word);
+
+JumpKind jump_kind(IRJumpKind kind) {
+    switch (kind) {
+        case Ijk_Call:
+            return JumpKind::kCall;
+        case Ijk_Ret:
+            return JumpKind::kReturn;
+        default:
+            return JumpKind::kJump;
+    }
+}
+
+// How a block ends. On arm64, VEX makes a call of a plain branch to a constant address; only the instruction tells.
+JumpKind last_jump_kind(IRJumpKind kind, [[maybe_unused]] Address last_instruction) {
+#if defined(VGA_arm64)
+    if (kind == Ijk_Call) {
+        const UInt code = *reinterpret_cast<const UInt*>(static_cast<Addr>(last_instruction));
+        const bool is_branch = (code & 0x7c000000) == 0x14000000;
+        if (is_branch && (code & 0x80000000) == 0) return JumpKind::kJump;
+    }
+#endif
+    return jump_kind(kind);
+}
+
+UInt bytes_of(IRType type) {
+    return static_cast<UInt>(sizeofIRType(type));
+}
+
+// Copies one superblock and adds the stores of its trace record on the way.
+class BlockInstrumenter {
+public:
+    BlockInstrumenter(IRSB* in, const VexGuestLayout& layout, IRType word_type, BlockBuilder& builder,
+                      CodeNames& names)
+        : in_(in), out_(deepCopyIRSBExceptStmts(in)), layout_(layout), word_type_(word_type), builder_(builder),
+          names_(names) {}
+
+    // The instrumented block. The exits' descriptors do not exist yet: their places are filled in by set_exits().
+    IRSB* run();
+    void set_exits(const Block& block);
+
+private:
+    void add(IRStmt* statement) { addStmtToIRSB(out_, statement); }
+    IRExpr* assign(IRType type, IRExpr* expression);
+    IRExpr* constant(Word value);
+    IRExpr* address_of(const void* variable) { return constant(reinterpret_cast<Word>(variable)); }
+    IRExpr* plus(IRExpr* base, Word offset);
+    void store(IRExpr* address, IRExpr* value) { add(IRStmt_Store(endness_, address, value)); }
+
+    void begin_record();
+    void end_record(JumpKind jump);
+    void see(IRStmt* statement);
+    void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
+    void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
+
+    IRSB* in_;
+    IRSB* out_;
+    const VexGuestLayout& layout_;
+    IRType word_type_;
+    BlockBuilder& builder_;
+    CodeNames& names_;
+    IREndness endness_ =
+#if defined(VG_BIGENDIAN)
+        Iend_BE;
+#else
+        Iend_LE;
+#endif
+
+    IRExpr* record_ = nullptr;           // where this block's record starts
+    std::vector<IRStmt*> exit_stores_;   // by exit: the store of its descriptor's address
+    Address last_instruction_ = 0;
+
+    // The latest read, as long as a write may turn it into a modify.
+    IRExpr* read_address_ = nullptr;
+    UInt read_size_ = 0;
+};
+
+IRExpr* BlockInstrumenter::assign(IRType type, IRExpr* expression) {
+    const IRTemp temporary = newIRTemp(out_->tyenv, type);
+    add(IRStmt_WrTmp(temporary, expression));
+    return IRExpr_RdTmp(temporary);
+}
+
+IRExpr* BlockInstrumenter::constant(Word value) {
+    return IRExpr_Const(word_type_ == Ity_I64 ? IRConst_U64(value) : IRConst_U32(static_cast<UInt>(value)));
+}
+
+IRExpr* BlockInstrumenter::plus(IRExpr* base, Word offset) {
+    return assign(word_type_, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_Add64 : Iop_Add32, base, constant(offset)));
+}
+
+IRSB* BlockInstrumenter::run() {
+    int i = 0;
+    // What comes before the first instruction belongs to Valgrind.
+    for (; i < in_->stmts_used && in_->stmts[i]->tag != Ist_IMark; ++i) add(in_->stmts[i]);
+    if (i == in_->stmts_used) return nullptr;
+
+    const IRStmt& first = *in_->stmts[i];
+    const CodeBlockName name = names_.block(first.Ist.IMark.addr);
+    builder_.start(first.Ist.IMark.addr, *name.function, name.load_bias, name.section, name.is_entry);
+    begin_record();
+    for (; i < in_->stmts_used; ++i) {
+        IRStmt* const statement = in_->stmts[i];
+        if (statement == nullptr || statement->tag == Ist_NoOp) continue;
+        see(statement);
+        add(statement);
+    }
+    end_record(last_jump_kind(in_->jumpkind, last_instruction_));
+    return out_;
+}
+
+// Makes room for the longest record if need be, and writes the stack pointer.
+void BlockInstrumenter::begin_record() {
+    IRExpr* const cursor = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));
+    IRExpr* const limit = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_limit)));
+    IRDirty* const drain = unsafeIRDirty_0_N(
+        0, "drain_trace", VG_(fnptr_to_fnentry)(reinterpret_cast<void*>(&drain_trace)), mkIRExprVec_0());
+    drain->guard = assign(Ity_I1, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor));
+    add(IRStmt_Dirty(drain));
+    record_ = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));
+    store(plus(record_, kWordBytes), assign(word_type_, IRExpr_Get(layout_.offset_SP, word_type_)));
+}
+
+// What has been executed up to here is a whole record, if the block is left now.
+void BlockInstrumenter::end_record(JumpKind jump) {
+    builder_.add_exit(jump);
+    const std::size_t words = kHeaderWords + builder_.access_count();
+    BD_CHECK_OP(words, <=, kMaxRecordWords);
+    exit_stores_.push_back(IRStmt_Store(endness_, record_, constant(0)));
+    add(exit_stores_.back());
+    store(address_of(&trace_cursor), plus(record_, words * kWordBytes));
+    read_address_ = nullptr;
+}
+
+void BlockInstrumenter::set_exits(const Block& block) {
+    for (std::size_t i = 0; i < exit_stores_.size(); ++i) {
+        exit_stores_[i]->Ist.Store.data = address_of(&block.exits()[i]);
+    }
+}
+
+void BlockInstrumenter::see(IRStmt* statement) {
+    switch (statement->tag) {
+        case Ist_IMark: {
+            last_instruction_ = statement->Ist.IMark.addr;
+            const SourceLine line = names_.line(last_instruction_);
+            // VEX gives no length to what it cannot decode.
+            const UInt size = statement->Ist.IMark.len == 0 ? VG_MIN_INSTR_SZB : statement->Ist.IMark.len;
+            builder_.add_instruction(last_instruction_, size, *line.file, line.line);
+            read_address_ = nullptr;
+            break;
+        }
+        case Ist_Exit:
+            end_record(jump_kind(statement->Ist.Exit.jk));
+            break;
+        case Ist_WrTmp:
+            if (const IRExpr* const data = statement->Ist.WrTmp.data; data->tag == Iex_Load) {
+                see_load(data->Iex.Load.addr, data->Iex.Load.ty);
+            }
+            break;
+        case Ist_Store:
+            see_access(statement->Ist.Store.addr, bytes_of(typeOfIRExpr(in_->tyenv, statement->Ist.Store.data)),
+                       AccessKind::kWrite, nullptr);
+            break;
+        case Ist_LoadG: {
+            const IRLoadG& load = *statement->Ist.LoadG.details;
+            IRType result = Ity_INVALID;
+            IRType loaded = Ity_INVALID;
+            typeOfIRLoadGOp(load.cvt, &result, &loaded);
+            see_access(load.addr, bytes_of(loaded), AccessKind::kRead, load.guard);
+            break;
+        }
+        case Ist_StoreG: {
+            const IRStoreG& stored = *statement->Ist.StoreG.details;
+            see_access(stored.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored.data)), AccessKind::kWrite,
+                       stored.guard);
+            break;
+        }
+        case Ist_CAS: {
+            const IRCAS& cas = *statement->Ist.CAS.details;
+            const UInt size = bytes_of(typeOfIRExpr(in_->tyenv, cas.dataLo));
+            see_access(cas.addr, cas.dataHi == nullptr ? size : 2 * size, AccessKind::kModify, nullptr);
+            break;
+        }
+        case Ist_LLSC:
+            if (const IRExpr* const stored = statement->Ist.LLSC.storedata; stored == nullptr) {
+                see_load(statement->Ist.LLSC.addr, typeOfIRTemp(in_->tyenv, statement->Ist.LLSC.result));
+            } else {
+                see_access(statement->Ist.LLSC.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored)), AccessKind::kWrite,
+                           nullptr);
+            }
+            break;
+        case Ist_Dirty: {
+            const IRDirty& dirty = *statement->Ist.Dirty.details;
+            if (dirty.mFx == Ifx_None || dirty.mSize <= 0) break;
+            const AccessKind kind = dirty.mFx == Ifx_Read    ? AccessKind::kRead
+                                    : dirty.mFx == Ifx_Write ? AccessKind::kWrite
+                                                             : AccessKind::kModify;
+            see_access(dirty.mAddr, static_cast<UInt>(dirty.mSize), kind, dirty.guard);
+            break;
+        }
+        default:
+            break;
+    }
+}
+
+// `guard`: an I1; null or constant: always.
+void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard) {
+    const bool guarded = guard != nullptr && guard->tag != Iex_Const;
+    if (kind == AccessKind::kWrite && !guarded && read_address_ != nullptr && read_size_ == size &&
+        eqIRAtom(read_address_, address)) {
+        builder_.make_modify();
+        read_address_ = nullptr;
+        return;
+    }
+    const std::size_t word = kHeaderWords + builder_.access_count();
+    if (guarded) address = assign(word_type_, IRExpr_ITE(guard, address, constant(0)));
+    store(plus(record_, word * kWordBytes), address);
+    builder_.add_access(size, kind, guarded);
+    read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
+    read_size_ = size;
+}
+
+}  // namespace
+
+IRSB* Instrumenter::instrument(IRSB* in, const VexGuestLayout& layout, IRType word_type) {
+    BlockInstrumenter work(in, layout, word_type, builder_, names_);
+    IRSB* const out = work.run();
+    if (out == nullptr) return in;
+    work.set_exits(blocks_.add(builder_));
+    return out;
+}
+
+}  // namespace bd

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// VEX IR in, VEX IR out: adds to each superblock the few stores that write its trace record, and describes the block
+// to the engine. All that touches memory is seen here: loads, stores, their guarded forms, compare-and-swap,
+// load-linked and store-conditional, and helpers that say so (dirty calls).
+
+#pragma once
+
+#include "engine/block.h"
+#include "tool/symbols.h"
+#include "tool/valgrind.h"
+
+namespace bd {
+
+class Instrumenter {
+public:
+    // Both must outlive it.
+    Instrumenter(BlockTable& blocks, CodeNames& names) : blocks_(blocks), names_(names) {}
+
+    IRSB* instrument(IRSB* in, const VexGuestLayout& layout, IRType word_type);
+
+private:
+    BlockTable& blocks_;
+    CodeNames& names_;
+    BlockBuilder builder_;
+};
+
+}  // namespace bd

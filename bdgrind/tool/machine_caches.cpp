@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/machine_caches.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "tool/valgrind.h"
+
+namespace bd {
+namespace {
+
+// A desktop machine of the 2020s.
+constexpr CacheGeometries kTypical{.i1 = {32768, 8, 64}, .d1 = {32768, 8, 64}, .ll = {8388608, 16, 64}};
+
+enum class Kind { kData, kInstruction, kUnified };
+
+// Puts the caches of a machine into their places as they are found: the first levels, and the last unified one.
+class Collector {
+public:
+    // Illegal geometries are passed over: some kernels and hypervisors report no ways, or none of it.
+    void found(unsigned level, Kind kind, const CacheGeometry& geometry) {
+        if (geometry_error(geometry) != nullptr) return;
+        if (level == 1) {
+            if (kind != Kind::kInstruction) caches_.d1 = geometry;
+            if (kind != Kind::kData) caches_.i1 = geometry;
+        } else if (kind == Kind::kUnified && level > last_level_) {
+            caches_.ll = geometry;
+            last_level_ = level;
+        }
+    }
+
+    // Whether all three are known.
+    bool finish(CacheGeometries* caches) const {
+        *caches = caches_;
+        return caches_.i1.ways != 0 && caches_.d1.ways != 0 && caches_.ll.ways != 0;
+    }
+
+private:
+    CacheGeometries caches_{};
+    unsigned last_level_ = 1;
+};
+
+// One short file of the kernel's cache description, without its line end.
+class KernelFile {
+public:
+    KernelFile(unsigned index, const char* name) {
+        HChar path[80];
+        VG_(sprintf)(path, "/sys/devices/system/cpu/cpu0/cache/index%u/%s", index, name);
+        const Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+        if (fd < 0) return;
+        const Int size = VG_(read)(fd, text_, sizeof text_);
+        VG_(close)(fd);
+        if (size > 0) size_ = static_cast<std::size_t>(size);
+        while (size_ != 0 && text_[size_ - 1] == '\n') --size_;
+    }
+
+    std::string_view text() const { return {text_, size_}; }
+
+    // The number that the file starts with, 0 if there is none; "K" and "M" behind it multiply.
+    std::uint64_t number() const {
+        std::uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text_, text_ + size_, number);
+        if (error != std::errc{}) return 0;
+        const std::string_view unit(end, static_cast<std::size_t>(text_ + size_ - end));
+        if (unit == "K") number <<= 10;
+        if (unit == "M") number <<= 20;
+        return number;
+    }
+
+private:
+    char text_[64];
+    std::size_t size_ = 0;
+};
+
+bool ask_kernel(CacheGeometries* caches) {
+    Collector collector;
+    for (unsigned index = 0;; ++index) {
+        const KernelFile type(index, "type");
+        if (type.text().empty()) break;
+        const Kind kind = type.text() == "Data"          ? Kind::kData
+                          : type.text() == "Instruction" ? Kind::kInstruction
+                                                         : Kind::kUnified;
+        collector.found(static_cast<unsigned>(KernelFile(index, "level").number()), kind,
+                        {.size_bytes = KernelFile(index, "size").number(),
+                         .ways = static_cast<std::uint32_t>(KernelFile(index, "ways_of_associativity").number()),
+                         .line_bytes =
+                             static_cast<std::uint32_t>(KernelFile(index, "coherency_line_size").number())});
+    }
+    return collector.finish(caches);
+}
+
+#if defined(VGA_amd64) || defined(VGA_x86)
+
+struct CpuId {
+    std::uint32_t a, b, c, d;
+};
+
+CpuId cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+    CpuId result;
+    asm volatile("cpuid"
+                 : "=a"(result.a), "=b"(result.b), "=c"(result.c), "=d"(result.d)
+                 : "a"(leaf), "c"(subleaf));
+    return result;
+}
+
+// Leaf 4 of Intel and leaf 0x8000001d of AMD describe one cache per subleaf, in the same form.
+bool ask_processor(CacheGeometries* caches) {
+    constexpr std::uint32_t kExtended = 0x80000000;
+    constexpr std::uint32_t kIntelLeaf = 4;
+    constexpr std::uint32_t kAmdLeaf = 0x8000001d;
+    for (const std::uint32_t leaf : {kIntelLeaf, kAmdLeaf}) {
+        if (cpuid(leaf & kExtended, 0).a < leaf) continue;
+        Collector collector;
+        for (std::uint32_t subleaf = 0; subleaf < 16; ++subleaf) {
+            const CpuId id = cpuid(leaf, subleaf);
+            const std::uint32_t type = id.a & 0x1f;
+            if (type == 0 || type > 3) break;
+            const std::uint32_t ways = (id.b >> 22) + 1;
+            const std::uint32_t line_bytes = (id.b & 0xfff) + 1;
+            const std::uint64_t sets = std::uint64_t{id.c} + 1;
+            collector.found(id.a >> 5 & 7, type == 1 ? Kind::kData : type == 2 ? Kind::kInstruction : Kind::kUnified,
+                            {.size_bytes = sets * ways * line_bytes, .ways = ways, .line_bytes = line_bytes});
+        }
+        if (collector.finish(caches)) return true;
+    }
+    return false;
+}
+
+#else
+
+bool ask_processor(CacheGeometries*) { return false; }
+
+#endif
+
+}  // namespace
+
+MachineCaches find_machine_caches() {
+    MachineCaches found{};
+    if (ask_kernel(&found.caches)) {
+        found.source = "this machine's, as the kernel describes it";
+    } else if (ask_processor(&found.caches)) {
+        found.source = "this machine's, as the processor describes it";
+    } else {
+        found.caches = kTypical;
+        found.source = "a typical machine's, as this one's is not known";
+    }
+    return found;
+}
+
+}  // namespace bd

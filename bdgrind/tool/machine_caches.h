@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The caches of the machine that we run on, for the simulation's default.
+
+#pragma once
+
+#include "engine/geometry.h"
+
+namespace bd {
+
+struct MachineCaches {
+    CacheGeometries caches;
+    const char* source;  // where they are known from, for the user
+};
+
+// Asks the kernel, then the processor, and else takes a typical machine. Always legal geometries.
+MachineCaches find_machine_caches();
+
+}  // namespace bd

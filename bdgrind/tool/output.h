@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Where text goes: files, written with Valgrind's own calls, and Valgrind's log.
+
+#pragma once
+
+#include "engine/text_output.h"
+
+namespace bd {
+
+class FileOutput final : public TextOutput {
+public:
+    // Creates the file, or empties it. See error().
+    explicit FileOutput(const char* path);
+    ~FileOutput();
+
+    // The error number of the first thing that failed; 0: none. Of writing, only known after finish().
+    int error() const { return error_; }
+
+private:
+    bool write(std::string_view text) override;
+
+    int fd_ = -1;
+    int error_ = 0;
+};
+
+// Each line gets Valgrind's prefix.
+class LogOutput final : public TextOutput {
+private:
+    bool write(std::string_view text) override;
+};
+
+// What an error number means, for a message.
+const char* error_text(int error);
+
+}  // namespace bd

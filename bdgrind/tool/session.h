@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One run of the tool: the parts that live from the end of the command line to the end of the process, and what is
+// written at the end.
+
+#pragma once
+
+#include "engine/block.h"
+#include "engine/engine.h"
+#include "engine/symbols.h"
+#include "tool/instrument.h"
+#include "tool/options.h"
+#include "tool/symbols.h"
+
+namespace bd {
+
+class Profile;
+
+class Session {
+public:
+    // Takes its settings from `options`, which are complete. Ends the process with a sentence where they cannot
+    // work out.
+    Session();
+
+    Instrumenter& instrumenter() { return instrumenter_; }
+
+    // The guest has ended with `status`: writes the profile and reports. Does not return if that fails and the
+    // guest's own status would hide it.
+    void finish(int status);
+
+private:
+    static EngineConfig make_config(const char** geometry_source);
+
+    bool write_profile(const char* path, const Profile& profile) const;
+
+    const char* geometry_source_ = nullptr;
+    EngineConfig config_;
+    SymbolTable symbols_;
+    BlockTable blocks_;
+    Engine engine_;
+    CodeNames names_;
+    Instrumenter instrumenter_;
+};
+
+}  // namespace bd

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/symbols.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "tool/valgrind.h"
+
+namespace bd {
+namespace {
+
+// Readers of the format know this for a name that is not known.
+constexpr const char* kUnknown = "???";
+
+// A function without a name gets its address in the object file for one: 0x and 16 digits, as in Callgrind.
+class AddressName {
+public:
+    explicit AddressName(Address address) {
+        char digits[16];
+        const char* const end = std::to_chars(digits, std::end(digits), address, 16).ptr;
+        std::fill(text_, text_ + sizeof text_, '0');
+        text_[1] = 'x';
+        std::copy(static_cast<const char*>(digits), end, text_ + sizeof text_ - (end - digits));
+    }
+    std::string_view view() const { return {text_, sizeof text_}; }
+
+private:
+    char text_[18];
+};
+
+// The folder, a slash and the file, in `buffer`; cut if it does not fit.
+std::string_view join_path(const char* folder, const char* file, char (&buffer)[4096]) {
+    std::size_t size = 0;
+    const auto append = [&](std::string_view part) {
+        const std::size_t fits = std::min(part.size(), sizeof buffer - size);
+        std::copy_n(part.data(), fits, buffer + size);
+        size += fits;
+    };
+    if (folder != nullptr && folder[0] != '\0' && file[0] != '/') {
+        append(folder);
+        append("/");
+    }
+    append(file);
+    return {buffer, size};
+}
+
+// Takes the "+123" off the end of "name+123"; without it, the offset stays as it is.
+std::string_view split_offset(std::string_view name, Address* offset) {
+    const std::size_t plus = name.rfind('+');
+    if (plus == std::string_view::npos || plus + 1 == name.size()) return name;
+    const auto [end, error] = std::from_chars(name.data() + plus + 1, name.data() + name.size(), *offset);
+    const bool is_number = error == std::errc{} && end == name.data() + name.size();
+    return is_number ? name.substr(0, plus) : name;
+}
+
+// The dynamic linker's resolvers end by a jump to what they found.
+bool is_resolver(std::string_view function) {
+    return function.starts_with("_dl_runtime_resolve");
+}
+
+}  // namespace
+
+CodeBlockName CodeNames::block(Address address) {
+    const DiEpoch epoch = VG_(current_DiEpoch)();
+    const Addr at = static_cast<Addr>(address);
+    CodeBlockName result{};
+
+    const HChar* object_name = kUnknown;
+    const VgSectKind section = VG_(DebugInfo_sect_kind)(&object_name, at);
+    if (object_name == nullptr || object_name[0] == '\0') object_name = kUnknown;
+    result.section = static_cast<std::uint32_t>(section);
+    if (DebugInfo* const info = VG_(find_DebugInfo)(epoch, at); info != nullptr) {
+        result.load_bias = static_cast<Address>(VG_(DebugInfo_get_text_bias)(info));
+    }
+    const ObjectFile& object = symbols_.object(object_name);
+
+    std::string_view name;
+    Address entry = address;
+    const HChar* found = nullptr;
+    if (VG_(get_fnname_if_entry)(epoch, at, &found)) {
+        name = found;
+        result.is_entry = true;
+    } else if (VG_(get_fnname_w_offset)(epoch, at, &found)) {
+        Address offset = 0;
+        name = split_offset(found, &offset);
+        entry -= offset;
+    }
+    const AddressName address_name(address - result.load_bias);
+    if (name.empty()) name = address_name.view();
+
+    // The name lies in the core's buffer, which asking for the line leaves alone. The file is that of the
+    // function's first instruction, as further on there may be inlined code.
+    bool is_new = false;
+    result.function = &symbols_.function(name, *line(entry).file, object, &is_new);
+    if (is_new) {
+        result.function->skipped = section == Vg_SectPLT || section == Vg_SectGOTPLT;
+        result.function->left_by_jump = is_resolver(result.function->name);
+    }
+    return result;
+}
+
+SourceLine CodeNames::line(Address address) {
+    const HChar* folder = nullptr;
+    const HChar* file = nullptr;
+    UInt line = 0;
+    if (!VG_(get_filename_linenum)(VG_(current_DiEpoch)(), static_cast<Addr>(address), &file, &folder, &line)) {
+        return {&symbols_.file(kUnknown), 0};
+    }
+    char path[4096];
+    return {&symbols_.file(join_path(folder, file, path)), line};
+}
+
+}  // namespace bd

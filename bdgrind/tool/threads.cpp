@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/threads.h"
+
+#include "tool/trace_buffer.h"
+#include "tool/valgrind.h"
+
+namespace bd {
+namespace {
+
+constinit ThreadId running = VG_INVALID_THREADID;
+
+void switch_to(ThreadId thread) {
+    if (thread == running) return;
+    running = thread;
+    mark_trace(Marker::kThread, thread);
+}
+
+void start_client_code(ThreadId thread, ULong) {
+    switch_to(thread);
+}
+
+void thread_exits(ThreadId thread) {
+    mark_trace(Marker::kThreadEnd, thread);
+    if (thread == running) running = VG_INVALID_THREADID;
+}
+
+// The handler has been left by a jump once the stack pointer is out of this range. On an alternate stack that is the
+// stack; else what lies below the kernel's frame, which is larger than this margin and lies below the red zone.
+void handler_starts(ThreadId thread, Int, Bool alternate_stack) {
+    constexpr Addr kMargin = 256;
+    Addr begin = 0;
+    Addr end = VG_(get_SP)(thread) - kMargin;
+    if (alternate_stack) {
+        begin = VG_(thread_get_altstack_min)(thread);
+        end = begin + VG_(thread_get_altstack_size)(thread);
+    }
+    mark_trace(Marker::kSignalEnter, thread, begin, end);
+}
+
+void handler_has_returned(ThreadId thread, Int) {
+    mark_trace(Marker::kSignalLeave, thread);
+}
+
+}  // namespace
+
+void watch_threads() {
+    VG_(track_start_client_code)(start_client_code);
+    VG_(track_pre_thread_ll_exit)(thread_exits);
+    VG_(track_pre_deliver_signal)(handler_starts);
+    VG_(track_post_deliver_signal)(handler_has_returned);
+}
+
+}  // namespace bd

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Tells the trace which thread runs, and when signal handlers start and end.
+
+#pragma once
+
+namespace bd {
+
+// Registers with the core; to be called while the tool registers.
+void watch_threads();
+
+}  // namespace bd
