@@ -19,8 +19,9 @@
 
 #include "start.h"
 
-    START
+    FUNCTION _start
     mov _start(%rip), %rbx
     mov _start(%rip), %rbp
     mov _start+56(%rip), %r8
     EXIT 0
+    END _start

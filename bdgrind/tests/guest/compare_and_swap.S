@@ -27,7 +27,7 @@
 
     ARRAY array, 9*64
 
-    START
+    FUNCTION _start
     lock cmpxchg %rbx, array
     cmpxchg %rbx, array+64
     lock cmpxchg16b array+128
@@ -39,3 +39,4 @@
     lock incq array+448
     incq array+512
     EXIT 0
+    END _start

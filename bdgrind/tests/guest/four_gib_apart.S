@@ -31,7 +31,7 @@
     syscall
     .endm
 
-    START
+    FUNCTION _start
     movabs $0x1000000000, %rdi
     mov %rdi, %rbx
     MAP
@@ -50,3 +50,4 @@
     dec %edx
     jnz .Lround
     EXIT 0
+    END _start

@@ -24,7 +24,8 @@
 
     ARRAY array, 512
 
-    START
+    FUNCTION _start
     fxsave array
     fxrstor array
     EXIT 0
+    END _start

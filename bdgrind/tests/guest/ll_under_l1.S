@@ -30,9 +30,10 @@
     ARRAY page, 2048 + 65*64
     .set array, page + 2048
 
-    START
+    FUNCTION _start
     mov array, %rbx
     movups array+64*64, %xmm0
     mov array+32, %rbp
     mov array+32*64, %r8
     EXIT 0
+    END _start

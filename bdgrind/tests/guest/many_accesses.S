@@ -21,7 +21,7 @@ times:
 
     ARRAY array, 5*64
 
-    START
+    FUNCTION _start
     xor %esi, %esi
     mov $array, %edi
 .Lline:
@@ -35,3 +35,4 @@ times:
     cmp $5, %esi
     jb .Lline
     EXIT 0
+    END _start

@@ -25,7 +25,7 @@ mask:
 
     ARRAY array, 4*64
 
-    START
+    FUNCTION _start
     mov $array, %ebx
     vmovdqa mask, %ymm1
     vpmaskmovd (%rbx), %ymm1, %ymm2
@@ -34,3 +34,4 @@ mask:
     vpmaskmovd 128(%rbx), %ymm1, %ymm2
     vpmaskmovd %ymm2, %ymm1, 192(%rbx)
     EXIT 0
+    END _start

@@ -20,7 +20,7 @@
 
     ARRAY array, 70*64
 
-    START
+    FUNCTION _start
     mov $10, %ecx
 .Lclash:
     mov array, %rax
@@ -44,3 +44,4 @@
     dec %edx
     jnz .Lround
     EXIT 0
+    END _start

@@ -20,7 +20,7 @@
 
     ARRAY array, 256*64
 
-    START
+    FUNCTION _start
     xor %esi, %esi
 .Lround:
     mov $256, %ecx
@@ -34,3 +34,4 @@
     cmp $2, %esi
     jb .Lround
     EXIT 0
+    END _start

@@ -25,7 +25,7 @@
 
     ARRAY array, 8192
 
-    START
+    FUNCTION _start
     mov $array, %esi
     mov $array+1024, %edi
     mov $100, %ecx
@@ -40,3 +40,4 @@
     mov $60, %ecx
     repe cmpsb
     EXIT 0
+    END _start

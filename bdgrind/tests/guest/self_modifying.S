@@ -19,7 +19,7 @@
 
     ARRAY stack, 4096
 
-    START
+    FUNCTION _start
     mov $0x1000000000, %rdi
     mov %rdi, %rbx
     mov $4096, %esi  // mmap, as in four_gib_apart.S, but executable
@@ -45,3 +45,4 @@
     movzbl %dil, %edi
     mov $60, %eax
     syscall
+    END _start

@@ -24,10 +24,11 @@
 
     ARRAY array, 8192
 
-    START
+    FUNCTION _start
     mov array+60, %rbx
     mov array+120, %rbp
     mov array+124, %r8
     mov %rbx, array+4092
     movups array+4216, %xmm0
     EXIT 0
+    END _start

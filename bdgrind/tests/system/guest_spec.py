@@ -10,13 +10,17 @@
     // last: N                             instructions of the last block, which Callgrind does not
                                              count; else 2, those of libc's _exit
     // expect: exit N                      exit status, or -N for death by signal N; else 0
-    // expect: total EVENT = VALUE; ...
-    // expect: self FUNCTION EVENT = VALUE; ...
-    // expect: inclusive FUNCTION EVENT = VALUE; ...
-    // expect: calls FUNCTION = VALUE              from everywhere
+    // expect: total EVENT = VALUE
+    // expect: self FUNCTION EVENT = VALUE
+    // expect: inclusive FUNCTION EVENT = VALUE
+    // expect: calls FUNCTION = VALUE      from everywhere
     // expect: calls CALLER > FUNCTION = VALUE
 
-A value is written as it was worked out: 2 * (3 + 1000 // 7).
+Several expectations stand in a line, separated by semicolons; what one leaves out (kind, function)
+it takes from the one before.
+
+A value is written as it was worked out: 2 * (3 + 1000 // 7). A name in it stands for a number that
+the guest prints, in a line `NAME NUMBER`.
 """
 
 from __future__ import annotations
@@ -38,10 +42,12 @@ _OPERATORS = {
 }
 
 
-def evaluate(text: str) -> int:
+def evaluate(text: str, printed: str = "") -> int:
     def value(node: ast.expr) -> int:
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node.value
+        if isinstance(node, ast.Name):
+            return int(re.findall(rf"^{node.id} (\d+)$", printed, re.MULTILINE)[0])
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             result = _OPERATORS[type(node.op)](value(node.left), value(node.right))
             assert isinstance(result, int)
@@ -58,7 +64,7 @@ class Expectation:
     function: str
     caller: str | None
     event: str
-    value: int
+    value: str
 
     def actual(self, profile: Profile) -> int:
         if self.kind == "total":
@@ -73,11 +79,14 @@ class Expectation:
 
 
 def parse_expectations(text: str) -> Iterator[Expectation]:
-    kind, _, rest = text.partition(" ")
-    function, caller = "", None
-    for part in rest.split(";"):
+    kind = function = ""
+    for part in text.split(";"):
+        first, _, rest = part.strip().partition(" ")
+        if first in ("total", "self", "inclusive", "calls"):
+            kind, part = first, rest
         left, equals, right = part.strip().partition(" = ")
         assert equals, f"an expectation without a value: {text}"
+        caller = None
         event = ""
         if kind == "calls":
             caller, arrow, function = left.rpartition(" > ")
@@ -89,7 +98,7 @@ def parse_expectations(text: str) -> Iterator[Expectation]:
             function = named or function
         else:
             raise ValueError(f"unknown expectation: {text}")
-        yield Expectation(f"{kind} {part.strip()}", kind, function, caller, event, evaluate(right))
+        yield Expectation(f"{kind} {part.strip()}", kind, function, caller, event, right)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,6 +75,17 @@ def run_tool(
     text = "\n".join(line.partition(" ")[2] if line.startswith("==") else line for line in lines)
     stderr = completed.stderr.decode(errors="replace")
     return Run(completed.returncode, output, stderr, text, profile, words)
+
+
+def check_profile(profile: Path) -> str:
+    """The first violated invariant; empty if all hold."""
+    completed = subprocess.run(
+        [sys.executable, str(BD_ANNOTATE), "--check", str(profile)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return completed.stdout + completed.stderr if completed.returncode else ""
 
 
 def stdout_file(folder: Path) -> BinaryIO:

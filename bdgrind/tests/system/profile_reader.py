@@ -14,6 +14,9 @@ from pathlib import Path
 
 _NAME = re.compile(r"(fn|cfn|fl|fi|fe|ob|cfi|cfl|cob)=(?:\((\d+)\)(?: (.*))?|(.*))$")
 
+# Recursions of a function are told apart by such suffixes; here they are one function.
+_RECURSION = re.compile(r"'\d+$")
+
 
 @dataclass(slots=True)
 class Arc:
@@ -67,6 +70,7 @@ def read_profile(path: Path) -> Profile:
                 assert (space, identity) not in names, f"{path}:{number}: {line} defined twice"
                 names[space, identity] = new_name
             name = names[space, identity] if identity else plain
+            name = _RECURSION.sub("", name)
             if kind == "fn":
                 function = name
                 profile.self_costs.setdefault(function, Counter())

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from guest_spec import GuestSpec, read_spec
-from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, SOURCE, oracle_totals, run_tool
+from guest_spec import GuestSpec, evaluate, read_spec
+from harness import GUESTS, SMALL_CACHES, SOURCE, Run, check_profile, oracle_totals, run_tool
 
 GUEST_SOURCES = SOURCE / "bdgrind" / "tests" / "guest"
-PEER_EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
+CALLGRIND_EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
 
 SPECS = [
     read_spec(source)
@@ -23,12 +24,6 @@ def guests(specs: list[GuestSpec]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("guest", specs, ids=lambda guest: str(guest.name))
 
 
-@pytest.fixture(autouse=True)
-def skip_if_it_cannot_run(guest: GuestSpec) -> None:
-    if missing := guest.missing_features():
-        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
-
-
 def caches(guest: GuestSpec) -> tuple[str, ...]:
     return guest.run or SMALL_CACHES
 
@@ -37,56 +32,71 @@ def command(guest: GuestSpec) -> list[str]:
     return [str(GUESTS / guest.name), *guest.arguments]
 
 
+class Runs:
+    """One run of each guest for all tests that look at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs: dict[str, Run] = {}
+
+    def of(self, guest: GuestSpec) -> Run:
+        if missing := guest.missing_features():
+            pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
+        if guest.name not in self.runs:
+            run = run_tool(self.folder, command(guest), caches(guest), name=guest.name)
+            self.runs[guest.name] = run
+        return self.runs[guest.name]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    yield Runs(tmp_path_factory.mktemp("guests"))
+
+
 @guests(SPECS)
-def test_expectations(guest: GuestSpec, tmp_path: Path) -> None:
-    """Costs and calls are those worked out in the comment, and the guest notices nothing."""
+def test_guest_notices_nothing(guest: GuestSpec, runs: Runs, tmp_path: Path) -> None:
+    run = runs.of(guest)
     none = run_tool(tmp_path, command(guest), tool="none", name="none")
-    run = run_tool(tmp_path, command(guest), caches(guest))
     assert (run.status, run.stdout, run.stderr) == (none.status, none.stdout, none.stderr)
     assert run.status == guest.status
-    profile = run.profile
+
+
+@guests(SPECS)
+def test_costs_and_calls_are_those_worked_out(guest: GuestSpec, runs: Runs) -> None:
+    run = runs.of(guest)
+    printed = run.stdout.decode(errors="replace")
     differences = [
-        f"{expectation.text} (= {expectation.value}), but is {actual}"
+        f"{expectation.text} (= {expected}), but is {actual}"
         for expectation in guest.expectations
-        if (actual := expectation.actual(profile)) != expectation.value
+        if (actual := expectation.actual(run.profile))
+        != (expected := evaluate(expectation.value, printed))
     ]
     assert not differences, "\n".join(differences)
 
 
 @guests(SPECS)
-def test_invariants(guest: GuestSpec, tmp_path: Path) -> None:
-    run = run_tool(tmp_path, command(guest), caches(guest))
-    for event in run.profile.events:
-        assert run.profile.sum_of_self(event) == run.profile.totals[event], event
-    assert run.profile.summary == run.profile.totals
-    check = run_tool_check(run.profile_path)
-    assert check == "", check
-
-
-def run_tool_check(profile: Path) -> str:
-    import subprocess
-
-    completed = subprocess.run(
-        [str(BD_ANNOTATE), "--check", str(profile)], capture_output=True, text=True, check=False
-    )
-    return completed.stdout + completed.stderr if completed.returncode else ""
+def test_invariants(guest: GuestSpec, runs: Runs) -> None:
+    profile = runs.of(guest).profile
+    assert {event: profile.sum_of_self(event) for event in profile.events} == profile.totals
+    assert profile.summary == profile.totals
+    assert check_profile(runs.of(guest).profile_path) == ""
 
 
 @guests([spec for spec in SPECS if spec.static and spec.oracle])
-def test_totals_equal_the_oracle(guest: GuestSpec, tmp_path: Path) -> None:
+def test_totals_equal_the_oracle(guest: GuestSpec, runs: Runs, tmp_path: Path) -> None:
+    run = runs.of(guest)
     expected = oracle_totals(tmp_path, command(guest), caches(guest))
     for expectation in guest.expectations:
         if expectation.kind == "total":
-            assert expected[expectation.event] == expectation.value, expectation.text
-    run = run_tool(tmp_path, command(guest), caches(guest))
+            assert expected[expectation.event] == evaluate(expectation.value), expectation.text
     assert run.profile.totals == expected
 
 
 @guests([spec for spec in SPECS if spec.static and spec.callgrind])
-def test_totals_equal_callgrind(guest: GuestSpec, tmp_path: Path) -> None:
+def test_totals_equal_callgrind(guest: GuestSpec, runs: Runs, tmp_path: Path) -> None:
+    run = runs.of(guest)
     options = ["--cache-sim=yes", *caches(guest)]
-    peer = run_tool(tmp_path, command(guest), options, tool="callgrind", name="peer").profile
-    run = run_tool(tmp_path, command(guest), caches(guest))
-    expected = {event: peer.totals.get(event, 0) for event in PEER_EVENTS}
+    peer = run_tool(tmp_path, command(guest), options, tool="callgrind", name="callgrind").profile
+    expected = {event: peer.totals.get(event, 0) for event in CALLGRIND_EVENTS}
     expected["Ir"] += guest.last_block
-    assert {event: run.profile.totals[event] for event in PEER_EVENTS} == expected
+    assert {event: run.profile.totals[event] for event in CALLGRIND_EVENTS} == expected
