@@ -136,9 +136,10 @@ def test_every_source_names_its_licence() -> None:
 
 def test_python_is_typed(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
-    folders = ["annotate/bdannotate", "bdgrind/tests/oracle", "bdgrind/tests/system"]
-    path = ":".join(str(TOP / folder) for folder in ["annotate", *folders[1:]])
-    files = [file for folder in folders for file in (TOP / folder).glob("*.py")]
+    packages = ["annotate/bdannotate", "bdgrind/tests/bench/bdbench"]
+    folders = ["bdgrind/tests/oracle", "bdgrind/tests/system"]
+    path = ":".join(str(TOP / folder) for folder in ["annotate", "bdgrind/tests/bench", *folders])
+    files = [file for folder in packages + folders for file in (TOP / folder).glob("*.py")]
     result = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, *files],
         env={**os.environ, "MYPYPATH": path},

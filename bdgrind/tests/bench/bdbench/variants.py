@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contestants, and which of them the tools at hand know."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+from bdbench.measure import Outcome, run
+from bdbench.model import Absent, BenchError, Geometry, Guest, Variant
+
+BASELINE = "none"
+ONE_THREAD = "--engine-thread=no"
+
+VARIANTS = (
+    Variant(BASELINE, "Valgrind's own translation: the floor", "none"),
+    Variant("callgrind", "calls, no caches", "callgrind"),
+    Variant("callgrind-cache", "calls and caches", "callgrind", ("--cache-sim=yes",)),
+    Variant("callgrind-cacheuse", "calls and cache use", "callgrind", ("--cacheuse=yes",)),
+    Variant("cachegrind", "caches, no calls", "cachegrind", ("--cache-sim=yes",)),
+    Variant("bdgrind", "everything, on one thread", "bdgrind", (), (ONE_THREAD,)),
+    Variant("bdgrind-thread", "the engine on a second thread", "bdgrind", ("--engine-thread=yes",)),
+    Variant("bdgrind-nobackdate", "no back-dating", "bdgrind", ("--backdate=no",), (ONE_THREAD,)),
+    Variant("bdgrind-nocacheuse", "no cache use", "bdgrind", ("--cacheuse=no",), (ONE_THREAD,)),
+    Variant("bdgrind-nocache", "calls, no caches", "bdgrind", ("--cache-sim=no",), (ONE_THREAD,)),
+)
+
+PEERS = ("none", "callgrind", "callgrind-cache", "callgrind-cacheuse", "cachegrind")
+
+_UNKNOWN = re.compile(r"[Uu]nknown option|failed to start tool|[Uu]nrecognised option")
+
+
+def select(names: list[str]) -> list[Variant]:
+    """The variants of these names, in the order of the table above; all without names."""
+    known = {variant.name: variant for variant in VARIANTS}
+    for name in names:
+        if name not in known:
+            raise BenchError(f"no variant '{name}'; there are {', '.join(known)}")
+    return [variant for variant in VARIANTS if not names or variant.name in names]
+
+
+def probe(
+    variant: Variant, launcher: str, guest: Guest, geometry: Geometry, folder: Path
+) -> Variant:
+    """The variant as the tool at hand can run it; Absent where it cannot.
+
+    Anything but a refusal of the tool or of an option is an error: a contestant that crashes is
+    not to be left out in silence.
+    """
+    outcome = _try(variant, launcher, guest, geometry, folder)
+    if outcome.failure and _UNKNOWN.search(outcome.stderr) and variant.assumed:
+        variant = dataclasses.replace(variant, assumed=())
+        outcome = _try(variant, launcher, guest, geometry, folder)
+    if not outcome.failure:
+        return variant
+    refusal = next((line for line in outcome.stderr.splitlines() if _UNKNOWN.search(line)), None)
+    if refusal is None:
+        lines = outcome.stderr.strip().splitlines() or ["nothing on standard error"]
+        raise BenchError(f"{variant.name}: the trial run failed: {outcome.failure}; {lines[0]}")
+    raise Absent(re.sub(r"^==\d+==\s*|^valgrind:\s*", "", refusal))
+
+
+def _try(
+    variant: Variant, launcher: str, guest: Guest, geometry: Geometry, folder: Path
+) -> Outcome:
+    profile = folder / "probe.out"
+    command = (launcher, *variant.tool_args(geometry, profile), *guest.command)
+    return run(command, None, folder, timeout_s=60)
