@@ -10,6 +10,9 @@
 
 #pragma once
 
+// C's spelling, in the headers of Valgrind 3.27.
+#define _Static_assert static_assert
+
 #include "pub_tool_basics.h"
 #include "pub_tool_vki.h"
 
@@ -35,3 +38,5 @@ extern "C" {
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
 }
+
+#undef _Static_assert
