@@ -13,6 +13,7 @@ namespace {
 constinit Session* session = nullptr;
 
 void post_clo_init() {
+    check_out_file();
     session = new Session;
 }
 
@@ -24,7 +25,8 @@ IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, 
 }
 
 void finish(Int status) {
-    session->finish(status);
+    // There is none if the options were wrong.
+    if (session != nullptr) session->finish(status);
 }
 
 Bool process_option(const HChar* argument) {

@@ -8,9 +8,10 @@
 
 namespace bd {
 
-FileOutput::FileOutput(const char* path) {
-    const SysRes opened = VG_(open)(path, VKI_O_CREAT | VKI_O_WRONLY | VKI_O_TRUNC, VKI_S_IRUSR | VKI_S_IWUSR |
-                                        VKI_S_IRGRP | VKI_S_IROTH);
+FileOutput::FileOutput(const char* path, Mode mode) {
+    const SysRes opened = VG_(open)(path,
+                                    VKI_O_CREAT | VKI_O_WRONLY | (mode == Mode::kAppend ? VKI_O_APPEND : VKI_O_TRUNC),
+                                    VKI_S_IRUSR | VKI_S_IWUSR | VKI_S_IRGRP | VKI_S_IROTH);
     if (sr_isError(opened)) {
         error_ = static_cast<int>(sr_Err(opened));
         return;

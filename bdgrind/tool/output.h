@@ -10,8 +10,10 @@ namespace bd {
 
 class FileOutput final : public TextOutput {
 public:
-    // Creates the file, or empties it. See error().
-    explicit FileOutput(const char* path);
+    enum class Mode { kReplace, kAppend };
+
+    // Opens the file, which is made if it does not exist. See error().
+    explicit FileOutput(const char* path, Mode mode = Mode::kReplace);
     ~FileOutput();
 
     // The error number of the first thing that failed; 0: none. Of writing, only known after finish().

@@ -29,8 +29,7 @@ private:
     std::vector<char> text_;
 };
 
-// The file name without its folder and "%p", in the folder for temporary files: where the profile goes if it cannot
-// go where it should.
+// Where the profile goes if it cannot go where it should.
 void fallback_path(HChar (&path)[512]) {
     VG_(snprintf)(path, sizeof path, "%s/bdgrind.out.%d", VG_(tmpdir)(), VG_(getpid)());
 }
@@ -73,19 +72,24 @@ EngineConfig Session::make_config(const char** geometry_source) {
     return config;
 }
 
+void check_out_file() {
+    HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
+    vg_stat before;
+    const bool existed = !sr_isError(VG_(stat)(path, &before));
+    // What is there stays as it is until there is something new to write.
+    if (const int error = FileOutput(path, FileOutput::Mode::kAppend).error(); error != 0) {
+        VG_(fmsg_bad_option)("--bdgrind-out-file", "'%s' cannot be written: %s.\n", path, error_text(error));
+    }
+    if (!existed) VG_(unlink)(path);
+    VG_(free)(path);
+}
+
 Session::Session()
     : config_(make_config(&geometry_source_)),
       blocks_(config_.caches.i1.line_bits()),
       engine_(config_),
       names_(symbols_),
       instrumenter_(blocks_, names_) {
-    // Better to know now than after hours.
-    HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
-    if (const int error = FileOutput(path).error(); error != 0) {
-        VG_(fmsg_bad_option)("--bdgrind-out-file", "'%s' cannot be written: %s.\n", path, error_text(error));
-    }
-    VG_(unlink)(path);
-    VG_(free)(path);
     start_trace(engine_);
 }
 

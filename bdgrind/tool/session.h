@@ -16,10 +16,13 @@ namespace bd {
 
 class Profile;
 
+// Ends the process with a sentence if the profile could not be written where it is to go: better to know that before
+// the program has run for hours.
+void check_out_file();
+
 class Session {
 public:
-    // Takes its settings from `options`, which are complete. Ends the process with a sentence where they cannot
-    // work out.
+    // Takes its settings from `options`, which are complete.
     Session();
 
     Instrumenter& instrumenter() { return instrumenter_; }
