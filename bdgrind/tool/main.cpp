@@ -25,8 +25,7 @@ IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, 
 }
 
 void finish(Int status) {
-    // There is none if the options were wrong.
-    if (session != nullptr) session->finish(status);
+    session->finish(status);
 }
 
 Bool process_option(const HChar* argument) {

@@ -78,7 +78,8 @@ void check_out_file() {
     const bool existed = !sr_isError(VG_(stat)(path, &before));
     // What is there stays as it is until there is something new to write.
     if (const int error = FileOutput(path, FileOutput::Mode::kAppend).error(); error != 0) {
-        VG_(fmsg_bad_option)("--bdgrind-out-file", "'%s' cannot be written: %s.\n", path, error_text(error));
+        VG_(umsg)("The profile could not be written to %s (--bdgrind-out-file): %s.\n", path, error_text(error));
+        VG_(exit)(1);
     }
     if (!existed) VG_(unlink)(path);
     VG_(free)(path);
