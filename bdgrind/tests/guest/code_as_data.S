@@ -11,7 +11,7 @@
 // It is one miss of LL: the fetch loads the line there before the read asks for it.
 //
 // build: -nostdlib -static -no-pie
-// last: 6
+// callgrind: no
 // run: --I1=1024,2,64 --D1=1024,2,64 --LL=65536,4,64
 // expect: total Ir = 6; Dr = 3; I1mr = 1; D1mr = 1; ILmr = 1; DLmr = 0
 // expect: total AcCost1 = 1000 // 6 + 1000 // 3; AcCost2 = 1000 // 9; EvLine1 = 2; EvLine2 = 1

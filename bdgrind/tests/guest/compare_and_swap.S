@@ -17,7 +17,7 @@
 //   inc                  -     1     8
 //
 // build: -nostdlib -static -no-pie
-// last: 4
+// callgrind: no
 // run: --I1=1024,2,64 --D1=1024,2,64 --LL=65536,4,64
 // expect: total Dr = 3; Dw = 9; D1mr = 3; D1mw = 6; DLmr = 3; DLmw = 6
 // expect: total AcCost1 = 6 * 1000 + 3 * 500 + 1000 // 8 + 1000 // 6; EvLine1 = 9 + 2

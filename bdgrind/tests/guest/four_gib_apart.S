@@ -9,7 +9,7 @@
 // instructions touch.
 //
 // build: -nostdlib -static -no-pie
-// last: 3
+// callgrind: no
 // run: --I1=4096,4,64 --D1=4096,4,64 --LL=65536,4,64
 // expect: total Ir = 2 * 9 + 1 + 2 * (1 + 16 * 5 + 2) + 3; Dr = 2 * 2 * 16; Dw = 0
 // expect: total I1mr = 3; D1mr = 32; D1mw = 0; ILmr = 3; DLmr = 32; DLmw = 0

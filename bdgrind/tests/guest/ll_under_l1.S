@@ -18,7 +18,7 @@
 //   I1 code    44      7               LL code    32      4
 //
 // build: -nostdlib -static -no-pie
-// last: 7
+// callgrind: no
 // run: --I1=1024,2,64 --D1=4096,64,64 --LL=4096,1,64
 // expect: total Ir = 7; Dr = 4; D1mr = 3; DLmr = 3; I1mr = 1; ILmr = 1
 // expect: total AcCost1 = 500 + 1000 + 1000 + 1000 // 7; AcCost2 = 3 * 1000 + 250

@@ -9,7 +9,7 @@
 //   masked store            3     3 * 4      likewise
 //
 // build: -nostdlib -static -no-pie
-// last: 10
+// callgrind: no
 // run: --I1=1024,2,64 --D1=1024,2,64 --LL=65536,4,64
 // needs: avx2
 // expect: total Ir = 10; Dr = 4; Dw = 3; D1mr = 2; D1mw = 1; DLmr = 2; DLmw = 1; I1mr = 1

@@ -14,7 +14,7 @@
 // The compared bytes are equal, 0, but for the last: the program sets it to 49 beforehand.
 //
 // build: -nostdlib -static -no-pie
-// last: 3
+// callgrind: no
 // run: --I1=1024,2,64 --D1=65536,16,64 --LL=65536,16,64
 // expect: total Ir = 3 + 101 + 1 + 2 + 11 + 4 + 50 + 3; Dr = 100 + 2 * 50; Dw = 100 + 10 + 1
 // expect: total D1mr = 2 + 1; D1mw = 2 + 2 + 1; DLmr = 3; DLmw = 5

@@ -13,7 +13,7 @@
 // Seven lines are loaded, 44 of their bytes used. The code is 52 bytes in one line.
 //
 // build: -nostdlib -static -no-pie
-// last: 8
+// callgrind: no
 // run: --I1=1024,2,64 --D1=8192,2,64 --LL=65536,4,64
 // expect: total Ir = 8; Dr = 4; Dw = 1; I1mr = 1; D1mr = 3; D1mw = 1; ILmr = 1; DLmr = 3; DLmw = 1
 // expect: total AcCost1 = 6 * 1000 + 333 + 1000 // 8; AcCost2 = 6 * 1000 + 333 + 1000 // 8

@@ -221,13 +221,15 @@ def simulate(trace: Iterable[bytes], i1: Geometry, d1: Geometry, ll: Geometry) -
 def trace_program(
     command: Sequence[str],
     valgrind: Sequence[str] = ("valgrind",),
+    *,
     environment: Mapping[str, str] | None = None,
+    cwd: str | None = None,
     stdout: int | BinaryIO = subprocess.DEVNULL,
 ) -> Iterator[bytes]:
     """The lines of a program's address trace, as they come.
 
-    Command, environment and the kind of standard output decide where things lie on the program's
-    stack: they must be those of the run compared with.
+    Command, environment, folder and the kind of standard output decide what a program does and
+    where things lie on its stack: they must be those of the run compared with.
     """
     read_end, write_end = os.pipe()
     options = ["--tool=lackey", "--basic-counts=no", "--trace-mem=yes", f"--log-fd={write_end}"]
@@ -239,6 +241,7 @@ def trace_program(
         pass_fds=[write_end],
         stdout=stdout,
         env=environment,
+        cwd=cwd,
     ) as process:
         os.close(write_end)
         with os.fdopen(read_end, "rb", buffering=1 << 20) as lines:

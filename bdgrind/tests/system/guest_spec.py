@@ -7,8 +7,7 @@
     // needs: FLAG...                      processor features (/proc/cpuinfo); else skipped
     // oracle: no                          not comparable with the oracle, or with Callgrind, as
     // callgrind: no                         the comment explains
-    // last: N                             instructions of the last block, which Callgrind does not
-                                             count; else 2, those of libc's _exit
+    // last: N                             instructions of the last block; else 2, of libc's _exit
     // expect: exit N                      exit status, or -N for death by signal N; else 0
     // expect: total EVENT = VALUE
     // expect: self FUNCTION EVENT = VALUE
@@ -18,6 +17,9 @@
 
 Several expectations stand in a line, separated by semicolons; what one leaves out (kind, function)
 it takes from the one before.
+
+Callgrind does not count the block that ends the process. Where that block loads a line or makes an
+access (many a program without a library is a single block) the two cannot be compared.
 
 A value is written as it was worked out: 2 * (3 + 1000 // 7). A name in it stands for a number that
 the guest prints, in a line `NAME NUMBER`.

@@ -24,8 +24,10 @@ BD_ANNOTATE = SOURCE / "annotate" / "bd_annotate"
 # A geometry of our own: results must not depend on the machine. Small enough for evictions.
 SMALL_CACHES = ("--I1=4096,4,64", "--D1=4096,4,64", "--LL=262144,8,64")
 
-# The same for every tool: the environment lies on the guest's stack and moves its addresses.
+# The same for every tool: the environment, the current folder in it, lies on the guest's stack and
+# moves its addresses.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+FOLDER = "/"
 
 
 @dataclass
@@ -52,6 +54,7 @@ def run_tool(
     stdin: bytes = b"",
     environment: dict[str, str] | None = None,
     name: str = "profile",
+    cwd: str | Path = FOLDER,
     timeout: int = 120,
 ) -> Run:
     """One run under a Valgrind tool; its profile, if it writes one, goes into `folder`."""
@@ -64,7 +67,7 @@ def run_tool(
             input=stdin,
             stdout=stdout,
             stderr=subprocess.PIPE,
-            cwd=folder,
+            cwd=cwd,
             env=ENVIRONMENT | (environment or {}),
             timeout=timeout,
             check=False,
@@ -104,5 +107,7 @@ def oracle_totals(
     """The totals of a program as the independent simulator sees them."""
     words = [str(word) for word in command]
     with stdout_file(folder) as stdout:
-        trace = trace_program(words, (str(VALGRIND),), ENVIRONMENT, stdout)
+        trace = trace_program(
+            words, (str(VALGRIND),), environment=ENVIRONMENT, cwd=FOLDER, stdout=stdout
+        )
         return simulate(trace, *(geometry(caches, level) for level in ("I1", "D1", "LL")))
