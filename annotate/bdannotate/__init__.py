@@ -14,3 +14,5 @@ The layers, each knowing only those above it in this list:
   text, ...  how it is printed
   cli        options and exit status
 """
+
+__version__ = "0.1.0"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .model import (
     Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row, add_rows,
     sum_rows,
@@ -38,15 +40,21 @@ class Costs:
             if known else count
         )
 
+    def add_lines(self, place: Place, rows: Mapping[int, Row]) -> None:
+        mine = self.lines.setdefault(place, {})
+        for line, row in rows.items():
+            mine[line] = add_rows(mine[line], row) if line in mine else row
+
+    def add_instructions(self, place: Place, instructions: Mapping[int, Instruction]) -> None:
+        mine = self.instructions.setdefault(place, {})
+        for address, new in instructions.items():
+            add_instruction(mine, address, new.line, new.cost)
+
     def merge(self, other: Costs) -> None:
         for place, rows in other.lines.items():
-            mine = self.lines.setdefault(place, {})
-            for line, row in rows.items():
-                mine[line] = add_rows(mine[line], row) if line in mine else row
+            self.add_lines(place, rows)
         for place, instructions in other.instructions.items():
-            known = self.instructions.setdefault(place, {})
-            for address, new in instructions.items():
-                add_instruction(known, address, new.line, new.cost)
+            self.add_instructions(place, instructions)
         for site, call in other.calls.items():
             self.add_call(site, call.calls, call.cost)
         for key, call in other.instruction_calls.items():
@@ -55,8 +63,6 @@ class Costs:
             self.add_jump(jump, count)
 
 
-def add_instruction(
-    known: dict[int, Instruction], address: int, line: int, cost: Row
-) -> None:
+def add_instruction(known: dict[int, Instruction], address: int, line: int, cost: Row) -> None:
     old = known.get(address)
     known[address] = Instruction(line, add_rows(old.cost, cost) if old else cost)

@@ -16,7 +16,7 @@ is its own cycle, and its cost is exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .model import Call, Function, Profile, Row, add_rows, sum_rows
 
@@ -60,96 +60,106 @@ class CallGraph:
         return cycle != 0 and cycle == self.functions[callee].cycle
 
 
-def build(profile: Profile) -> CallGraph:
-    self_costs = function_self_costs(profile)
-    callees: dict[Function, dict[Function, Call]] = {}
+def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
+    """The call graph of a profile. With `like`, which must know all of its functions and calls,
+    it gets the functions and cycles of that graph, so that two profiles can be compared."""
+    self_costs, callees = _functions_and_callees(profile)
     callers: dict[Function, dict[Function, Call]] = {}
-    for site, call in profile.calls.items():
-        self_costs.setdefault(site.caller, profile.zero)
-        self_costs.setdefault(site.callee, profile.zero)
-        out = callees.setdefault(site.caller, {})
-        known = out.get(site.callee)
-        out[site.callee] = known.plus(*call) if known else call
     for caller, out in callees.items():
         for callee, call in out.items():
             callers.setdefault(callee, {})[caller] = call
 
-    groups = strongly_connected(self_costs, callees)
-    group_of = {function: index for index, group in enumerate(groups) for function in group}
+    if like is None:
+        groups = strongly_connected(self_costs, callees)
+        cycles = [sorted(group) for group in groups if len(group) > 1]
+    else:
+        self_costs = {
+            function: self_costs.get(function, profile.zero) for function in like.functions
+        }
+        cycles = [list(cycle.members) for cycle in like.cycles]
+    cycle_of = {member: number for number, members in enumerate(cycles) for member in members}
     inclusive = {
-        function: add_rows(
-            self_cost,
-            sum_rows(
-                (
-                    call.cost
-                    for callee, call in callees.get(function, {}).items()
-                    if group_of[callee] != group_of[function]
-                ),
-                len(profile.events),
-            ),
-        )
+        function: _inclusive(function, self_cost, callees.get(function, {}), cycle_of)
         for function, self_cost in self_costs.items()
     }
-    cycles = _cycles(groups, group_of, self_costs, inclusive, callers)
-    cycle_of = {function: cycle.number for cycle in cycles for function in cycle.members}
+    found = [
+        _cycle(members, number, self_costs, inclusive, callers, cycle_of)
+        for number, members in enumerate(cycles)
+    ]
+    if like is None:
+        # By cost, so that the numbers do not depend on the order of functions in the file.
+        found.sort(key=lambda cycle: cycle.members)
+        found.sort(key=lambda cycle: cycle.inclusive, reverse=True)
+    found = [replace(cycle, number=number) for number, cycle in enumerate(found, 1)]
+    number_of = {member: cycle.number for cycle in found for member in cycle.members}
     functions = {
         function: FunctionCosts(
             self_cost=self_cost,
             inclusive=inclusive[function],
             calls=sum(call.calls for call in callers.get(function, {}).values()),
             recursive=function in callees.get(function, {}),
-            cycle=cycle_of.get(function, 0),
+            cycle=number_of.get(function, 0),
         )
         for function, self_cost in self_costs.items()
     }
-    return CallGraph(functions, cycles, callees, callers)
+    return CallGraph(functions, tuple(found), callees, callers)
 
 
-def function_self_costs(profile: Profile) -> dict[Function, Row]:
+def _inclusive(
+    function: Function, self_cost: Row, out: Mapping[Function, Call],
+    cycle_of: Mapping[Function, int],
+) -> Row:
+    mine = cycle_of.get(function)
+    total = self_cost
+    for callee, call in out.items():
+        if callee != function and (mine is None or cycle_of.get(callee) != mine):
+            total = add_rows(total, call.cost)
+    return total
+
+
+def _functions_and_callees(
+    profile: Profile,
+) -> tuple[dict[Function, Row], dict[Function, dict[Function, Call]]]:
+    """The self costs of every function, and its calls added up over its call sites."""
     width = len(profile.events)
-    result: dict[Function, Row] = {}
+    self_costs: dict[Function, Row] = {}
     for place, lines in profile.lines.items():
         row = sum_rows(lines.values(), width)
-        known = result.get(place.function)
-        result[place.function] = add_rows(known, row) if known else row
-    return result
+        known = self_costs.get(place.function)
+        self_costs[place.function] = add_rows(known, row) if known else row
+    callees: dict[Function, dict[Function, Call]] = {}
+    for site, call in profile.calls.items():
+        if not call.calls and not any(call.cost):
+            continue
+        self_costs.setdefault(site.caller, profile.zero)
+        self_costs.setdefault(site.callee, profile.zero)
+        out = callees.setdefault(site.caller, {})
+        earlier = out.get(site.callee)
+        out[site.callee] = earlier.plus(*call) if earlier else call
+    return self_costs, callees
 
 
-def _cycles(
-    groups: list[list[Function]],
-    group_of: Mapping[Function, int],
+def _cycle(
+    members: list[Function],
+    number: int,
     self_costs: Mapping[Function, Row],
     inclusive: Mapping[Function, Row],
     callers: Edges,
-) -> tuple[Cycle, ...]:
-    """Numbered from 1, the costliest first, so that numbers do not depend on the file's order."""
-    found: list[Cycle] = []
-    for group in groups:
-        if len(group) < 2:
-            continue
-        members = sorted(group)
-        members.sort(key=lambda member: inclusive[member], reverse=True)
-        width = len(self_costs[members[0]])
-        calls = sum(
-            call.calls
-            for member in members
-            for caller, call in callers.get(member, {}).items()
-            if group_of[caller] != group_of[member]
-        )
-        found.append(
-            Cycle(
-                number=0,
-                members=tuple(members),
-                self_cost=sum_rows((self_costs[member] for member in members), width),
-                inclusive=sum_rows((inclusive[member] for member in members), width),
-                calls=calls,
-            )
-        )
-    found.sort(key=lambda cycle: cycle.members)
-    found.sort(key=lambda cycle: cycle.inclusive, reverse=True)
-    return tuple(
-        Cycle(number, cycle.members, cycle.self_cost, cycle.inclusive, cycle.calls)
-        for number, cycle in enumerate(found, 1)
+    cycle_of: Mapping[Function, int],
+) -> Cycle:
+    width = len(self_costs[members[0]])
+    calls = sum(
+        call.calls
+        for member in members
+        for caller, call in callers.get(member, {}).items()
+        if cycle_of.get(caller) != number
+    )
+    return Cycle(
+        number=number,
+        members=tuple(sorted(members, key=lambda member: inclusive[member], reverse=True)),
+        self_cost=sum_rows((self_costs[member] for member in members), width),
+        inclusive=sum_rows((inclusive[member] for member in members), width),
+        calls=calls,
     )
 
 

@@ -8,7 +8,7 @@ a function's, a line's, a call's, self or inclusive.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import mul
 
@@ -29,6 +29,7 @@ class Metric:
     numerator: Row
     denominator: Row | None = None
     is_share: bool = False  # a quotient to be read as a percentage
+    more_is_better: bool = False
 
     @property
     def is_ratio(self) -> bool:
@@ -46,9 +47,10 @@ class Metric:
 # What is summed, with weights; a sum is offered where all of its events are recorded.
 _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ("DRefs", "data refs", "Data accesses", {"Dr": 1, "Dw": 1}),
+    ("L1Refs", "L1 refs", "Instruction fetches and data accesses", {"Ir": 1, "Dr": 1, "Dw": 1}),
     ("D1m", "D1 misses", "Data misses of the first level", {"D1mr": 1, "D1mw": 1}),
     ("L1m", "L1 misses", "Misses of the first level", {"I1mr": 1, "D1mr": 1, "D1mw": 1}),
-    ("DLm", "LL data misses", "Data misses of the last level", {"DLmr": 1, "DLmw": 1}),
+    ("DLm", "LLd misses", "Data misses of the last level", {"DLmr": 1, "DLmw": 1}),
     ("LLm", "LL misses", "Misses of the last level", {"ILmr": 1, "DLmr": 1, "DLmw": 1}),
     ("Loaded1", "L1 loaded", "Bytes loaded into L1", {"SpLoss1": 1, "UsByte1": 1}),
     ("Loaded2", "LL loaded", "Bytes loaded into LL", {"SpLoss2": 1, "UsByte2": 1}),
@@ -60,27 +62,31 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ),
 )
 
-# What is divided by what: events or sums from above.
-_RATIOS: tuple[tuple[str, str, str, str, tuple[str, ...], bool], ...] = (
+# What is divided by what: events or sums from above. The last field: a share, read in percent.
+_RATIOS: tuple[tuple[str, str, str, str, str, bool], ...] = (
     ("Unused1", "unused", "Share of the bytes loaded into L1 that was never used",
-     "SpLoss1", ("Loaded1",), True),
+     "SpLoss1", "Loaded1", True),
     ("Unused2", "unused LL", "Share of the bytes loaded into LL that was never used",
-     "SpLoss2", ("Loaded2",), True),
-    ("AccLine1", "acc/line", "Accesses to a line while it was in L1", "Access1", ("EvLine1",), False),
+     "SpLoss2", "Loaded2", True),
+    ("AccLine1", "acc/line", "Accesses to a line while it was in L1", "Access1", "EvLine1", False),
     ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL",
-     "Access2", ("EvLine2",), False),
+     "Access2", "EvLine2", False),
     ("UsLine1", "used/line", "Bytes used of a line while it was in L1",
-     "UsByte1", ("EvLine1",), False),
+     "UsByte1", "EvLine1", False),
     ("UsLine2", "used/LL line", "Bytes used of a line while it was in LL",
-     "UsByte2", ("EvLine2",), False),
-    ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", ("Ir",), True),
-    ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", ("DRefs",), True),
-    ("LLrate", "LL miss", "Misses of the last level per instruction and data access",
-     "LLm", ("Ir", "DRefs"), True),
+     "UsByte2", "EvLine2", False),
+    ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir", True),
+    ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs", True),
+    ("L1rate", "L1 miss", "Miss rate of instruction fetches and data accesses in the first level",
+     "L1m", "L1Refs", True),
+    ("LLrate", "LL miss", "Misses of the last level per instruction fetch and data access",
+     "LLm", "L1Refs", True),
     ("LLlocal", "LL local", "Share of the first level's misses that miss the last level too",
-     "LLm", ("L1m",), True),
-    ("Brate", "mispred.", "Share of branches mispredicted", "Bm", ("Branches",), True),
+     "LLm", "L1m", True),
+    ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches", True),
 )
+
+_MORE_IS_BETTER = frozenset({"AccLine1", "AccLine2", "UsLine1", "UsLine2"})
 
 _HEADINGS = {
     "Ir": ("instr.", "Instructions executed"),
@@ -110,7 +116,8 @@ def metrics_for(
     found: dict[str, Metric] = {}
     for event in events:
         heading, title = _HEADINGS.get(event, (event, event))
-        found[event] = Metric(event, heading, titles.get(event, title), _weights(events, {event: 1}))
+        own = _weights(events, {event: 1})
+        found[event] = Metric(event, heading, titles.get(event, title), own)
     for name, heading, title, weights in _SUMS:
         if name not in found and all(event in events for event in weights):
             found[name] = Metric(name, heading, title, _weights(events, weights))
@@ -119,18 +126,15 @@ def metrics_for(
             row = _formula(name, formula, found, len(events))
             found[name] = Metric(name, name, titles.get(name, f"{name} = {formula}"), row)
     for name, heading, title, top, bottom, is_share in _RATIOS:
-        if name not in found and top in found and all(part in found for part in bottom):
-            divisor = _sum_of(found[part].numerator for part in bottom)
-            found[name] = Metric(name, heading, title, found[top].numerator, divisor, is_share)
+        if name not in found and top in found and bottom in found:
+            over, under = found[top].numerator, found[bottom].numerator
+            better = name in _MORE_IS_BETTER
+            found[name] = Metric(name, heading, title, over, under, is_share, better)
     return found
 
 
 def _weights(events: tuple[str, ...], weights: Mapping[str, int]) -> Row:
     return tuple(weights.get(event, 0) for event in events)
-
-
-def _sum_of(rows: Iterable[Row]) -> Row:
-    return tuple(map(sum, zip(*rows)))
 
 
 def _formula(name: str, formula: str, known: Mapping[str, Metric], width: int) -> Row:
@@ -143,7 +147,7 @@ def _formula(name: str, formula: str, known: Mapping[str, Metric], width: int) -
             raise UserError(f"event {name}: the formula '{formula}' is not a sum of events")
         sign, factor, event = match.groups()
         if event not in known or known[event].is_ratio:
-            raise UserError(f"event {name}: the formula '{formula}' needs {event}, which is unknown")
+            raise UserError(f"event {name}: '{event}' in the formula '{formula}' is unknown")
         weight = int(factor or 1) * (-1 if sign == "-" else 1)
         total = tuple(t + weight * n for t, n in zip(total, known[event].numerator))
         position = match.end()

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which entries a report lists, and in which order. Knows nothing of how they are printed."""
+"""What a report holds: which functions, in which order, with which columns. No printing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .columns import Column, SortKey
-from .graph import CallGraph
-from .metrics import Number
-from .model import Function, Row
+from .columns import Column, Side, SortKey, choose_columns, choose_keys
+from .errors import UserError
+from .graph import CallGraph, build
+from .metrics import Metric, Number, metrics_of
+from .model import Function, Profile, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,61 @@ class Entry:
         return column.value(self.self_cost, self.inclusive)
 
 
-def entries(graph: CallGraph) -> list[Entry]:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user wants to see, in terms of one profile."""
+
+    columns: tuple[Column, ...]
+    keys: tuple[SortKey, ...]
+    threshold: float  # in percent, for the first key if it has none of its own
+    function: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    profile: Profile
+    graph: CallGraph
+    metrics: Mapping[str, Metric]
+    totals: Row
+    selection: Selection
+    entries: tuple[Entry, ...]
+
+
+def make_selection(
+    profile: Profile,
+    show: Sequence[str],
+    sort: Sequence[str],
+    threshold: float,
+    inclusive: bool | None,
+    function: str | None,
+) -> Selection:
+    metrics = metrics_of(profile)
+    has_calls = bool(profile.calls)
+    side = Side.INCLUSIVE if (has_calls if inclusive is None else inclusive) else Side.SELF
+    columns = choose_columns(show, metrics, side, has_calls)
+    return Selection(
+        columns=tuple(columns),
+        keys=tuple(choose_keys(sort, columns, metrics, side)),
+        threshold=threshold,
+        function=function_pattern(function) if function is not None else None,
+    )
+
+
+def function_pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise UserError(f"'{text}' is not a regular expression: {error}") from None
+
+
+def make_report(profile: Profile, selection: Selection) -> Report:
+    graph = build(profile)
+    totals = profile.totals()
+    chosen = select(entries_of(graph), selection, totals)
+    return Report(profile, graph, metrics_of(profile), totals, selection, tuple(chosen))
+
+
+def entries_of(graph: CallGraph) -> list[Entry]:
     found = [
         Entry(
             function, costs.self_cost, costs.inclusive, costs.calls, costs.cycle,
@@ -46,39 +102,52 @@ def entries(graph: CallGraph) -> list[Entry]:
     return found
 
 
-def select(
-    candidates: Iterable[Entry], keys: Sequence[SortKey], totals: Row, default_threshold: float
-) -> list[Entry]:
-    """Those that reach the threshold of any key, sorted by all keys, then by name."""
-    thresholds = [
-        (key.column, _limit(key, totals, default_threshold if index == 0 else None))
-        for index, key in enumerate(keys)
-    ]
-    chosen = [
-        entry
-        for entry in candidates
-        if any(
-            limit is not None and abs(entry.value(column) or 0) >= limit
-            for column, limit in thresholds
-        )
-    ]
+def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> list[Entry]:
+    """Those that reach the threshold of any key, sorted by all keys, then by inclusive costs (so
+    that callers precede callees) and by name. A function that was asked for by name has no
+    threshold to reach."""
+    pattern = selection.function
+    if pattern:
+        chosen = [
+            entry
+            for entry in candidates
+            if not entry.cycle_size and pattern.search(entry.function.name)
+        ]
+    else:
+        limits = key_limits(selection, totals)
+        chosen = [
+            entry
+            for entry in candidates
+            if any(abs(entry.value(column) or 0) >= limit for column, limit in limits)
+        ]
     chosen.sort(key=lambda entry: (entry.function.name, entry.function, -entry.cycle_size))
     chosen.sort(
-        key=lambda entry: tuple(_rank(entry.value(key.column)) for key in keys), reverse=True
+        key=lambda entry: (
+            tuple(rank(entry.value(key.column)) for key in selection.keys), entry.inclusive
+        ),
+        reverse=True,
     )
     return chosen
 
 
-def _limit(key: SortKey, totals: Row, default: float | None) -> Number | None:
-    percent = key.threshold if key.threshold is not None else default
-    if percent is None:
-        return None
-    if key.column.metric.is_ratio:
-        given = key.threshold or 0.0
-        return given / 100 if key.column.metric.is_share else given
+def key_limits(selection: Selection, totals: Row) -> list[tuple[Column, Number]]:
+    """From which value on each sort column makes an entry worth a line."""
+    limits: list[tuple[Column, Number]] = []
+    for index, key in enumerate(selection.keys):
+        default = selection.threshold if index == 0 else None
+        percent = default if key.threshold is None else key.threshold
+        if percent is not None:
+            limits.append((key.column, limit(key.column.metric, percent, key.threshold, totals)))
+    return limits
+
+
+def limit(metric: Metric, percent: float, given: float | None, totals: Row) -> Number:
+    if metric.is_ratio:
+        return (given or 0.0) / (100 if metric.is_share else 1)
     # An entry without any cost is not worth a line, however low the threshold.
-    return max(abs(key.column.metric.value(totals) or 0) * percent / 100, 1)
+    return max(abs(metric.value(totals) or 0) * percent / 100, 1)
 
 
-def _rank(value: Number | None) -> Number:
+def rank(value: Number | None) -> Number:
+    """Values in order; what cannot be computed comes last."""
     return float("-inf") if value is None else value

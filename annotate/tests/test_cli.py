@@ -19,17 +19,10 @@ def run(*arguments, stdin=None):
     return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
 
 
-def test_functions_are_listed_by_inclusive_cost():
-    result = run(HELPER, "--show=SpLoss1,SpLoss1:self,Unused1", "--threshold=0.05")
+def costs(result):
+    """The output without the first line, which names the file."""
     assert (result.returncode, result.stderr) == (0, b"")
-    rows = [line.split() for line in result.stdout.decode().splitlines() if "helper.c" in line]
-    assert [[*row[:5], row[5]] for row in rows] == [
-        ["448,320", "100.0%", "0", "0.0%", "77.7%", "(below"],
-        ["448,320", "100.0%", "448,320", "100.0%", "77.7%", "fetch"],
-        ["448,320", "100.0%", "0", "0.0%", "77.7%", "main"],
-        ["448,000", "99.9%", "0", "0.0%", "87.5%", "columns"],
-        ["320", "0.1%", "0", "0.0%", "50.0%", "once"],
-    ]
+    return result.stdout.partition(b"\n")[2]
 
 
 def test_check_is_a_status():
@@ -45,10 +38,10 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     packed = pack(HELPER.read_bytes())
     path = tmp_path / "profile"
     path.write_bytes(packed)
-    plain = run(HELPER).stdout
-    assert plain
-    assert run(path).stdout == plain
-    assert run("-", stdin=packed).stdout == plain
+    plain = costs(run(HELPER))
+    assert b"columns  helper.c" in plain
+    assert costs(run(path)) == plain
+    assert costs(run("-", stdin=packed)) == plain
 
 
 @pytest.mark.parametrize("arguments, stdin, message", [

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From file names to profiles: parse, check the sums, change names, add up."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Sequence
+
+from .check import sum_violations
+from .errors import UserError
+from .merge import Renaming, add, rename
+from .model import Profile
+from .parser import Detail, parse
+from .progress import Progress
+
+_DEFAULT_PATTERNS = ("bdgrind.out.*", "callgrind.out.*")
+
+
+def default_profile() -> str:
+    """The newest profile of the current folder."""
+    found = [path for pattern in _DEFAULT_PATTERNS for path in glob.glob(pattern)]
+    if not found:
+        raise UserError("no profile was named, and there is no bdgrind.out.* here (see --help)")
+    return max(found, key=lambda path: (os.stat(path).st_mtime_ns, path))
+
+
+def load(path: str, detail: Detail, renaming: Renaming) -> Profile:
+    """One file's profile. A file that contradicts itself is an error; that Callgrind's
+    `summary:` is off by some instructions, or leaves out events, is worth a note."""
+    profile = parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
+    for violation in sum_violations(profile):
+        if violation.is_harmless:
+            print(f"bd_annotate: note: {violation.text}", file=sys.stderr)
+            break
+        raise UserError(violation.text)
+    return rename(profile, renaming)
+
+
+def load_sum(paths: Sequence[str], detail: Detail, renaming: Renaming) -> Profile:
+    total = load(paths[0], detail, renaming)
+    for path in paths[1:]:
+        total = add(total, load(path, detail, renaming))
+    return total
