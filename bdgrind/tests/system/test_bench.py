@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,14 +34,14 @@ exec "$word"
 def bench(
     folder: Path, *options: str, valgrind: Path = VALGRIND
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCH / "run"), f"--valgrind={valgrind}", f"--work={folder / 'work'}",
-         f"--json={folder / 'result.json'}", "--programs=trivial", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )  # fmt: skip
+    command = bench_command(folder, *options, valgrind=valgrind)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def bench_command(folder: Path, *options: str, valgrind: Path) -> list[str]:
+    places = (f"--work={folder / 'work'}", f"--json={folder / 'result.json'}")
+    driver = [sys.executable, str(BENCH / "run"), f"--valgrind={valgrind}", *places]
+    return [*driver, "--programs=trivial", *options]
 
 
 def fake_valgrind(folder: Path, special: str = "") -> Path:
@@ -111,6 +112,30 @@ def test_a_contestant_that_crashes_is_not_just_absent(tmp_path: Path) -> None:
     done = bench(tmp_path, "--variants=callgrind", valgrind=valgrind)
     assert done.returncode == 2
     assert "bench: callgrind: the trial run failed: exit status 4; out of order\n" in done.stderr
+
+
+def test_stops_when_asked_to_and_shows_what_there_is(tmp_path: Path) -> None:
+    # The second call of the tool, the first that counts, succeeds; the third never ends.
+    calls = tmp_path / "calls"
+    special = f"echo >>{calls}; test $(wc -l <{calls}) -lt 3 || exec sleep 1000"
+    valgrind = fake_valgrind(tmp_path, special)
+    driver = subprocess.Popen(
+        bench_command(tmp_path, "--variants=callgrind", "--rounds=2", valgrind=valgrind),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert driver.stderr is not None
+    for line in driver.stderr:
+        if line.startswith("round 1/2"):
+            break
+    while calls.read_text().count("\n") < 3:
+        time.sleep(0.01)
+    driver.terminate()
+    output, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 1
+    assert "INTERRUPTED: 1 runs are missing" in output
+    assert not list((tmp_path / "work").glob("run-*"))
 
 
 @pytest.mark.parametrize(
@@ -195,6 +220,12 @@ def test_tables_show_ratios_and_targets() -> None:
     assert "CPU time bdgrind / callgrind  0.50 (0.50-1.00)  b 1.00       1  met" in text
     markdown = as_markdown(campaign())
     assert "| geometric mean | 0.50 (0.50-1.00) |" in markdown
+
+
+def test_missing_runs_are_said_to_be_missing() -> None:
+    whole = campaign()
+    assert "INTERRUPTED" not in as_text(whole)
+    assert "INTERRUPTED: 2 runs are missing" in as_text(replace(whole, samples=whole.samples[:-2]))
 
 
 def test_a_sweep_shows_growth() -> None:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from bdbench import guests, render, variants
-from bdbench.measure import Outcome, run
+from bdbench.measure import Outcome, run, wait_for_quiet
 from bdbench.model import Absent, BenchError, Campaign, Geometry, Guest, Sample, Variant
 from bdbench.workshop import Workshop
 
@@ -36,12 +37,15 @@ class Options:
     rounds: int
     scale: float
     timeout_s: float
+    quiet_s: float
     json: Path | None
     markdown: Path | None
 
 
 def main(argv: list[str]) -> int:
-    """0: all is well; 1: a run failed; 2: it could not be started as wanted."""
+    """0: all is well; 1: a run failed or is missing; 2: nothing was measured."""
+    # A run in the background ignores SIGINT, and must not leave its guest behind on SIGTERM.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         options = _parse(argv)
         if options is None:
@@ -52,10 +56,12 @@ def main(argv: list[str]) -> int:
             options.json.write_text(render.as_json(campaign), encoding="utf-8")
         if options.markdown:
             options.markdown.write_text(render.as_markdown(campaign), encoding="utf-8")
+    except KeyboardInterrupt:  # before the first run; later, _run_rounds takes it
+        return 2
     except (BenchError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    return 1 if any(campaign.failures()) else 0
+    return 1 if any(campaign.failures()) or campaign.missing_runs() else 0
 
 
 def _parse(argv: list[str]) -> Options | None:
@@ -64,7 +70,7 @@ def _parse(argv: list[str]) -> Options | None:
         prog="run",
         description="Measure bdgrind against its peers. See docs/performance.md.",
         epilog="Time goes by: a full round takes about a quarter of an hour. Interrupting it "
-        "(Ctrl-C) prints what has been measured so far.",
+        "(Ctrl-C or SIGTERM) prints what has been measured so far.",
     )
     parser.add_argument("--list", action="store_true", help="list programs, variants and sweeps")
     parser.add_argument("--programs", default="", metavar="A,B", help="only these programs")
@@ -82,6 +88,8 @@ def _parse(argv: list[str]) -> Options | None:
                         help="simulated caches, the same for all tools")
     parser.add_argument("--timeout", type=float, default=900, metavar="S",
                         help="seconds after which a run has failed (default 900)")
+    parser.add_argument("--wait-quiet", type=float, default=0, metavar="S",
+                        help="before each run, wait up to S seconds for other programs to pause")
     parser.add_argument("--valgrind", metavar="FILE",
                         help="the valgrind to use; default: vg-in-place of the build folder "
                         "($BDGRIND_BUILD, else the source folder), else the installed one")
@@ -112,6 +120,7 @@ def _parse(argv: list[str]) -> Options | None:
         rounds=rounds,
         scale=scale,
         timeout_s=args.timeout,
+        quiet_s=args.wait_quiet,
         json=args.json,
         markdown=args.markdown,
     )
@@ -217,6 +226,8 @@ def _run_rounds(
                     )
                     samples.append(sample)
     except KeyboardInterrupt:
+        if not samples:
+            raise
         _progress("interrupted")
     return samples
 
@@ -239,6 +250,7 @@ def _run_one(
 ) -> Sample:
     profile = folder / "profile.out"
     profile.unlink(missing_ok=True)
+    wait_for_quiet(options.quiet_s)
     tool_args = variant.tool_args(guest.geometry or options.geometry, profile)
     command = (options.valgrind, *tool_args, *guest.command)
     outcome = run(command, guest.stdin, folder, options.timeout_s)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_QUIET_WINDOW_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,16 @@ def run(command: tuple[str, ...], stdin: Path | None, folder: Path, timeout_s: f
         stdout_digest=hashlib.sha256(stdout_path.read_bytes()).hexdigest(),
         stderr=stderr_path.read_text(encoding="utf-8", errors="replace"),
     )
+
+
+def wait_for_quiet(limit_s: float) -> None:
+    """Returns when all programs together use a tenth of a processor or less, or after the limit."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        busy_before_s = _busy_s()
+        time.sleep(_QUIET_WINDOW_S)
+        if _busy_s() - busy_before_s <= 0.1 * _QUIET_WINDOW_S:
+            return
 
 
 def _environment(folder: Path) -> dict[str, str]:

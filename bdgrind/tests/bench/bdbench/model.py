@@ -114,6 +114,10 @@ class Campaign:
     def failures(self) -> Iterable[Sample]:
         return (sample for sample in self.samples if sample.failure)
 
+    def missing_runs(self) -> int:
+        """Runs that an interruption left undone."""
+        return self.rounds * len(self.guests) * len(self.variants) - len(self.samples)
+
     def has(self, *names: str) -> bool:
         present = {variant.name for variant in self.variants}
         return all(name in present for name in names)

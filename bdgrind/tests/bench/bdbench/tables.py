@@ -39,6 +39,8 @@ def circumstances(campaign: Campaign) -> list[str]:
     lines += [f"{v.name}: {v.about} ({' '.join(_options(v.args, v.assumed))})"
               for v in campaign.variants]
     lines += [f"Absent: {sentence}" for sentence in campaign.absent]
+    if campaign.missing_runs():
+        lines.append(f"INTERRUPTED: {campaign.missing_runs()} runs are missing")
     lines += [
         f"FAILED: {s.guest} under {s.variant}, round {s.round + 1}: {s.failure}"
         for s in campaign.failures()
