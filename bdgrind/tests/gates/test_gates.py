@@ -52,8 +52,8 @@ def includes(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def is_library_header(name: str) -> bool:
-    """C++ library headers have neither folder nor suffix; of Boost, containers are used."""
-    return name.startswith("boost/") or re.fullmatch(r"[a-z_]+", name) is not None
+    """C++ library headers have neither folder nor suffix; the compiler has its intrinsics."""
+    return re.fullmatch(r"[a-z_]+|boost/.*|[a-z]mmintrin\.h|arm_neon\.h", name) is not None
 
 
 def test_no_static_constructors() -> None:
