@@ -159,8 +159,9 @@ private:
     [[gnu::noinline]] Outcome access(FirstLevel& cache, Address address, std::uint32_t size) {
         Outcome outcome = Outcome::kHit;
         for_each_part(cache, address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
-            if (!cache.promote(line)) outcome = std::max(outcome, load(cache, line, offset, bytes));
-            if constexpr (kUse) {
+            if (!cache.promote(line)) {
+                outcome = std::max(outcome, load(cache, line, offset, bytes));
+            } else if constexpr (kUse) {
                 LineUse& use = *cache.front(line).use;
                 use.bytes |= Mask::range(offset, bytes);
                 ++use.accesses;
@@ -180,7 +181,8 @@ private:
         }
     }
 
-    // Brings an absent line into I1 or D1, because of `size` bytes at `offset` within it.
+    // Brings an absent line into I1 or D1, because of an access to `size` bytes at `offset` within it. The access counts
+    // before LL is looked at: where LL lines are shorter, the second may drive out the first, which has seen it, too.
     Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = kUse ? sink_.load() : Owner{};
@@ -188,7 +190,7 @@ private:
         if constexpr (kUse) {
             LineUse& use = cache.uses[place.index];
             if (place.evicted != kNoLine) retire_first(cache, place.evicted, use);
-            use = LineUse{.owner = owner};
+            use = LineUse{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner};
             cache.front(line) = {line, &use};
         } else {
             cache.front(line) = {line, nullptr};

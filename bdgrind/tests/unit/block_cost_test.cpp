@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/block_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace bd {
+namespace {
+
+class BlockCostsTest : public testing::Test {
+protected:
+    test::Program program_;
+    const Function& f_ = program_.function("f");
+    const Function& g_ = program_.function("g");
+    const Function& h_ = program_.function("h");
+    const Block& block_ = program_.code(f_, 0x1000).op().may_exit().op().op().may_exit().op().ends();
+    const Block& other_ = program_.code(f_, 0x2000).op().ends();
+    CostPool costs_{3};
+    ContextTable contexts_;
+    BlockCosts blocks_{costs_};
+};
+
+TEST_F(BlockCostsTest, ABlockHasOneSetOfCountsPerContext) {
+    const Context& f = contexts_.of(f_);
+    const Context& g = contexts_.of(g_);
+    const Context& h = contexts_.of(h_);
+    EXPECT_EQ(&contexts_.of(f_), &f);
+    BlockCost& in_f = blocks_.get(block_, f);
+    BlockCost& in_g = blocks_.get(block_, g);
+    BlockCost& in_h = blocks_.get(block_, h);
+    BlockCost& of_other = blocks_.get(other_, f);
+    EXPECT_EQ(blocks_.all().size(), 4u);
+    // However often and in whatever order they are asked for.
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(&blocks_.get(block_, f), &in_f);
+        EXPECT_EQ(&blocks_.get(other_, f), &of_other);
+        EXPECT_EQ(&blocks_.get(block_, h), &in_h);
+        EXPECT_EQ(&blocks_.get(block_, g), &in_g);
+        EXPECT_EQ(&blocks_.get(block_, h), &in_h);
+    }
+    EXPECT_EQ(blocks_.all().size(), 4u);
+    EXPECT_EQ(in_g.block, &block_);
+    EXPECT_EQ(in_g.context, &g);
+}
+
+TEST_F(BlockCostsTest, TheOneAskedForIsFirstAndNoneIsLost) {
+    for (const Function* function : {&f_, &g_, &h_, &f_, &g_}) {
+        BlockCost& cost = blocks_.get(block_, contexts_.of(*function));
+        EXPECT_EQ(block_.costs, &cost);
+    }
+    std::size_t length = 0;
+    for (const BlockCost* cost = block_.costs; cost != nullptr; cost = cost->next) ++length;
+    EXPECT_EQ(length, 3u);
+}
+
+TEST_F(BlockCostsTest, CountsStartAtZero) {
+    const BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
+    for (std::size_t i = 0; i < block_.exit_count; ++i) {
+        EXPECT_EQ(cost.exits[i].taken, 0u);
+        EXPECT_EQ(cost.exits[i].arc, kNoArc);
+    }
+    for (std::size_t i = 0; i < block_.instruction_count; ++i) EXPECT_EQ(cost.instructions[i], kNoCost);
+}
+
+TEST_F(BlockCostsTest, AnInstructionGetsItsCostVectorWhenItIsFirstNeeded) {
+    BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
+    const CostId id = blocks_.instruction(cost, 2);
+    EXPECT_NE(id, kNoCost);
+    EXPECT_EQ(blocks_.instruction(cost, 2), id);
+    EXPECT_NE(blocks_.instruction(cost, 3), id);
+    EXPECT_EQ(costs_.size(), 2u);
+}
+
+TEST_F(BlockCostsTest, TheCallerIsTheLastInstructionBeforeTheExit) {
+    BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
+    EXPECT_EQ(blocks_.caller({&cost, 0}), blocks_.instruction(cost, 0));
+    EXPECT_EQ(blocks_.caller({&cost, 1}), blocks_.instruction(cost, 2));
+    EXPECT_EQ(blocks_.caller({&cost, 2}), blocks_.instruction(cost, 3));
+}
+
+TEST_F(BlockCostsTest, ClearingZeroesTheExitsOnly) {
+    BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
+    const CostId id = blocks_.instruction(cost, 1);
+    for (std::size_t i = 0; i < block_.exit_count; ++i) cost.exits[i].taken = 7;
+    blocks_.clear_counts();
+    for (std::size_t i = 0; i < block_.exit_count; ++i) EXPECT_EQ(cost.exits[i].taken, 0u);
+    EXPECT_EQ(cost.instructions[1], id);
+}
+
+// The tests replay one program with many engines, one after the other.
+TEST_F(BlockCostsTest, BlocksAndFunctionsCanBeUsedAgainByTheNextEngine) {
+    {
+        CostPool costs(3);
+        ContextTable contexts;
+        BlockCosts blocks(costs);
+        blocks.get(block_, contexts.of(f_));
+        ASSERT_NE(block_.costs, nullptr);
+        ASSERT_NE(f_.context, nullptr);
+    }
+    EXPECT_EQ(block_.costs, nullptr);
+    EXPECT_EQ(f_.context, nullptr);
+}
+
+}  // namespace
+}  // namespace bd

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/block.h"
+
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace bd {
+namespace {
+
+using test::Code;
+using test::Program;
+
+bool same(const Fetch& a, const Fetch& b) {
+    const auto fields = [](const Fetch& f) {
+        return std::tuple(f.line, f.first_byte, f.size, f.count, f.instruction);
+    };
+    return fields(a) == fields(b);
+}
+
+void expect_fetches(const Block& block, const std::vector<Fetch>& expected) {
+    ASSERT_EQ(block.fetches().size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Fetch& fetch = block.fetches()[i];
+        EXPECT_TRUE(same(fetch, expected[i]))
+            << "fetch " << i << ": line " << static_cast<std::uint64_t>(fetch.line) << " first byte "
+            << fetch.first_byte << " size " << fetch.size << " count " << fetch.count << " instruction "
+            << fetch.instruction;
+    }
+}
+
+TEST(Block, KeepsWhatTheBuilderWasTold) {
+    Program program;
+    const Function& f = program.function("f");
+    const SourceFile& inlined = program.symbols.file("inlined.h");
+    const Block& block = program.entry(f, 0x1000, 3, 0x400)
+                             .op(4, 10).reads(8)
+                             .op(2, 11).in(inlined)
+                             .op(5, 99).modifies(4).may_write(16)
+                             .ends(JumpKind::kCall);
+    EXPECT_EQ(block.address, 0x1000u);
+    EXPECT_EQ(block.function, &f);
+    EXPECT_EQ(block.load_bias, 0x400u);
+    EXPECT_TRUE(block.is_entry);
+    EXPECT_EQ(block.costs, nullptr);
+
+    ASSERT_EQ(block.instructions().size(), 3u);
+    EXPECT_EQ(block.instruction_address(0), 0x1000u);
+    EXPECT_EQ(block.instruction_address(1), 0x1004u);
+    EXPECT_EQ(block.instruction_address(2), 0x1006u);
+    EXPECT_EQ(block.instructions()[1].line, 11u);
+    EXPECT_EQ(block.instructions()[1].file, f.file);
+    EXPECT_EQ(block.instructions()[2].line, 99u);
+    EXPECT_EQ(block.instructions()[2].file, &inlined);
+
+    ASSERT_EQ(block.accesses().size(), 3u);
+    EXPECT_EQ(block.accesses()[0].instruction, 0u);
+    EXPECT_EQ(block.accesses()[0].kind, AccessKind::kRead);
+    EXPECT_EQ(block.accesses()[1].kind, AccessKind::kModify);
+    EXPECT_EQ(block.accesses()[2].instruction, 2u);
+    EXPECT_EQ(block.accesses()[2].size, 16u);
+    EXPECT_FALSE(block.accesses()[1].guarded);
+    EXPECT_TRUE(block.accesses()[2].guarded);
+}
+
+TEST(Block, AnExitCountsWhatWasExecutedOnTheWayToIt) {
+    Program program;
+    const Block& block = program.code(program.function("f"), 0x1000)
+                             .op().reads(8).may_exit()             // 1 instruction, 1 read
+                             .op().may_exit().writes(4)            // the write comes after this exit
+                             .op().modifies(8).reads(8).may_read(1).may_exit(JumpKind::kReturn)
+                             .op(7)
+                             .ends(JumpKind::kCall);
+    const auto expect_exit = [&](std::size_t index, unsigned instructions, unsigned reads, unsigned writes,
+                                 Address return_address, JumpKind jump) {
+        const Exit& exit = block.exits()[index];
+        EXPECT_EQ(exit.block, &block);
+        EXPECT_EQ(exit.index, index);
+        EXPECT_EQ(exit.instructions, instructions) << "exit " << index;
+        EXPECT_EQ(exit.reads, reads) << "exit " << index;
+        EXPECT_EQ(exit.writes, writes) << "exit " << index;
+        EXPECT_EQ(exit.accesses, reads + writes) << "exit " << index;
+        EXPECT_EQ(exit.return_address, return_address) << "exit " << index;
+        EXPECT_EQ(exit.jump, jump) << "exit " << index;
+    };
+    ASSERT_EQ(block.exits().size(), 4u);
+    expect_exit(0, 1, 1, 0, 0x1004, JumpKind::kJump);
+    expect_exit(1, 2, 1, 0, 0x1008, JumpKind::kJump);
+    expect_exit(2, 3, 3, 2, 0x100c, JumpKind::kReturn);
+    expect_exit(3, 4, 3, 2, 0x1013, JumpKind::kCall);
+}
+
+TEST(Block, AReadCanBecomeAModify) {
+    Program program;
+    BlockBuilder builder;
+    builder.start(0x1000, program.function("f"), 0, 0, false);
+    builder.add_instruction(0x1000, 4, program.symbols.file("prog.c"), 1);
+    builder.add_access(8, AccessKind::kRead, false);
+    builder.make_modify();
+    builder.add_exit(JumpKind::kJump);
+    const Block& block = program.blocks.add(builder);
+    EXPECT_EQ(block.exits()[0].reads, 0);
+    EXPECT_EQ(block.exits()[0].writes, 1);
+    EXPECT_EQ(block.accesses()[0].kind, AccessKind::kModify);
+}
+
+TEST(Block, InstructionsOfALineAreFetchedTogether) {
+    Program program(6);
+    const Block& block = program.code(program.function("f"), 0x1008).op(4).op(3).op(5).ends();
+    expect_fetches(block, {{LineNumber{0x40}, 8, 12, 3, 0}});
+    EXPECT_EQ(block.exits()[0].fetches, 1);
+}
+
+TEST(Block, FetchesAreCutAtLineBorders) {
+    Program program(6);
+    // Bytes 56 to 63 of one line, then 0 to 6 of the next; the second instruction lies in both.
+    const Block& block = program.code(program.function("f"), 0x1038).op(5).op(6).op(4).ends();
+    expect_fetches(block, {{LineNumber{0x40}, 56, 8, 2, 0}, {LineNumber{0x41}, 0, 7, 2, 1}});
+    EXPECT_EQ(block.exits()[0].fetches, 2);
+}
+
+TEST(Block, AnInstructionThatEndsWithItsLineDoesNotTouchTheNext) {
+    Program program(6);
+    const Block& block = program.code(program.function("f"), 0x103c).op(4).op(4).ends();
+    expect_fetches(block, {{LineNumber{0x40}, 60, 4, 1, 0}, {LineNumber{0x41}, 0, 4, 1, 1}});
+}
+
+TEST(Block, FetchesAreCutAtExitsSoThatEachExitHasWholeOnes) {
+    Program program(6);
+    const Block& block =
+        program.code(program.function("f"), 0x1000).op(4).op(4).may_exit().op(4).may_exit().op(4).ends();
+    expect_fetches(
+        block,
+        {{LineNumber{0x40}, 0, 8, 2, 0}, {LineNumber{0x40}, 8, 4, 1, 2}, {LineNumber{0x40}, 12, 4, 1, 3}});
+    EXPECT_EQ(block.exits()[0].fetches, 1);
+    EXPECT_EQ(block.exits()[1].fetches, 2);
+    EXPECT_EQ(block.exits()[2].fetches, 3);
+}
+
+TEST(Block, TwoExitsOfOneInstructionShareItsFetch) {
+    Program program(6);
+    const Block& block =
+        program.code(program.function("f"), 0x1000).op(4).may_exit().reads(8).may_exit().ends();
+    expect_fetches(block, {{LineNumber{0x40}, 0, 4, 1, 0}});
+    for (const Exit& exit : block.exits()) EXPECT_EQ(exit.fetches, 1);
+}
+
+TEST(Block, FetchesFollowTheLineSize) {
+    Program program(4);
+    const Block& block = program.code(program.function("f"), 0x1004).op(10).op(15).ends();
+    expect_fetches(block, {{LineNumber{0x100}, 4, 12, 2, 0}, {LineNumber{0x101}, 0, 13, 1, 1}});
+}
+
+// Whatever the cuts: up to every exit, the fetches touch each line in the same order, as often and with the
+// same bytes as the instructions one by one.
+TEST(Block, FetchesCoverExactlyTheInstructionsOfEachExit) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        const unsigned line_bits = 4 + static_cast<unsigned>(random() % 5);
+        Program program(line_bits);
+        Code code = program.code(program.function("f"), 0x1000 + random() % 256);
+        const unsigned instructions = 1 + static_cast<unsigned>(random() % 30);
+        for (unsigned i = 0; i < instructions; ++i) {
+            code.op(1 + static_cast<std::uint32_t>(random() % 15));
+            while (random() % 6 == 0) code.may_exit();
+        }
+        const Block& block = code.ends();
+
+        struct Touched {
+            std::map<Address, int> times_by_byte;
+            std::map<Address, int> times_by_line;
+            bool operator==(const Touched&) const = default;
+        };
+        for (const Exit& exit : block.exits()) {
+            Touched expected;
+            for (std::size_t i = 0; i < exit.instructions; ++i) {
+                const Address first = block.instruction_address(i);
+                const Address last = first + block.instructions()[i].size - 1;
+                for (Address byte = first; byte <= last; ++byte) ++expected.times_by_byte[byte];
+                for (Address line = first >> line_bits; line <= last >> line_bits; ++line)
+                    ++expected.times_by_line[line];
+            }
+            Touched fetched;
+            for (const Fetch& fetch : block.fetches().first(exit.fetches)) {
+                const Address line = static_cast<Address>(fetch.line);
+                ASSERT_LE(fetch.first_byte + fetch.size, 1u << line_bits) << "seed " << seed;
+                fetched.times_by_line[line] += fetch.count;
+                for (unsigned i = 0; i < fetch.size; ++i)
+                    ++fetched.times_by_byte[(line << line_bits) + fetch.first_byte + i];
+            }
+            ASSERT_EQ(fetched, expected) << "seed " << seed << " exit " << exit.index;
+        }
+    }
+}
+
+class BlockTableTest : public testing::Test {
+protected:
+    Program program_;
+    const Function& f_ = program_.function("f");
+    const Function& g_ = program_.function("g");
+
+    Code some_code() { return program_.code(f_, 0x1000).op(4, 10).reads(8).op(4, 11); }
+    const Block& known_ = some_code().ends(JumpKind::kCall);
+};
+
+TEST_F(BlockTableTest, TheSameCodeIsTheSameBlock) {
+    EXPECT_EQ(&some_code().ends(JumpKind::kCall), &known_);
+    EXPECT_EQ(program_.blocks.blocks().size(), 1u);
+}
+
+TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
+    const SourceFile& other_file = program_.symbols.file("other.c");
+    const std::vector<const Block*> others{
+        &some_code().ends(JumpKind::kJump),
+        &some_code().may_exit().ends(JumpKind::kCall),
+        &some_code().op().ends(JumpKind::kCall),
+        &some_code().reads(1).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1004).op(4, 10).reads(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(g_, 0x1000).op(4, 10).reads(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.entry(f_, 0x1000).op(4, 10).reads(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000, 1).op(4, 10).reads(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000, 0, 0x100).op(4, 10).reads(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).writes(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).modifies(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).may_read(8).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).reads(4).op(4, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).op(4, 11).reads(8).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).reads(8).op(4, 12).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).reads(8).op(5, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(3, 10).reads(8).op(5, 11).ends(JumpKind::kCall),
+        &program_.code(f_, 0x1000).op(4, 10).reads(8).in(other_file).op(4, 11).ends(JumpKind::kCall),
+    };
+    const std::set<const Block*> distinct(others.begin(), others.end());
+    EXPECT_EQ(distinct.size(), others.size());
+    EXPECT_FALSE(distinct.contains(&known_));
+    EXPECT_EQ(program_.blocks.blocks().size(), others.size() + 1);
+    EXPECT_EQ(&some_code().ends(JumpKind::kCall), &known_);
+}
+
+TEST_F(BlockTableTest, IdsAreDense) {
+    for (Address address = 0x2000; address < 0x3000; address += 16) program_.code(f_, address).op().ends();
+    const auto blocks = program_.blocks.blocks();
+    ASSERT_EQ(blocks.size(), 257u);
+    for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(blocks[i]->id, i);
+}
+
+TEST_F(BlockTableTest, SectionsOfDifferentObjectsDiffer) {
+    const Function& in_lib = program_.function("h", "lib.c", "lib.so");
+    EXPECT_EQ(program_.code(f_, 0x5000).op().ends().section, program_.code(g_, 0x5100).op().ends().section);
+    EXPECT_NE(program_.code(f_, 0x5000, 1).op().ends().section,
+              program_.code(f_, 0x5000).op().ends().section);
+    EXPECT_NE(program_.code(in_lib, 0x6000).op().ends().section,
+              program_.code(f_, 0x5000).op().ends().section);
+    EXPECT_NE(program_.code(in_lib, 0x6000).op().ends().section,
+              program_.code(f_, 0x5000, 15).op().ends().section);
+}
+
+}  // namespace
+}  // namespace bd
