@@ -147,4 +147,5 @@ def test_python_is_typed(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert result.returncode == 0, result.stdout + result.stderr
+    if result.returncode != 0:
+        pytest.fail(result.stdout + result.stderr, pytrace=False)
