@@ -55,7 +55,7 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
     const std::size_t left = leave_above(execution, stack_pointer);
     if (!execution.within_top(stack_pointer)) return false;
     if (jump == JumpKind::kCall) {
-        call(execution, block, stack_pointer, exit.return_address);
+        call(execution, block, {execution.last, exit.index}, stack_pointer, exit.return_address);
         return true;
     }
     // A jump that left calls, as longjmp does, is not a call on top of that.
@@ -63,11 +63,14 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
     const bool tail_call = stray_return || (block.is_entry && !repeats_itself(exit, block)) ||
                            block.section != exit.block->section;
     if (!tail_call) return true;
+    CallSite from{execution.last, exit.index};
     if (execution.context->function().left_by_jump && !execution.calls.empty() && !execution.payer) {
+        from = arcs_[execution.calls.back().arc].site;  // what was found is called from where it was asked for
         leave(execution);
     }
     // It shares the stack pointer of the call below, so that one return leaves both.
-    call(execution, block, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer, 0);
+    call(execution, block, from, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer,
+         0);
     return true;
 }
 
@@ -85,7 +88,8 @@ void CallTracker::start(Execution& execution, const Block& block) {
     execution.payer = {};
 }
 
-void CallTracker::call(Execution& execution, const Block& block, Address stack_pointer, Address return_address) {
+void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
+                       Address return_address) {
     OpenCall& open = execution.calls.emplace_back();
     open.stack_pointer = stack_pointer;
     open.return_address = return_address;
@@ -94,8 +98,7 @@ void CallTracker::call(Execution& execution, const Block& block, Address stack_p
     open.caller_payer = execution.payer;
     open.at_entry = execution.running;
 
-    const CallSite site = execution.payer ? execution.payer
-                                          : CallSite{execution.last, execution.last_exit->index};
+    const CallSite site = execution.payer ? execution.payer : from;
     if (block.function->skipped) {
         execution.payer = site;
     } else {

@@ -53,7 +53,8 @@ public:
 private:
     bool enter_slowly(Execution& execution, const Block& block, Address stack_pointer);
     void start(Execution& execution, const Block& block);
-    void call(Execution& execution, const Block& block, Address stack_pointer, Address return_address);
+    void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
+              Address return_address);
     void leave(Execution& execution);
     std::size_t leave_above(Execution& execution, Address stack_pointer);
     NodeId make_nodes(Execution& execution);

@@ -29,7 +29,7 @@ struct OpenCall {
     RunningCosts at_entry;
 };
 
-// A part of the address space, [begin, end).
+// A part of the address space, both ends included.
 struct AddressRange {
     Address begin = 0;
     Address end = ~Address{0};

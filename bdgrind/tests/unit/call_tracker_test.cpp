@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/call_tracker.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace bd {
+namespace {
+
+using test::Program;
+constexpr JumpKind kJump = JumpKind::kJump;
+constexpr JumpKind kCall = JumpKind::kCall;
+constexpr JumpKind kReturn = JumpKind::kReturn;
+
+// Blocks of one instruction of 4 bytes. A call from 0x1010 asks to come back to 0x1014. Stack pointers are
+// small numbers: main begins with 100, and a call takes 1 for its return address.
+class CallTrackerTest : public testing::Test {
+protected:
+    const Block& entry(const Function& f, Address address, JumpKind jump) {
+        return program_.entry(f, address).op().ends(jump);
+    }
+    const Block& inside(const Function& f, Address address, JumpKind jump) {
+        return program_.code(f, address).op().ends(jump);
+    }
+
+    // `block` runs to its end, as the replay has it. False: that left the handler.
+    bool run(const Block& block, Address stack_pointer) {
+        if (!tracker_.enter(execution_, block, stack_pointer)) return false;
+        has_run(block);
+        return true;
+    }
+    void has_run(const Block& block) {
+        execution_.last = &blocks_.get(block, *execution_.context);
+        execution_.last_exit = &block.exits().back();
+        execution_.running[0] += execution_.last_exit->instructions;
+    }
+
+    // The contexts from the root to the code that runs; [] stands for a call that is not shown.
+    std::string stack() const {
+        std::string stack;
+        for (const OpenCall& call : execution_.calls) {
+            stack += call.caller->function().name;
+            stack += call.arc == kNoArc ? " [] " : " ";
+        }
+        return stack + execution_.context->function().name;
+    }
+
+    // All arcs that were called, as "caller@address-callee@address calls".
+    std::vector<std::string> arcs() const {
+        std::vector<std::string> all;
+        for (std::uint32_t id = 1; id <= arcs_.size(); ++id) {
+            const Arc& arc = arcs_[ArcId{id}];
+            if (arc.calls == 0) continue;
+            const auto at = [](const BlockCost& cost) {
+                char address[20];
+                std::snprintf(address, sizeof address, "@%llx",
+                              static_cast<unsigned long long>(cost.block->address));
+                return cost.context->function().name + std::string(address);
+            };
+            all.push_back(at(*arc.site.from) + " " + at(*arc.callee) + " " + std::to_string(arc.calls));
+        }
+        return all;
+    }
+    using Arcs = std::vector<std::string>;
+
+    // What went to the only arc from one function to another.
+    std::uint64_t instructions_below(const Function& caller, const Function& callee) const {
+        std::uint64_t sum = 0;
+        for (std::uint32_t id = 1; id <= arcs_.size(); ++id) {
+            const Arc& arc = arcs_[ArcId{id}];
+            if (&arc.site.from->context->function() == &caller &&
+                &arc.callee->context->function() == &callee) {
+                sum += arcs_.costs(ArcId{id})[0];
+            }
+        }
+        return sum;
+    }
+
+    Program program_;
+    Function& main_ = program_.function("main");
+    Function& f_ = program_.function("f");
+    Function& g_ = program_.function("g");
+    Function& h_ = program_.function("h");
+    Function& lib_ = program_.function("lib", "lib.c", "lib.so");
+
+    const Block& main_calls_ = inside(main_, 0x1010, kCall);
+    const Block& main_on_ = inside(main_, 0x1014, kJump);
+    const Block& f_calls_ = entry(f_, 0x2000, kCall);
+    const Block& f_on_ = inside(f_, 0x2004, kJump);
+    const Block& f_returns_ = inside(f_, 0x2010, kReturn);
+    const Block& f_jumps_ = inside(f_, 0x2020, kJump);
+    const Block& g_starts_ = entry(g_, 0x3000, kJump);
+    const Block& g_returns_ = inside(g_, 0x3010, kReturn);
+    const Block& g_jumps_ = inside(g_, 0x3020, kJump);
+    const Block& h_starts_ = entry(h_, 0x4000, kJump);
+    const Block& h_returns_ = inside(h_, 0x4010, kReturn);
+
+    CostPool costs_{kRunningEvents};
+    ContextTable contexts_;
+    BlockCosts blocks_{costs_};
+    ArcTable arcs_{kRunningEvents};
+    BackdatingTree tree_{arcs_, kRunningEvents};
+    CallTracker tracker_{contexts_, blocks_, arcs_, tree_};
+    Execution execution_{tree_.make_root(), AddressRange{}};
+};
+
+// --- Calls and returns
+// ----------------------------------------------------------------------------------------
+
+TEST_F(CallTrackerTest, TheFirstBlockIsTheRoot) {
+    run(f_on_, 100);
+    EXPECT_EQ(stack(), "f");
+    EXPECT_EQ(arcs(), Arcs{});
+}
+
+TEST_F(CallTrackerTest, ACallIsOpenUntilItReturns) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    EXPECT_EQ(stack(), "main f");
+    run(g_returns_, 90);
+    EXPECT_EQ(stack(), "main f g");
+    run(f_returns_, 91);
+    EXPECT_EQ(stack(), "main f");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1", "f@2000 g@3010 1"}));
+}
+
+TEST_F(CallTrackerTest, AnArcCountsItsCalls) {
+    for (int i = 0; i < 3; ++i) {
+        run(main_calls_, 100);
+        run(f_returns_, 99);
+        run(main_on_, 100);
+    }
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2010 3"}));
+}
+
+TEST_F(CallTrackerTest, ACallFromASideExitIsAnArcOfItsOwn) {
+    const Block& block = program_.code(main_, 0x1100).op().may_exit(kCall).op().ends(kCall);
+    tracker_.enter(execution_, block, 100);
+    execution_.last = &blocks_.get(block, *execution_.context);
+    execution_.last_exit = &block.exits()[0];
+    run(f_returns_, 99);
+    run(block, 100);
+    run(f_returns_, 99);
+    ASSERT_EQ(arcs_.size(), 2u);
+    EXPECT_EQ(arcs_[ArcId{1}].site.exit, 0);
+    EXPECT_EQ(arcs_[ArcId{2}].site.exit, 1);
+}
+
+TEST_F(CallTrackerTest, RecursionOpensTheSameArcAgain) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(f_calls_, 89);
+    run(f_calls_, 79);
+    run(f_calls_, 69);
+    EXPECT_EQ(stack(), "main f f f f");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1", "f@2000 f@2000 3"}));
+}
+
+// Frames that were left without a return of their own.
+TEST_F(CallTrackerTest, AReturnLeavesAllCallsBelowItsStackPointer) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+// The function does not pop what its caller expects, or more: what counts is that its frame is gone.
+TEST_F(CallTrackerTest, AReturnThatLeavesTheFrameIsRealWhereverItGoes) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    run(f_jumps_, 95);
+    EXPECT_EQ(stack(), "main f");
+}
+
+// Where the return address is in a register, the stack pointer need not change: arm64.
+TEST_F(CallTrackerTest, AReturnToTheRightPlaceIsRealWithAnUnchangedStackPointer) {
+    run(main_calls_, 100);
+    run(f_returns_, 100);
+    EXPECT_EQ(stack(), "main f");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, AReturnToACallFurtherDownLeavesAllThatShareTheStackPointer) {
+    run(main_calls_, 100);
+    run(f_calls_, 100);
+    run(g_returns_, 100);
+    EXPECT_EQ(stack(), "main f g");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, AReturnDoesNotReachBelowADifferentStackPointer) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    run(main_on_, 89);  // main's return address, but f's call has another stack pointer
+    EXPECT_EQ(stack(), "main f g main");
+}
+
+TEST_F(CallTrackerTest, AReturnWithoutItsCallIsACall) {
+    run(main_calls_, 100);
+    run(f_returns_, 99);
+    run(g_jumps_, 99);  // pushed an address and returned to it
+    EXPECT_EQ(stack(), "main f g");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2010 1", "f@2010 g@3020 1"}));
+}
+
+TEST_F(CallTrackerTest, AReturnWithALowerStackPointerIsACallToo) {
+    run(main_calls_, 100);
+    run(f_returns_, 99);
+    run(g_jumps_, 50);
+    EXPECT_EQ(stack(), "main f g");
+}
+
+TEST_F(CallTrackerTest, AReturnWithAnEmptyStackReachesTheRoot) {
+    run(f_returns_, 100);
+    run(g_returns_, 101);
+    EXPECT_EQ(stack(), "g");
+    run(h_starts_, 80);
+    EXPECT_EQ(stack(), "h");
+    EXPECT_EQ(arcs(), Arcs{});
+}
+
+// --- Jumps
+// ----------------------------------------------------------------------------------------------------
+
+TEST_F(CallTrackerTest, AJumpWithinAFunctionIsNothing) {
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(f_on_, 95);
+    run(f_jumps_, 99);
+    EXPECT_EQ(stack(), "main f");
+}
+
+// A function's outlined parts have names of their own.
+TEST_F(CallTrackerTest, AJumpIntoTheMiddleOfAnotherFunctionIsNothing) {
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(g_jumps_, 99);
+    EXPECT_EQ(stack(), "main f");
+}
+
+TEST_F(CallTrackerTest, AJumpToAFunctionIsATailCallAndOneReturnLeavesBoth) {
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(g_starts_, 99);
+    EXPECT_EQ(stack(), "main f g");
+    run(h_starts_, 99);
+    EXPECT_EQ(stack(), "main f g h");
+    run(h_returns_, 90);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2020 1", "f@2020 g@3000 1", "g@3000 h@4000 1"}));
+}
+
+// It has a frame still, as where a jump goes back to the start of the function.
+TEST_F(CallTrackerTest, ATailCallSharesTheStackPointerOfTheCallBelow) {
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(g_starts_, 70);
+    run(g_returns_, 99);
+    EXPECT_EQ(stack(), "main f g");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, ATailCallReturnsToTheCallerOnAnUnchangedStackPointerToo) {
+    run(main_calls_, 100);
+    run(f_jumps_, 100);
+    run(g_starts_, 100);
+    run(g_returns_, 100);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, ATailCallFromTheRootIsOpenAboveTheRootsStackPointer) {
+    run(main_on_, 100);
+    run(f_calls_, 100);
+    EXPECT_EQ(stack(), "main f");
+    run(g_returns_, 99);
+    run(f_returns_, 100);
+    EXPECT_EQ(stack(), "main f");
+    run(h_starts_, 101);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, TailRecursionIsRecursion) {
+    const Block& f = entry(f_, 0x2000, kJump);
+    run(main_calls_, 100);
+    run(f, 99);
+    run(f_jumps_, 99);
+    run(f, 99);
+    EXPECT_EQ(stack(), "main f f");
+}
+
+TEST_F(CallTrackerTest, ARepInstructionThatAFunctionBeginsWithDoesNotCallItself) {
+    const Block& rep = entry(f_, 0x2000, kJump);
+    run(main_calls_, 100);
+    for (int i = 0; i < 5; ++i) run(rep, 99);
+    EXPECT_EQ(stack(), "main f");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1"}));
+}
+
+TEST_F(CallTrackerTest, AJumpToAnotherObjectIsACallAnywhere) {
+    const Block& in_lib = inside(lib_, 0x9000, kReturn);
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(in_lib, 99);
+    EXPECT_EQ(stack(), "main f lib");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, AJumpToAnotherSectionIsACallAnywhere) {
+    const Block& in_plt = program_.code(g_, 0x9000, 1).op().ends(kJump);
+    run(main_calls_, 100);
+    run(f_jumps_, 99);
+    run(in_plt, 99);
+    EXPECT_EQ(stack(), "main f g");
+    run(f_jumps_, 99);  // and back
+    EXPECT_EQ(stack(), "main f g f");
+}
+
+TEST_F(CallTrackerTest, LongjmpLeavesTheCallsThatItJumpedOver) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_starts_, 89);
+    for (Address stack_pointer = 80; stack_pointer > 20; --stack_pointer) {
+        run(f_calls_, stack_pointer);
+        run(f_calls_, stack_pointer);
+    }
+    run(inside(lib_, 0x9000, kJump), 19);  // longjmp itself
+    run(f_on_, 95);
+    EXPECT_EQ(stack(), "main f");
+}
+
+// The landing place is one of f's frames, not a new call of f.
+TEST_F(CallTrackerTest, AJumpThatLeavesCallsIsNoCallWhereverItGoes) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(inside(lib_, 0x9000, kJump), 89);
+    run(f_calls_, 97);
+    EXPECT_EQ(stack(), "main f");
+}
+
+TEST_F(CallTrackerTest, ACallLeavesWhatLiesBelowItFirst) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(inside(g_, 0x3030, kCall), 50);  // g has gone up without a jump that said so
+    run(h_starts_, 97);
+    EXPECT_EQ(stack(), "main f h");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1", "f@2000 g@3030 1", "g@3030 h@4000 1"}));
+}
+
+// --- The dynamic linker's resolver
+// ----------------------------------------------------------------------------
+
+class ResolverTest : public CallTrackerTest {
+protected:
+    ResolverTest() { resolve_.left_by_jump = true; }
+
+    // main calls g through a stub that has not found g yet.
+    void call_through_stub() {
+        run(main_calls_, 100);
+        run(program_.entry(stub_, 0x8000, 1).op().ends(kJump), 99);
+        run(entry(resolve_, 0x9000, kCall), 97);
+        run(inside(lib_, 0x9100, kReturn), 60);  // it calls others
+        run(inside(resolve_, 0x9004, kJump), 61);
+    }
+
+    Function& stub_ = program_.function("stub");
+    Function& resolve_ = program_.function("resolve", "ld.c", "lib.so");
+};
+
+TEST_F(ResolverTest, JumpsToWhatItsCallerCalls) {
+    call_through_stub();
+    EXPECT_EQ(stack(), "main stub resolve");
+    run(g_starts_, 99);
+    EXPECT_EQ(stack(), "main stub g");
+    run(g_returns_, 90);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    // Were g called by the resolver, that would pass on more than it ever got.
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 stub@8000 1", "stub@8000 resolve@9000 1", "resolve@9000 lib@9100 1",
+                            "stub@8000 g@3000 1"}));
+    EXPECT_EQ(instructions_below(stub_, resolve_), 3u);
+    EXPECT_EQ(instructions_below(stub_, g_), 2u);
+    EXPECT_EQ(instructions_below(main_, stub_), 1u + 3 + 2);
+}
+
+TEST_F(ResolverTest, WithASkippedStubTheProgramItselfIsTheCaller) {
+    stub_.skipped = true;
+    call_through_stub();
+    EXPECT_EQ(stack(), "main [] main resolve");
+    run(g_starts_, 99);
+    EXPECT_EQ(stack(), "main [] main g");
+    run(main_on_, 100);
+    EXPECT_EQ(arcs(),
+              (Arcs{"main@1010 resolve@9000 1", "resolve@9000 lib@9100 1", "main@1010 g@3000 1"}));
+}
+
+TEST_F(ResolverTest, SkippedItselfItIsNotLeft) {
+    stub_.skipped = true;
+    resolve_.skipped = true;
+    call_through_stub();
+    EXPECT_EQ(stack(), "main [] main [] main");
+    run(g_starts_, 99);
+    EXPECT_EQ(stack(), "main [] main [] main g");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 lib@9100 1", "main@1010 g@3000 1"}));
+}
+
+TEST_F(ResolverTest, AtTheRootItCalls) {
+    run(inside(resolve_, 0x9004, kJump), 61);
+    run(g_starts_, 99);
+    EXPECT_EQ(stack(), "resolve g");
+}
+
+// --- Skipped functions
+// ----------------------------------------------------------------------------------------
+
+TEST_F(CallTrackerTest, ASkippedFunctionsCallsAreItsCallers) {
+    f_.skipped = true;
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    EXPECT_EQ(stack(), "main [] main");
+    EXPECT_EQ(execution_.payer, (CallSite{&blocks_.get(main_calls_, contexts_.of(main_)), 0}));
+    run(g_returns_, 89);
+    EXPECT_EQ(stack(), "main [] main g");
+    EXPECT_FALSE(execution_.payer) << "g pays for itself";
+    run(f_returns_, 90);
+    EXPECT_EQ(stack(), "main [] main");
+    EXPECT_TRUE(execution_.payer);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_FALSE(execution_.payer);
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 g@3010 1"}));
+}
+
+TEST_F(CallTrackerTest, SkippedFunctionsThatCallEachOtherHaveTheSamePayer) {
+    f_.skipped = true;
+    g_.skipped = true;
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    const CallSite payer = execution_.payer;
+    run(g_jumps_, 89);
+    EXPECT_EQ(stack(), "main [] main [] main");
+    EXPECT_EQ(execution_.payer, payer);
+    run(h_starts_, 89);
+    EXPECT_EQ(stack(), "main [] main [] main h");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 h@4000 1"}));
+}
+
+TEST_F(CallTrackerTest, ASkippedRootHasNobodyElseToPay) {
+    f_.skipped = true;
+    run(f_calls_, 100);
+    EXPECT_EQ(stack(), "f");
+    EXPECT_FALSE(execution_.payer);
+    run(g_starts_, 99);
+    EXPECT_EQ(arcs(), (Arcs{"f@2000 g@3000 1"}));
+}
+
+// --- Signal handlers
+// ------------------------------------------------------------------------------------------
+
+class HandlerTest : public CallTrackerTest {
+protected:
+    // Runs on a stack from 1000 to 2000; the program's is higher up.
+    HandlerTest() {
+        execution_.bounds = {1000, 2000};
+        execution_.update_top();
+    }
+};
+
+TEST_F(HandlerTest, RunsOnItsOwnStack) {
+    EXPECT_TRUE(run(main_calls_, 1900));
+    EXPECT_TRUE(run(f_calls_, 1899));
+    EXPECT_TRUE(run(g_returns_, 1000));
+    EXPECT_TRUE(run(f_returns_, 1001));
+    EXPECT_TRUE(run(main_on_, 1900));
+    EXPECT_TRUE(run(h_starts_, 2000));
+    EXPECT_EQ(stack(), "main h");
+}
+
+TEST_F(HandlerTest, IsLeftByAJumpToAHigherStack) {
+    run(main_calls_, 1900);
+    run(f_jumps_, 1899);
+    EXPECT_FALSE(run(main_on_, 2001));
+}
+
+// An alternate stack may lie above the program's.
+TEST_F(HandlerTest, IsLeftByAJumpToALowerStack) {
+    run(main_calls_, 1900);
+    run(f_jumps_, 1899);
+    EXPECT_FALSE(run(f_on_, 999));
+}
+
+TEST_F(HandlerTest, IsLeftByAReturnAndByACallAsWell) {
+    run(f_returns_, 1900);
+    EXPECT_FALSE(run(main_on_, 2001));
+    EXPECT_TRUE(run(main_calls_, 1900));
+    EXPECT_FALSE(run(f_calls_, 2001));
+}
+
+TEST_F(HandlerTest, WhenLeftWithOpenCallsNothingHasBeenEntered) {
+    run(main_calls_, 1900);
+    run(f_calls_, 1899);
+    run(g_jumps_, 1800);
+    EXPECT_FALSE(run(h_starts_, 500));
+    EXPECT_EQ(stack(), "main f g");
+    EXPECT_FALSE(run(h_starts_, 5000));
+    EXPECT_EQ(stack(), "main");
+    tracker_.leave_all(execution_);
+}
+
+TEST_F(CallTrackerTest, AfterAJumpOutOfAHandlerTheInterruptedCallsGoOn) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_jumps_, 80);  // interrupted here, the handler jumps to f
+    tracker_.enter_by_jump(execution_, f_on_, 95);
+    has_run(f_on_);
+    EXPECT_EQ(stack(), "main f");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1", "f@2000 g@3020 1"}));
+}
+
+// The block interrupted was about to call or to return; that is not going to happen.
+TEST_F(CallTrackerTest, AfterAJumpOutOfAHandlerTheInterruptedExitDoesNotCount) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    tracker_.enter_by_jump(execution_, f_on_, 99);
+    has_run(f_on_);
+    EXPECT_EQ(stack(), "main f");
+
+    run(f_returns_, 99);
+    tracker_.enter_by_jump(execution_, f_on_, 99);
+    has_run(f_on_);
+    EXPECT_EQ(stack(), "main f");
+}
+
+TEST_F(CallTrackerTest, AHandlerBeforeTheFirstBlockMayJumpToIt) {
+    tracker_.enter_by_jump(execution_, f_on_, 95);
+    has_run(f_on_);
+    EXPECT_EQ(stack(), "f");
+}
+
+// --- Inclusive costs and tree nodes
+// ---------------------------------------------------------------------------
+
+TEST_F(CallTrackerTest, AnArcGetsWhatHappenedBetweenEntryAndLeaving) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_starts_, 89);
+    run(g_returns_, 89);
+    run(f_returns_, 90);
+    EXPECT_EQ(instructions_below(f_, g_), 2u);
+    EXPECT_EQ(instructions_below(main_, f_), 0u) << "not left yet";
+    run(main_on_, 100);
+    EXPECT_EQ(instructions_below(main_, f_), 4u);
+}
+
+TEST_F(CallTrackerTest, AnArcThatIsOpenSeveralTimesGetsItsCostsSeveralTimes) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(f_calls_, 89);
+    run(f_returns_, 79);
+    run(main_on_, 100);
+    EXPECT_EQ(instructions_below(main_, f_), 3u);
+    EXPECT_EQ(instructions_below(f_, f_), 2u + 1);
+}
+
+TEST_F(CallTrackerTest, WhatSkippedCodeCostsIsInTheArcsBelowItsCaller) {
+    g_.skipped = true;
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    run(f_returns_, 90);
+    run(main_on_, 100);
+    EXPECT_EQ(instructions_below(main_, f_), 3u);
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1"}));
+}
+
+TEST_F(CallTrackerTest, LeavingAllClosesEveryCall) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_starts_, 89);
+    tracker_.leave_all(execution_);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(instructions_below(main_, f_), 2u);
+    EXPECT_EQ(instructions_below(f_, g_), 1u);
+}
+
+TEST_F(CallTrackerTest, SettlingGivesOpenCallsTheirCostsOnce) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_starts_, 89);
+    tracker_.settle(execution_);
+    EXPECT_EQ(instructions_below(main_, f_), 2u);
+    tracker_.settle(execution_);
+    EXPECT_EQ(instructions_below(main_, f_), 2u);
+    run(g_returns_, 89);
+    tracker_.leave_all(execution_);
+    EXPECT_EQ(instructions_below(main_, f_), 3u);
+    EXPECT_EQ(instructions_below(f_, g_), 2u);
+}
+
+TEST_F(CallTrackerTest, CallsAreFollowedButNotCountedWhileNothingIsCollected) {
+    tracker_.set_collecting(false);
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    EXPECT_EQ(stack(), "main f");
+    EXPECT_EQ(arcs(), Arcs{});
+    tracker_.set_collecting(true);
+    run(g_returns_, 89);
+    EXPECT_EQ(arcs(), (Arcs{"f@2000 g@3010 1"}));
+}
+
+TEST_F(CallTrackerTest, CallsThatNeedNoNodeGetNone) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    run(f_returns_, 90);
+    EXPECT_EQ(tree_.stats().made, 1u);
+    EXPECT_EQ(tracker_.active_node(execution_), execution_.calls[0].node);
+    EXPECT_EQ(tree_.stats().made, 2u);
+}
+
+TEST_F(CallTrackerTest, TheActiveNodeIsMadeWithItsAncestorsAndFoundAgain) {
+    EXPECT_EQ(tracker_.active_node(execution_), execution_.root);
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_returns_, 89);
+    const NodeId in_g = tracker_.active_node(execution_);
+    EXPECT_EQ(tree_.stats().made, 3u);
+    EXPECT_EQ(tracker_.active_node(execution_), in_g);
+    tree_.acquire(in_g);  // a line
+    run(f_calls_, 90);
+    const NodeId in_f = tracker_.active_node(execution_);
+    EXPECT_NE(in_f, in_g);
+    run(g_returns_, 89);  // the same call again
+    EXPECT_EQ(tracker_.active_node(execution_), in_g);
+    EXPECT_EQ(tree_.stats().made, 3u);
+
+    tree_.release(in_g);
+    tracker_.leave_all(execution_);
+    tree_.release(execution_.root);
+    EXPECT_TRUE(tree_.empty());
+}
+
+TEST_F(CallTrackerTest, SkippedCodeStandsInItsCallersNode) {
+    g_.skipped = true;
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    const NodeId in_f = tracker_.active_node(execution_);
+    run(g_jumps_, 89);
+    EXPECT_EQ(tracker_.active_node(execution_), in_f);
+    run(h_starts_, 80);
+    EXPECT_NE(tracker_.active_node(execution_), in_f);
+    tracker_.leave_all(execution_);
+    tree_.release(execution_.root);
+    EXPECT_TRUE(tree_.empty());
+}
+
+TEST_F(CallTrackerTest, SkippedCodeBelowTheRootStandsAtTheRoot) {
+    f_.skipped = true;
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    EXPECT_EQ(tracker_.active_node(execution_), execution_.root);
+    tracker_.leave_all(execution_);
+    tree_.release(execution_.root);
+    EXPECT_TRUE(tree_.empty());
+}
+
+}  // namespace
+}  // namespace bd
