@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bdbench.model import Campaign, Metric
 from bdbench.summary import QUESTIONS, Spread, Summary
-from bdbench.variants import BASELINE, PEERS
+from bdbench.variants import BASELINE, OWN_IN_FULL, PEERS
 
 NOTHING = "-"
 
@@ -68,7 +68,7 @@ def all_tables(campaign: Campaign) -> list[Table]:
         tables += [
             _ratios(campaign, summary, metric, f"{metric.value}, ratio of {of} to",
                     [(to, of, to) for to in against])
-            for metric in Metric
+            for metric in (tuple(Metric) if of in OWN_IN_FULL else (Metric.CPU,))
             if against
         ]
     targets = _targets(campaign, summary)
@@ -152,4 +152,6 @@ def _number(value: float) -> str:
 def _ratio(ratio: Spread | None) -> str:
     if ratio is None:
         return NOTHING
+    if ratio.least == ratio.most:
+        return f"{ratio.median:.2f}"
     return f"{ratio.median:.2f} ({ratio.least:.2f}-{ratio.most:.2f})"

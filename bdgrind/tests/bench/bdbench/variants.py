@@ -28,6 +28,9 @@ VARIANTS = (
 
 PEERS = ("none", "callgrind", "callgrind-cache", "callgrind-cacheuse", "cachegrind")
 
+# Users run these; the other variants of bdgrind tell where the time goes, and CPU time says that.
+OWN_IN_FULL = ("bdgrind", "bdgrind-thread")
+
 _UNKNOWN = re.compile(r"[Uu]nknown option|failed to start tool|[Uu]nrecognised option")
 
 
