@@ -6,19 +6,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from . import text_report
+from . import csv_report, json_report, text_report
+from .budget import failures, parse_condition
 from .check import check
 from .columns import without_rates
-from .errors import UserError
 from .diff import make_diff
+from .errors import UserError
 from .load import default_profile, load, load_sum
-from .merge import Renaming, add, common_events, parse_substitution, project
+from .merge import Renaming, add, common_events, parse_substitution, project, reorder
 from .model import Profile
-from .options import Options, parse_options
+from .options import DEFAULT_THRESHOLD, Options, parse_options
 from .parser import Detail, parse
+from .per_file import make_per_file
 from .progress import Progress
 from .report import Report, Selection, make_report, make_selection
 from .text import Page
@@ -28,6 +30,8 @@ EXIT_FAILED = 1
 EXIT_ERROR = 2
 
 _DEFAULT_WIDTH = 120
+_MORE = "More: --hints, --tree=both, --annotate, --diff, see --help"
+_MIN_WIDTH = 40
 
 
 def main(argv: Sequence[str]) -> int:
@@ -52,10 +56,25 @@ def _run(options: Options) -> int:
         return max(_check(path) for path in paths)
     if options.mode == "diff":
         return _diff(paths, options)
-    profile = load_sum(paths, _detail(options), _renaming(options))
+    if options.mode == "per-file":
+        return _per_file(paths, options)
+    return _report(paths, options)
+
+
+def _report(paths: Sequence[str], options: Options) -> int:
+    renaming = _renaming(options)
+    profile = load_sum(paths, _detail(options), renaming)
+    baseline = None
+    if options.baseline is not None:
+        baseline = load(options.baseline, Detail.FUNCTIONS, renaming)
     report = make_report(profile, _selection(profile, options))
-    _print(_text(report, options, _page(options)))
-    return EXIT_GOOD
+    if options.format == "json":
+        _write(json_report.to_json(json_report.profile_json(report)))
+    elif options.format == "csv":
+        _write([csv_report.profile_csv(report)])
+    else:
+        _write_lines(_sections(report, options, _page(options)))
+    return _judge(options, profile, baseline)
 
 
 def _diff(paths: Sequence[str], options: Options) -> int:
@@ -70,17 +89,46 @@ def _diff(paths: Sequence[str], options: Options) -> int:
             )
     before, after = project(before, events), project(after, events)
     selection = _selection(add(before, after), options)
-    if not options.show:
+    if not options.show and options.format == "text":
         selection = replace(selection, columns=without_rates(selection.columns))
     diff = make_diff(before, after, selection)
-    _print(text_report.diff_report(diff, _page(options)))
+    if options.format == "json":
+        _write(json_report.to_json(json_report.diff_json(diff)))
+    elif options.format == "csv":
+        _write([csv_report.diff_csv(diff)])
+    else:
+        _write_lines(text_report.diff_report(diff, _page(options)))
+    return _judge(options, after, before)
+
+
+def _per_file(paths: Sequence[str], options: Options) -> int:
+    profiles = [load(path, Detail.FUNCTIONS, _renaming(options)) for path in paths]
+    profiles = [reorder(profile, profiles[0].events) for profile in profiles]
+    found = make_per_file(profiles, _selection(profiles[0], options))
+    if options.format == "json":
+        _write(json_report.to_json(json_report.per_file_json(found)))
+    elif options.format == "csv":
+        _write([csv_report.per_file_csv(found)])
+    else:
+        _write_lines(text_report.per_file_report(found, _page(options)))
     return EXIT_GOOD
+
+
+def _judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
+    """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
+    conditions = [parse_condition(text) for text in options.fail_if]
+    sys.stdout.flush()
+    reasons = failures(conditions, profile, baseline) if conditions else []
+    for reason in reasons:
+        print(f"bd_annotate: failed: {reason}", file=sys.stderr)
+    return EXIT_FAILED if reasons else EXIT_GOOD
 
 
 def _detail(options: Options) -> Detail:
     if options.instructions:
         return Detail.INSTRUCTIONS
-    return Detail.LINES if options.annotate or options.format == "json" else Detail.FUNCTIONS
+    by_line = options.annotate or options.hints or options.format == "json"
+    return Detail.LINES if by_line else Detail.FUNCTIONS
 
 
 def _renaming(options: Options) -> Renaming:
@@ -91,29 +139,33 @@ def _renaming(options: Options) -> Renaming:
 
 
 def _selection(profile: Profile, options: Options) -> Selection:
+    threshold = options.threshold
+    if threshold is None and options.format == "text":
+        threshold = DEFAULT_THRESHOLD
     return make_selection(
-        profile, options.show, options.sort, options.threshold, options.inclusive,
-        options.function,
+        profile, options.show, options.sort, threshold, options.inclusive, options.function
     )
 
 
 def _page(options: Options) -> Page:
     terminal = sys.stdout.isatty()
-    width = options.width
-    if width is None:
-        width = _DEFAULT_WIDTH
-        if terminal:
-            width = shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
+    width = options.width or _DEFAULT_WIDTH
+    if terminal and options.width is None:
+        width = shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
     wanted = options.colour == "yes" or (
         options.colour == "auto" and terminal and "NO_COLOR" not in os.environ
     )
     exact = bool(options.show) if options.exact is None else options.exact
-    return Page(max(width, 40), wanted, exact, options.show_percs, options.full_names)
+    return Page(
+        max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names
+    )
 
 
-def _text(report: Report, options: Options, page: Page) -> list[str]:
+def _sections(report: Report, options: Options, page: Page) -> list[str]:
     lines = text_report.head(report, page)
     lines += text_report.functions(report, page)
+    if options.hints:
+        lines += text_report.hints(report, page)
     if options.tree != "none":
         lines += text_report.tree(report, page, options.tree)
     if options.files:
@@ -122,13 +174,19 @@ def _text(report: Report, options: Options, page: Page) -> list[str]:
         lines += text_report.source(report, page, options.include, options.context)
     if options.instructions:
         lines += text_report.instructions(report, page)
+    if sys.stdout.isatty():
+        lines += ["", page.paint(_MORE, "dim")]
     return lines
 
 
-def _print(lines: list[str]) -> None:
+def _write_lines(lines: list[str]) -> None:
+    _write(["\n".join(lines), "\n"])
+
+
+def _write(pieces: Iterable[str]) -> None:
     """Bytes that were not UTF-8 in the profile go out as they came in."""
-    text = "\n".join(lines) + "\n"
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    for piece in pieces:
+        sys.stdout.buffer.write(piece.encode("utf-8", "surrogateescape"))
 
 
 def _check(path: str) -> int:

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .columns import Column
 from .graph import CallGraph, build
-from .merge import add
+from .merge import add, functions_of, map_functions
 from .metrics import Metric, Number, metrics_of
 from .model import Call, Function, Profile, Row
-from .report import Entry, Selection, entries_of, limit
+from .report import Entry, Selection, entries_of, key_limits
+
+# What changed by less did not change.
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,29 @@ class Diff:
     after_totals: Row
     metrics: Mapping[str, Metric]
     selection: Selection
+    matched: int  # functions whose file or object differs, matched by their unique name
     functions: tuple[FunctionChange, ...]
     calls: tuple[CallChange, ...]
+
+
+def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int]:
+    """Another build often lies in another folder. A function that only one side has, and whose
+    name is unique among those on both sides, is the same function."""
+    old, new = functions_of(before), functions_of(after)
+    candidates = _unique_names(old - new)
+    pairs = {
+        candidates[name]: function
+        for name, function in _unique_names(new - old).items()
+        if name in candidates
+    }
+    if not pairs:
+        return before, 0
+    return map_functions(before, lambda function: pairs.get(function, function)), len(pairs)
+
+
+def _unique_names(functions: set[Function]) -> dict[str, Function]:
+    counts = Counter(function.name for function in functions)
+    return {function.name: function for function in functions if counts[function.name] == 1}
 
 
 def difference(before: Number | None, after: Number | None, metric: Metric) -> Number | None:
@@ -59,6 +84,7 @@ def difference(before: Number | None, after: Number | None, metric: Metric) -> N
 
 def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
     """Both profiles must have the same events. Recursion is what is recursive in either."""
+    before, matched = match_by_name(before, after)
     both = build(add(before, after))
     graphs = build(before, both), build(after, both)
     before_totals, after_totals = before.totals(), after.totals()
@@ -68,7 +94,7 @@ def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
         for old, new in zip(entries_of(graphs[0]), entries_of(graphs[1]))
     ]
     return Diff(
-        before, after, before_totals, after_totals, metrics_of(before), selection,
+        before, after, before_totals, after_totals, metrics_of(before), selection, matched,
         tuple(_select_functions(changes, selection, totals)),
         tuple(_select_calls(_call_changes(both, *graphs, before.zero), selection, totals)),
     )
@@ -78,18 +104,13 @@ def _select_functions(
     changes: list[FunctionChange], selection: Selection, totals: Row
 ) -> list[FunctionChange]:
     """Those whose change reaches the threshold, which is a share of the larger total."""
-    limits = [
-        (key.column, _limit(selection, index, totals)) for index, key in enumerate(selection.keys)
-    ]
+    limits = key_limits(selection, totals)
     pattern = selection.function
     chosen = [
         change
         for change in changes
         if (not pattern or pattern.search(change.after.function.name))
-        and any(
-            smallest is not None and abs(change.change(column) or 0) >= smallest
-            for column, smallest in limits
-        )
+        and any(abs(change.change(column) or 0) >= max(least, _LEAST) for column, least in limits)
     ]
     chosen.sort(key=lambda change: (change.after.function.name, change.after.function))
     chosen.sort(
@@ -100,15 +121,6 @@ def _select_functions(
         reverse=True,
     )
     return chosen
-
-
-def _limit(selection: Selection, index: int, totals: Row) -> Number | None:
-    key = selection.keys[index]
-    if key.threshold is None and index:
-        return None
-    percent = selection.threshold if key.threshold is None else key.threshold
-    smallest = limit(key.column.metric, percent, key.threshold, totals)
-    return max(smallest, 1e-9)
 
 
 def _call_changes(
@@ -131,7 +143,7 @@ def _select_calls(
     changes: list[CallChange], selection: Selection, totals: Row
 ) -> list[CallChange]:
     metric = selection.keys[0].column.metric
-    smallest = _limit(selection, 0, totals) or 0
+    least = max(key_limits(selection, totals)[0][1], _LEAST)
     pattern = selection.function
     chosen = [
         change
@@ -141,7 +153,7 @@ def _select_calls(
             or pattern.search(change.caller.name)
             or pattern.search(change.callee.name)
         )
-        and abs(change.change(metric) or 0) >= smallest
+        and abs(change.change(metric) or 0) >= least
     ]
     chosen.sort(key=lambda change: (change.caller, change.callee))
     chosen.sort(key=lambda change: abs(change.change(metric) or 0), reverse=True)

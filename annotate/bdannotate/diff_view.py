@@ -12,12 +12,16 @@ from .diff import Diff, difference
 from .functions_view import entry_label
 from .headers_view import pairs, source_text
 from .metrics import Metric, Number
-from .model import Row
-from .text import Cell, Page, Table, count, function_label, percent, printable, ratio, signed
+from .model import Function, Row
+from .text import (
+    Cell, Page, Table, count, percent, printable, ratio, shorten_middle, signed,
+)
 from .tree_view import inclusive_columns
 
 # What changed by more than this part of itself is worth colour.
 _NOTABLE = 0.05
+# Two names need room: calls show fewer of the other columns.
+_CALL_COLUMNS = 3
 
 
 class _Sides(NamedTuple):
@@ -28,10 +32,13 @@ class _Sides(NamedTuple):
 
 
 def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
-    profiles = (diff.before, diff.after)
-    commands = list(dict.fromkeys(profile.parts[0].command for profile in profiles))
-    rows = [("Before", source_text(diff.before.parts)), ("After", source_text(diff.after.parts))]
-    rows += [("Command", command) for command in commands if command]
+    rows = [
+        (name, f"{source_text(profile.parts)}: {profile.parts[0].command}")
+        for name, profile in (("Before", diff.before), ("After", diff.after))
+    ]
+    if diff.matched:
+        text = f"{diff.matched} functions by name only: their file or object changed"
+        rows.append(("Matched", text))
     return pairs([*rows, ("Sorted by", f"change of {sort}")], page)
 
 
@@ -75,6 +82,7 @@ def calls_table(diff: Diff, page: Page) -> list[str]:
     main, *others = inclusive_columns(
         _ordered(diff.selection.keys[0].column, diff.selection.columns)
     )
+    others = others[:_CALL_COLUMNS]
     cells = [
         [
             *_cells(
@@ -90,12 +98,16 @@ def calls_table(diff: Diff, page: Page) -> list[str]:
     width = (name_width(headings, cells, page) - 4) // 2
     labels = [
         Cell(
-            f"{function_label(change.caller, page, width)} -> "
-            f"{function_label(change.callee, page, width)}"
+            f"{_name(change.caller, page, width)} -> {_name(change.callee, page, width)}"
         )
         for change in diff.calls
     ]
     return cost_table(headings, "call", cells, labels, page)
+
+
+def _name(function: Function, page: Page, width: int) -> str:
+    name = printable(function.name)
+    return name if page.full_names else shorten_middle(name, width)
 
 
 def _ordered(main: Column, columns: Sequence[Column]) -> list[Column]:
@@ -130,7 +142,7 @@ def _cells(
         old, new = values(column)
         if column.metric.is_ratio:
             one, two = ratio(column.metric, old), ratio(column.metric, new)
-            text = one if one == two else f"{one} > {two}"
+            text = one if one == two else f"{one} -> {two}"
         else:
             text = _change(column.metric, old, new, page)
         cells.append(Cell(text, _style(column.metric, old, new)))
@@ -158,7 +170,7 @@ def _relative(before: Number | None, after: Number | None) -> str:
 
 
 def _calls(before: int, after: int) -> str:
-    return f"{before:,}" if before == after else f"{before:,} > {after:,}"
+    return f"{before:,}" if before == after else f"{before:,} -> {after:,}"
 
 
 def _style(metric: Metric, before: Number | None, after: Number | None) -> str:

@@ -13,6 +13,10 @@ class ProfileError(UserError):
         super().__init__(f"{source}:{line}: {problem}" if line else f"{source}: {problem}")
 
 
+class FormatProblem(Exception):
+    """What is wrong with a line. The parser makes a ProfileError of it, with file and line."""
+
+
 def shorten(text: str, length: int = 60) -> str:
     """Text from a file as it may stand in a message: printable and not endless."""
     printable = "".join(c if c.isprintable() else "?" for c in text[: length + 1])

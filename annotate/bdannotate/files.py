@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .metrics import Number
 from .model import Place, Row, add_rows, sum_rows
-from .report import Report, limit, rank
+from .report import Report, key_limits, rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def _groups(
 
     key = report.selection.keys[0]
     metric = key.column.metric
-    percent = report.selection.threshold if key.threshold is None else key.threshold
-    smallest = limit(metric, percent, key.threshold, report.totals)
+    limits = key_limits(report.selection, report.totals)
+    smallest = limits[0][1] if limits else 1
     total = metric.value(report.totals) or 0
 
     def order(rows: Mapping[str, Row]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from .errors import FormatProblem
 from .model import Claim, Part, Row
 
 _TEXT_KEYS = frozenset({"creator", "pid", "cmd", "part", "thread", "target", "arch"})
@@ -17,10 +18,6 @@ _EVENT = re.compile(r"\s*([^\s=:]+)\s*(?:=\s*([^:]*?)\s*)?(?::\s*(.*?)\s*)?")
 CLOSING_KEYS = frozenset({"summary", "totals"})
 
 _KNOWN_KEYS = _TEXT_KEYS | CLOSING_KEYS | {"version", "desc", "positions", "event", "events"}
-
-
-class HeaderProblem(Exception):
-    """What is wrong with a header line; the parser adds file and line."""
 
 
 @dataclass(slots=True)
@@ -46,7 +43,7 @@ class Headers:
             self.texts[key] = value
         elif key == "version":
             if value != "1":
-                raise HeaderProblem(f"format version {value} is unknown (1 is known)")
+                raise FormatProblem(f"format version {value} is unknown (1 is known)")
         elif key == "desc":
             name, _, text = value.partition(":")
             self.descriptions.append((name.strip(), text.strip()))
@@ -59,7 +56,7 @@ class Headers:
         elif key in CLOSING_KEYS:
             self._read_claim(key, value, line)
         else:
-            raise HeaderProblem(f"unknown header '{key}:'")
+            raise FormatProblem(f"unknown header '{key}:'")
 
     def part(self, source: str, sums: Row) -> Part:
         return Part(
@@ -78,15 +75,15 @@ class Headers:
         kinds = tuple(value.split())
         for kind in kinds:
             if kind not in _POSITION_KINDS:
-                raise HeaderProblem(f"position '{kind}' is unknown (instr, bb and line are known)")
+                raise FormatProblem(f"position '{kind}' is unknown (instr, bb and line are known)")
         if not kinds or len(set(kinds)) < len(kinds):
-            raise HeaderProblem("positions: needs different kinds out of instr, bb, line")
+            raise FormatProblem("positions: needs different kinds out of instr, bb, line")
         self.positions = kinds
 
     def _read_event(self, value: str) -> None:
         match = _EVENT.fullmatch(value)
         if not match:
-            raise HeaderProblem("event: needs a name, and '= formula' or ': long name'")
+            raise FormatProblem("event: needs a name, and '= formula' or ': long name'")
         name, formula, title = match.groups()
         if formula:
             self.formulas[name] = formula
@@ -96,19 +93,19 @@ class Headers:
     def _read_events(self, value: str) -> None:
         events = tuple(value.split())
         if not events:
-            raise HeaderProblem("events: names no event")
+            raise FormatProblem("events: names no event")
         if len(set(events)) < len(events):
-            raise HeaderProblem("events: names an event twice")
+            raise FormatProblem("events: names an event twice")
         self.events = events
 
     def _read_claim(self, key: str, value: str, line: int) -> None:
         words = value.split()
         if not self.events:
-            raise HeaderProblem(f"{key}: comes before events:")
+            raise FormatProblem(f"{key}: comes before events:")
         if not all(word.isascii() and word.isdigit() for word in words):
-            raise HeaderProblem(f"{key}: holds something that is not a count")
+            raise FormatProblem(f"{key}: holds something that is not a count")
         if len(words) > len(self.events):
-            raise HeaderProblem(f"{key}: has {len(words)} counts for {len(self.events)} events")
+            raise FormatProblem(f"{key}: has {len(words)} counts for {len(self.events)} events")
         counts = tuple(map(int, words))
         row = counts + (0,) * (len(self.events) - len(counts))
         self.claims.append(Claim(key, line, row, len(counts)))

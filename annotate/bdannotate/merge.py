@@ -178,11 +178,29 @@ def rename(profile: Profile, renaming: Renaming) -> Profile:
     if not renaming.files and not renaming.functions:
         return profile
 
-    def file(name: str) -> str:
-        return _applied(renaming.files, name)
-
     def function(old: Function) -> Function:
-        return Function(old.object, file(old.file), _applied(renaming.functions, old.name))
+        return Function(
+            _applied(renaming.files, old.object),
+            _applied(renaming.files, old.file),
+            _applied(renaming.functions, old.name),
+        )
+
+    return map_functions(profile, function, lambda name: _applied(renaming.files, name))
+
+
+def functions_of(profile: Profile) -> set[Function]:
+    found = {place.function for place in profile.lines}
+    for site in profile.calls:
+        found.add(site.caller)
+        found.add(site.callee)
+    return found
+
+
+def map_functions(
+    profile: Profile, function: Callable[[Function], Function],
+    file: Callable[[str], str] = lambda name: name,
+) -> Profile:
+    """The profile with other functions and files; what becomes the same is added up."""
 
     def place(old: Place) -> Place:
         return Place(function(old.function), file(old.file))

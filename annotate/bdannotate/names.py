@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import re
 
+from .errors import FormatProblem
+
 _COMPRESSED = re.compile(r"\((\d+)\)\s*(.*)", re.ASCII | re.DOTALL)
-
-
-class NameProblem(Exception):
-    """What is wrong with a name; the parser adds file and line."""
 
 
 class NameTable:
@@ -25,16 +23,16 @@ class NameTable:
         match = _COMPRESSED.fullmatch(text)
         if not match:
             if not text.strip():
-                raise NameProblem("the name is missing")
+                raise FormatProblem("the name is missing")
             return text.strip()
         reference = f"({match[1]})"
         name = match[2].rstrip()
         known = self._by_reference.get(reference)
         if not name:
             if known is None:
-                raise NameProblem(f"{reference} is used before it is defined")
+                raise FormatProblem(f"{reference} is used before it is defined")
             return known
         if known is not None and known != name:
-            raise NameProblem(f"{reference} is defined as '{known}' already")
+            raise FormatProblem(f"{reference} is defined as '{known}' already")
         self._by_reference[reference] = name
         return name

@@ -24,7 +24,7 @@ class Options:
     format: str
     show: tuple[str, ...]
     sort: tuple[str, ...]
-    threshold: float
+    threshold: float | None
     inclusive: bool | None
     function: str | None
     tree: str
@@ -100,9 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument("--sort", default="", metavar="A:incl:2,B",
                          help="the columns to sort by, each with a threshold if wanted "
                          "[the first one shown]")
-    numbers.add_argument("--threshold", type=float, default=DEFAULT_THRESHOLD, metavar="PERCENT",
+    numbers.add_argument("--threshold", type=float, metavar="PERCENT",
                          help="leave out what has less of the total in the sort columns "
-                         f"[{DEFAULT_THRESHOLD:g}]")
+                         f"[{DEFAULT_THRESHOLD:g}; JSON and CSV leave out nothing]")
     _flag(numbers, "--inclusive", "whether names without :self or :incl mean inclusive costs",
           "yes, where there are calls")
     _flag(numbers, "--show-percs", "percentages beside the counts", "yes")
@@ -110,7 +110,8 @@ def _parser() -> argparse.ArgumentParser:
 
     names = parser.add_argument_group("names")
     names.add_argument("--mod-filename", action="append", default=[], metavar="s/OLD/NEW/",
-                       help="change the names of source files before anything is added up")
+                       help="change the names of source files and objects before anything is "
+                       "added up")
     names.add_argument("--mod-funcname", action="append", default=[], metavar="s/OLD/NEW/",
                        help="change the names of functions likewise")
     _flag(names, "--full-names", "neither names nor paths are shortened", "no")
@@ -140,7 +141,7 @@ def _flag(group: argparse._ArgumentGroup, name: str, text: str, default: str, *o
 def parse_options(argv: Sequence[str]) -> Options:
     words = [f"{word}=yes" if word in _FLAGS else word for word in argv]
     given = _parser().parse_args(words)
-    if not 0 <= given.threshold <= _MAX_THRESHOLD:
+    if given.threshold is not None and not 0 <= given.threshold <= _MAX_THRESHOLD:
         raise UserError(
             f"--threshold={given.threshold:g}: the smallest share shown must be from 0 to "
             f"{_MAX_THRESHOLD:g} percent"
@@ -151,6 +152,10 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
     mode = "per-file" if given.per_file else mode
+    if mode == "check" and given.fail_if or mode == "per-file" and given.fail_if:
+        raise UserError(f"--fail-if does not go with --{mode}")
+    if given.baseline and (mode == "diff" or not given.fail_if):
+        raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
     if mode == "diff" and len(given.profiles) != 2:
         raise UserError(f"--diff takes two profiles, not {len(given.profiles)}")
     return Options(

@@ -36,7 +36,7 @@ class Selection:
 
     columns: tuple[Column, ...]
     keys: tuple[SortKey, ...]
-    threshold: float  # in percent, for the first key if it has none of its own
+    threshold: float | None  # in percent, for the first key without one; None: list everything
     function: re.Pattern[str] | None
 
 
@@ -54,7 +54,7 @@ def make_selection(
     profile: Profile,
     show: Sequence[str],
     sort: Sequence[str],
-    threshold: float,
+    threshold: float | None,
     inclusive: bool | None,
     function: str | None,
 ) -> Selection:
@@ -132,6 +132,8 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
 
 def key_limits(selection: Selection, totals: Row) -> list[tuple[Column, Number]]:
     """From which value on each sort column makes an entry worth a line."""
+    if selection.threshold is None:
+        return [(selection.keys[0].column, 0)]
     limits: list[tuple[Column, Number]] = []
     for index, key in enumerate(selection.keys):
         default = selection.threshold if index == 0 else None

@@ -57,7 +57,9 @@ def count(value: Number, page: Page) -> str:
 
 def signed(text: str) -> str:
     """A difference with its sign, unless it is none at the digits shown."""
-    return text if text.startswith("-") or not text.strip("0.%") else "+" + text
+    if not text.strip("-0.%"):
+        return text.lstrip("-")
+    return text if text.startswith("-") else "+" + text
 
 
 def percent(part: Number, whole: Number) -> str:
@@ -67,7 +69,9 @@ def percent(part: Number, whole: Number) -> str:
 def ratio(metric: Metric, value: Number | None) -> str:
     if value is None:
         return "-"
-    return f"{100 * value:.1f}%" if metric.is_share else f"{value:.1f}"
+    if metric.is_share:
+        return f"{100 * value:.1f}%"
+    return f"{value:.1f}" if abs(value) < 10_000 else short_count(value)
 
 
 def shorten_middle(text: str, width: int) -> str:

@@ -11,9 +11,13 @@ from .diff import Diff
 from .files import by_file, by_function
 from .files_view import group_table
 from .functions_view import function_table
-from .headers_view import metadata, pairs, totals_tables
+from .headers_view import metadata, pairs, source_text, totals_tables
+from .hints import hints as find_hints
+from .hints_view import hint_lines
 from .instructions import function_codes
 from .instructions_view import code_tables
+from .per_file import PerFile
+from .per_file_view import spread_tables
 from .report import Report, Selection
 from .source import annotate
 from .source_view import source_tables
@@ -67,6 +71,10 @@ def source(report: Report, page: Page, include: Sequence[str], context: int) -> 
     return [line for title, lines in tables for line in section(title, lines, page)]
 
 
+def hints(report: Report, page: Page) -> list[str]:
+    return section("Hints", hint_lines(find_hints(report), page), page)
+
+
 def instructions(report: Report, page: Page) -> list[str]:
     tables = code_tables(function_codes(report), report, page)
     return [line for title, lines in tables for line in section(title, lines, page)]
@@ -81,4 +89,13 @@ def diff_report(diff: Diff, page: Page) -> list[str]:
     if diff.before.calls or diff.after.calls:
         table = diff_view.calls_table(diff, page) if diff.calls else nothing
         lines += section("Calls", table, page)
+    return lines
+
+
+def per_file_report(found: PerFile, page: Page) -> list[str]:
+    parts = tuple(part for profile in found.profiles for part in profile.parts)
+    rows = [("Profiles", source_text(parts)), ("Command", parts[0].command)]
+    lines = pairs([*rows, ("Sorted by", f"mean of {sort_text(found.selection)}")], page)
+    for title, table in spread_tables(found, page):
+        lines += section(title, table, page)
     return lines

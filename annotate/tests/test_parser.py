@@ -153,7 +153,7 @@ BROKEN = {
     "id defined twice": (HEAD + "fl=(1) a\nfl=(1) b\n", 5, "(1) is defined as 'a' already"),
     "no name": (HEAD + "fn=\n", 4, "the name is missing"),
     "calls without callee": (HEAD + OPEN_F + "calls=1 1\n", 7, "calls= without cfn="),
-    "calls without count": (HEAD + OPEN_F + "cfn=g\ncalls=\n", 8, "without a count"),
+    "calls without count": (HEAD + OPEN_F + "cfn=g\ncalls=\n", 8, "needs a count and a position"),
     "calls without costs": (HEAD + OPEN_F + "cfn=g\ncalls=1 1\nfn=g\n", 9, "are missing here"),
     "truncated in a call": (HEAD + OPEN_F + "cfn=g\ncalls=1 1", 8, "ends in the middle of a call"),
     "jcnd without slash": (HEAD + OPEN_F + "jcnd=1 2\n", 7, "followed/executed"),
