@@ -16,7 +16,7 @@ from harness import VALGRIND, Run, run_tool  # noqa: E402
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not VALGRIND.exists():
-        missing = pytest.mark.skip(reason=f"{VALGRIND.name} is missing: build first, then make check")
+        missing = pytest.mark.skip(reason=f"{VALGRIND.name} is missing: run make, then make check")
         for item in items:
             if Path(__file__).parent in item.path.parents:
                 item.add_marker(missing)

@@ -21,6 +21,9 @@ VALGRIND = BUILD / "vg-in-place"
 GUESTS = BUILD / "bdgrind" / "tests" / "guest"
 BD_ANNOTATE = SOURCE / "annotate" / "bd_annotate"
 
+# What Callgrind has of the tool's events.
+CALLGRIND_EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
+
 # A geometry of our own: results must not depend on the machine. Small enough for evictions.
 SMALL_CACHES = ("--I1=4096,4,64", "--D1=4096,4,64", "--LL=262144,8,64")
 
@@ -78,6 +81,24 @@ def run_tool(
     text = "\n".join(line.partition(" ")[2] if line.startswith("==") else line for line in lines)
     stderr = completed.stderr.decode(errors="replace")
     return Run(completed.returncode, output, stderr, text, profile, words)
+
+
+def steady_environment(folder: Path, command: Sequence[str]) -> dict[str, str]:
+    """An environment in which a dynamic program does the same each time.
+
+    ld.so looks for blanks in LD_PRELOAD, which Valgrind sets, four bytes at a time, and uses what
+    it reads as indices into a table. Behind LD_PRELOAD on the stack lie 16 random bytes
+    (AT_RANDOM): the right padding in the environment lets it end where a group of four ends.
+    """
+    size = sum(len(word) + 1 for word in command)
+    probe = str(GUESTS / "preload_end")
+    same_size = "x" * ((size - len(probe) - 2) % 4)
+    for padding in ("", "x", "xx", "xxx"):
+        environment = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "PADDING": padding}
+        run = run_tool(folder, [probe, same_size], tool="none", environment=environment)
+        if run.stdout == b"3\n":
+            return environment
+    raise AssertionError("padding does not move the end of LD_PRELOAD")
 
 
 def check_profile(profile: Path) -> str:

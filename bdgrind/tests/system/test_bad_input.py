@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What users get wrong: a clear sentence, a proper status, and no profile lost in silence."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, VALGRIND, check_profile, run_tool
+
+GUEST = GUESTS / "exit_deep"
+GUEST_STATUS = 5
+
+
+def run(tmp_path: Path, *options: str, command: tuple[str, ...] = (str(GUEST),)) -> tuple[int, str]:
+    """Status, and everything that was said; no file is written outside of tmp_path."""
+    completed = subprocess.run(
+        [str(VALGRIND), "--tool=bdgrind", *options, *command],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=ENVIRONMENT | {"TMPDIR": str(tmp_path)},
+        timeout=60,
+        check=False,
+    )
+    return completed.returncode, completed.stdout + completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--no-such-option=1", "Unknown option: --no-such-option=1"),
+        ("--D1=48000,7,60", "'48000,7,60' is not a value for --D1=.*: the line size must be"),
+        ("--D1=32768,0,64", "'32768,0,64' .* at least 1 way"),
+        ("--I1=1024,2,8", "'1024,2,8' is not a value for --I1=.*: the line size must be"),
+        ("--LL=1024,2,512", "'1024,2,512' is not a value for --LL=.*: the line size must be"),
+        ("--D1=1000,2,64", "'1000,2,64' .* multiple of ways times line size"),
+        ("--D1=0,2,64", "'0,2,64' .* size must not be 0"),
+        ("--D1=1024,2", "'1024,2' .* three numbers"),
+        ("--D1=1024,2,64,1", "'1024,2,64,1' .* three numbers"),
+        ("--D1=32k,8,64", "'32k,8,64' .* three numbers"),
+        ("--D1=-1024,2,64", "'-1024,2,64' .* three numbers"),
+        ("--LL=99999999999999999999,2,64", "'99999999999999999999,2,64' is not a value"),
+        ("--LL=1125899906842624,16,64", "'1125899906842624,16,64' .* at most"),
+        ("--dump-line=maybe", "'maybe' is not a value for --dump-line=.*: it must be yes or no"),
+        ("--cacheuse=", "'' is not a value for --cacheuse="),
+        ("--bdgrind-out-file=", "'' is not a value for --bdgrind-out-file="),
+    ],
+)
+def test_bad_options_are_refused_before_the_guest_runs(
+    option: str, sentence: str, tmp_path: Path
+) -> None:
+    status, said = run(tmp_path, option, command=("/bin/sh", "-c", "echo the guest ran"))
+    assert re.search(sentence, said), said
+    assert status == 1
+    assert "the guest ran" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_ll_smaller_than_an_l1_is_a_warning(tmp_path: Path) -> None:
+    options = ("--I1=1024,2,64", "--D1=32768,8,64", "--LL=1024,2,64")
+    run = run_tool(tmp_path, [GUEST], options)
+    assert "Warning: the LL cache is smaller than an L1 cache" in run.log
+    assert run.status == GUEST_STATUS
+    assert run.profile.totals["DLmr"] > 0
+
+
+def test_a_missing_folder_for_the_profile(tmp_path: Path) -> None:
+    status, said = run(
+        tmp_path, "--bdgrind-out-file=/no/folder/x", command=("/bin/echo", "the guest ran")
+    )
+    assert "could not be written to /no/folder/x" in said and "there is no such folder" in said
+    assert status == 1 and "the guest ran" not in said
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    status, said = run(tmp_path)
+    tmp_path.chmod(0o755)
+    assert "could not be written" in said and "permission" in said.lower()
+    assert status == 1
+
+
+def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+    status, said = run(tmp_path, f"--bdgrind-out-file={tmp_path}")
+    assert "it is a folder" in said
+    assert status == 1
+
+
+@pytest.mark.xfail(reason="the status is 1, not the guest's", strict=True)
+def test_a_full_device_keeps_the_guest_status(tmp_path: Path) -> None:
+    status, _ = run(tmp_path, "--bdgrind-out-file=/dev/full")
+    assert status == GUEST_STATUS
+
+
+def test_a_full_device_is_reported_and_the_profile_saved(tmp_path: Path) -> None:
+    _, said = run(tmp_path, "--bdgrind-out-file=/dev/full")
+    assert "could not be written to /dev/full: no space is left on the device" in said
+    (saved,) = tmp_path.glob("bdgrind.out.*")
+    assert f"The profile is in {saved} instead" in said
+    assert "totals: " in saved.read_text()
+
+
+def test_a_program_that_does_not_exist(tmp_path: Path) -> None:
+    status, said = run(tmp_path, command=("/no/such/program",))
+    assert "/no/such/program: No such file or directory" in said
+    assert status == 127
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_program_at_all(tmp_path: Path) -> None:
+    status, said = run(tmp_path, command=())
+    assert "no program specified" in said
+    assert status == 1
+
+
+def test_the_default_file_is_named_after_the_process(tmp_path: Path) -> None:
+    status, said = run(tmp_path, *SMALL_CACHES)
+    (profile,) = tmp_path.iterdir()
+    pid = re.search(r"==(\d+)==", said)
+    assert pid and profile.name == f"bdgrind.out.{pid[1]}"
+    assert f"\npid: {pid[1]}\n" in profile.read_text()
+    assert status == GUEST_STATUS
+
+
+def test_file_names_with_pid_and_environment(tmp_path: Path) -> None:
+    run(tmp_path, "--bdgrind-out-file=a.%p.%q{LC_ALL}.%%")
+    (profile,) = tmp_path.iterdir()
+    assert re.fullmatch(r"a\.\d+\.C\.%", profile.name)
+
+
+@pytest.mark.xfail(reason="the newline is written as it is", strict=True)
+def test_a_newline_in_the_command(tmp_path: Path) -> None:
+    run = run_tool(tmp_path, ["/bin/echo", "one\ntwo"], SMALL_CACHES)
+    assert run.stdout == b"one\ntwo\n"
+    assert run.profile.events[0] == "Ir"
+    assert check_profile(run.profile_path) == ""
+
+
+def test_nothing_but_the_log_is_printed(tmp_path: Path) -> None:
+    """A profile or a message on the guest's standard output would break pipes."""
+    quiet = run_tool(tmp_path, ["/bin/echo", "hello"], ["-q", *SMALL_CACHES])
+    assert (quiet.stdout, quiet.stderr, quiet.log) == (b"hello\n", "", "")
