@@ -54,8 +54,8 @@ def per_file_csv(found: PerFile) -> str:
 
 
 def _csv_name(entry: Entry) -> list[str | Number | None]:
-    name = f"<cycle {entry.cycle}>" if entry.cycle_size else entry.function.name
-    file, module = ("", "") if entry.cycle_size else (entry.function.file, entry.function.object)
+    name = f"<cycle {entry.cycle}>" if entry.is_cycle else entry.function.name
+    file, module = ("", "") if entry.is_cycle else (entry.function.file, entry.function.object)
     return [name, file, module, entry.cycle or None]
 
 

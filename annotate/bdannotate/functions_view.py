@@ -9,7 +9,7 @@ from .columns import Column
 from .costs_view import cost_cells, cost_headings, cost_table, name_width
 from .model import Row
 from .report import Entry
-from .text import Cell, Page, function_label, printable, shorten_middle
+from .text import Cell, Page, function_label, printable, shorten_end
 
 
 def function_table(
@@ -28,11 +28,11 @@ def function_table(
 
 
 def entry_label(entry: Entry, page: Page, width: int) -> Cell:
-    if entry.cycle_size:
-        start = f"<cycle {entry.cycle}> {entry.cycle_size} functions, as "
-        name = printable(entry.function.name)
+    if entry.is_cycle:
+        start = f"<cycle {entry.cycle}> {len(entry.members)} functions: "
+        names = ", ".join(printable(member.name) for member in entry.members)
         if not page.full_names:
-            name = shorten_middle(name, max(12, width - len(start)))
-        return Cell(start + name, "cyan")
+            names = shorten_end(names, max(12, width - len(start)))
+        return Cell(start + names, "cyan")
     suffix = f" <cycle {entry.cycle}>" if entry.cycle else ""
     return Cell(function_label(entry.function, page, width, suffix))

@@ -118,7 +118,7 @@ def hints(report: Report) -> list[Hint]:
     candidates = [
         entry
         for entry in _all_entries(report)
-        if not entry.cycle_size and _count(metric, entry.inclusive) > 0
+        if not entry.is_cycle and _count(metric, entry.inclusive) > 0
         and _count(metric, entry.inclusive) >= (report.selection.threshold or 0.0) / 100 * total
     ]
     candidates.sort(key=lambda entry: entry.function)

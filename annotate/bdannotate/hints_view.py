@@ -39,7 +39,7 @@ def _sentences(hint: Hint, page: Page) -> list[str]:
         f"{use.used_per_line:.1f} of {use.line_size:.0f} bytes were used, in "
         f"{use.accesses_per_line:.1f} accesses."
         + (
-            f" Each line was loaded {use.loads_per_line:.0f} times or more, on average."
+            f" Each line was loaded at least {int(use.loads_per_line)} times, on average."
             if use.loads_per_line >= 2 else ""
         )
     ]
@@ -56,8 +56,8 @@ def _sentences(hint: Hint, page: Page) -> list[str]:
         if len(callers) > _MAX_CALLERS:
             callers = callers[: _MAX_CALLERS - 1] + ["...", callers[-1]]
         sentences.append(
-            f"Depends on the caller: unused are {', '.join(callers)}. What to change is how the "
-            "first of these uses it."
+            f"Depends on the caller: never used are {', '.join(callers)}. What to change is how "
+            "the first of these uses it."
         )
     else:
         sentences.append(f"Looks like: {hint.looks}.")

@@ -48,7 +48,7 @@ def function_codes(report: Report) -> list[FunctionCode]:
     found: list[FunctionCode] = []
     for entry in report.entries:
         lines = by_function.get(entry.function)
-        if entry.cycle_size or not lines:
+        if entry.is_cycle or not lines:
             continue
         addresses = sorted(lines)
         own_calls = {address: calls.get((entry.function, address), []) for address in addresses}

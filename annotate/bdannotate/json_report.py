@@ -27,7 +27,7 @@ def to_json(value: Json) -> Iterator[str]:
 
 def profile_json(report: Report) -> Json:
     index = {function: number for number, function in enumerate(report.graph.functions)}
-    wanted = {entry.function for entry in report.entries if not entry.cycle_size}
+    wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
         **_head("profile", report.profile, report.metrics, report.selection.columns),
         "parts": [_part(part) for part in report.profile.parts],
@@ -35,7 +35,7 @@ def profile_json(report: Report) -> Json:
         "functions": [
             _function(entry, report.selection.columns, index[entry.function])
             for entry in report.entries
-            if not entry.cycle_size
+            if not entry.is_cycle
         ],
         "cycles": [
             {
@@ -81,7 +81,7 @@ def diff_json(diff: Diff) -> Json:
             {
                 **_name(change.after.function),
                 "cycle": change.after.cycle or None,
-                "is_cycle": change.after.cycle_size > 0,
+                "is_cycle": change.after.is_cycle,
                 "before": _costs(change.before, columns),
                 "after": _costs(change.after, columns),
             }
@@ -111,7 +111,7 @@ def per_file_json(found: PerFile) -> Json:
             {
                 **_name(entry.function),
                 "cycle": entry.cycle or None,
-                "is_cycle": entry.cycle_size > 0,
+                "is_cycle": entry.is_cycle,
                 "columns": dict(zip(names, map(_spread, spreads))),
             }
             for entry, spreads in found.functions

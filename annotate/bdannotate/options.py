@@ -152,8 +152,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
     mode = "per-file" if given.per_file else mode
-    if mode == "check" and given.fail_if or mode == "per-file" and given.fail_if:
-        raise UserError(f"--fail-if does not go with --{mode}")
+    _refuse_other_views(mode, given)
     if given.baseline and (mode == "diff" or not given.fail_if):
         raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
     if mode == "diff" and len(given.profiles) != 2:
@@ -184,6 +183,21 @@ def parse_options(argv: Sequence[str]) -> Options:
         colour=given.colour,
         width=given.width,
     )
+
+
+# What each mode other than the report has no place for.
+_VIEWS = ("hints", "files", "annotate", "instructions")
+
+
+def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
+    if mode == "report":
+        return
+    refused = [f"--{name}" for name in _VIEWS if getattr(given, name) == "yes"]
+    refused += ["--tree"] if given.tree != "none" else []
+    refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
+    refused += ["--format"] if given.format != "text" and mode == "check" else []
+    if refused:
+        raise UserError(f"{refused[0]} does not go with --{mode}")
 
 
 def _list(text: str) -> tuple[str, ...]:

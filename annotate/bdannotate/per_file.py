@@ -61,7 +61,7 @@ def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
             for found, smallest in zip(spreads, limits)
         )
     ]
-    chosen.sort(key=lambda item: (item[0].function.name, item[0].function, -item[0].cycle_size))
+    chosen.sort(key=lambda item: (item[0].function.name, item[0].function, not item[0].is_cycle))
     chosen.sort(
         key=lambda item: tuple(
             found.mean if found else float("-inf") for found in item[1]

@@ -23,8 +23,12 @@ class Entry:
     inclusive: Row
     calls: int
     cycle: int = 0  # the cycle it belongs to, or is
-    cycle_size: int = 0  # for the cycle itself: how many members
     recursive: bool = False
+    members: tuple[Function, ...] = ()  # of the cycle that it is; none for a function
+
+    @property
+    def is_cycle(self) -> bool:
+        return bool(self.members)
 
     def value(self, column: Column) -> Number | None:
         return column.value(self.self_cost, self.inclusive)
@@ -95,7 +99,7 @@ def entries_of(graph: CallGraph) -> list[Entry]:
     found += [
         Entry(
             cycle.members[0], cycle.self_cost, cycle.inclusive, cycle.calls, cycle.number,
-            len(cycle.members),
+            members=cycle.members,
         )
         for cycle in graph.cycles
     ]
@@ -111,7 +115,7 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
         chosen = [
             entry
             for entry in candidates
-            if not entry.cycle_size and pattern.search(entry.function.name)
+            if not entry.is_cycle and pattern.search(entry.function.name)
         ]
     else:
         limits = key_limits(selection, totals)
@@ -120,7 +124,10 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
             for entry in candidates
             if any(abs(entry.value(column) or 0) >= limit for column, limit in limits)
         ]
-    chosen.sort(key=lambda entry: (entry.function.name, entry.function, -entry.cycle_size))
+    if selection.keys[0].column.side is Side.SELF:
+        # Among self costs, a cycle would only repeat what its members have.
+        chosen = [entry for entry in chosen if not entry.is_cycle]
+    chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_cycle))
     chosen.sort(
         key=lambda entry: (
             tuple(rank(entry.value(key.column)) for key in selection.keys), entry.inclusive

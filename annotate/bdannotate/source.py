@@ -194,6 +194,8 @@ def _read(name: str, include: Sequence[str]) -> tuple[str, list[str], float] | s
     for path in _candidates(name, include):
         try:
             if not os.path.isfile(path):
+                if os.path.exists(path):
+                    reason = "not a regular file"
                 continue
             with open(path, encoding="utf-8", errors="surrogateescape") as file:
                 return path, file.read().split("\n"), os.stat(path).st_mtime

@@ -84,6 +84,10 @@ def shorten_middle(text: str, width: int) -> str:
     return text[: width - 3 - tail] + "..." + text[len(text) - tail :]
 
 
+def shorten_end(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
+
+
 def printable(text: str) -> str:
     """Names come from files: they must not control the terminal. Bytes that were not UTF-8
     (surrogates here) go out as they came in."""

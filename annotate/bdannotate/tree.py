@@ -39,9 +39,7 @@ class Neighbours:
 def neighbours(report: Report, entry: Entry, threshold: Number) -> Neighbours:
     """threshold is the smallest value of the first sort column, taken as inclusive."""
     graph = report.graph
-    members: tuple[Function, ...] = (entry.function,)
-    if entry.cycle_size:
-        members = graph.cycles[entry.cycle - 1].members
+    members = entry.members or (entry.function,)
     callers, hidden_callers = _split(report, _arcs(graph, members, incoming=True), threshold)
     callees, hidden_callees = _split(report, _arcs(graph, members, incoming=False), threshold)
     width = len(report.totals)

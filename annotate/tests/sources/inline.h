@@ -1,0 +1,3 @@
+static inline int inlined(void) {
+    return 42;
+}

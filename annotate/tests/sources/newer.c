@@ -1,0 +1,1 @@
+int callee(void) { return lost(); }
