@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
 
 #include "engine/check.h"
@@ -67,6 +68,9 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { free
 void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { free_aligned(block); }
 
 const std::nothrow_t std::nothrow{};
+
+// The headers say that the C++ library has it compiled, which an optimising compiler never needs, but -O0 does.
+template class std::allocator<char>;
 
 // gcc recognises hand-written loops over bytes and turns them into calls of the very functions they implement; these
 // go through Valgrind's own, which were compiled with that in mind.
