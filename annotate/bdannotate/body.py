@@ -52,7 +52,8 @@ class Body:
         }
         self._functions = functions
         self._by_line = by_line
-        self._by_instruction = by_instruction
+        self._wants_instructions = by_instruction
+        self.by_instruction = False
         self._object_names = NameTable()
         self._file_names = NameTable()
         self._function_names = NameTable()
@@ -72,6 +73,7 @@ class Body:
         self.columns = len(positions)
         self.line_column = positions.index("line") if "line" in positions else None
         self.address_column = positions.index("instr") if "instr" in positions else None
+        self.by_instruction = self._wants_instructions and self.address_column is not None
 
     @property
     def is_waiting(self) -> bool:
@@ -90,14 +92,14 @@ class Body:
             line = self.line if self._by_line else 0
             site = CallSite(self._function, callee, self._file, line)
             self.costs.add_call(site, self._pending_calls, row)
-            if self._by_instruction:
+            if self.by_instruction:
                 key = InstructionCall(self._function, callee, self.address)
                 self.costs.add_instruction_call(key, self._pending_calls, row)
             self._pending_calls = None
             self._callee_object = self._callee_file = self._callee = ""
         elif self._pending_jump is not None:
             number, target, line, address, conditional = self._pending_jump
-            if self._by_instruction:
+            if self.by_instruction:
                 jump = Jump(here, self.line, self.address, target, line, address, conditional)
                 self.costs.add_jump(jump, number)
             self._pending_jump = None
@@ -109,7 +111,7 @@ class Body:
 
     def _enter(self, place: Place) -> None:
         self.slot = self.costs.lines.setdefault(place, {})
-        if self._by_instruction:
+        if self.by_instruction:
             self.instruction_slot = self.costs.instructions.setdefault(place, {})
 
     def _set_object(self, value: str) -> None:

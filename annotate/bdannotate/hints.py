@@ -16,7 +16,7 @@ from .metrics import Metric
 from .model import Function, Row
 from .report import Entry, Report
 
-NEEDED = ("SpLoss1", "UsByte1", "EvLine1", "Access1", "Ir")
+NEEDED = ("SpLoss1", "UsByte1", "EvLine1", "Access1", "AcCost1", "Ir")
 _MAX_PLACES = 10
 # Below this many lines, shares are chance.
 _MIN_LINES = 100
@@ -37,7 +37,8 @@ class Use:
     unused_share: float
     used_per_line: float
     line_size: float
-    accesses_per_line: float
+    accesses_per_line: float  # typically: the harmonic mean
+    average_accesses: float
     loads_per_line: float  # at least so often was each line of memory loaded, on average
 
 
@@ -65,9 +66,10 @@ _PATTERNS = (
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4
         and use.loads_per_line >= _SEVERAL_TIMES,
         "few bytes of a line are used at a time, and the same lines are loaded again and again: "
-        "as by strides larger than a line, whose lines leave before their neighbours' turn",
-        "exchange the loops so that the innermost one walks along memory, or work in tiles that "
-        "fit the cache",
+        "as by strides larger than a line, or by objects in no order of memory, over more data "
+        "than the cache holds until the rest of a line has its turn",
+        "for strides, exchange the loops so that the innermost one walks along memory, or work in "
+        "tiles that fit the cache; for objects, store together what is visited together",
     ),
     _Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
@@ -163,9 +165,12 @@ def _use(report: Report, row: Row) -> Use | None:
         return None
     # Every line of memory that came into L1 came into LL at least once.
     in_memory = event("EvLine2", report.totals)
+    average = event("Access1") / lines
+    cost = event("AcCost1")  # 1000 / accesses of each line, rounded down
+    typical = min(1000 * lines / cost, average) if cost else average
     return Use(
         lines, loaded, never_used, never_used / loaded, used / lines, loaded / lines,
-        event("Access1") / lines, lines / in_memory if in_memory else 0.0,
+        typical, average, lines / in_memory if in_memory else 0.0,
     )
 
 

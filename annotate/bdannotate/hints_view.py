@@ -12,6 +12,8 @@ from .text import Page, function_label, printable, short_count
 
 _MAX_CALLERS = 4
 _NAME_WIDTH = 50
+# From here on, a few lines with very many accesses make the average say nothing of the others.
+_SKEWED = 1.5
 
 
 def hint_lines(found: Sequence[Hint], page: Page) -> list[str]:
@@ -33,11 +35,14 @@ def hint_lines(found: Sequence[Hint], page: Page) -> list[str]:
 
 def _sentences(hint: Hint, page: Page) -> list[str]:
     use = hint.use
+    accesses = f"{use.accesses_per_line:.1f}"
+    if use.average_accesses > _SKEWED * use.accesses_per_line:
+        accesses = f"typically {accesses} (the harmonic mean; on average {use.average_accesses:.1f})"
     sentences = [
         f"Never used: {short_count(use.never_used)} bytes, {100 * hint.share:.1f}% of the "
         f"program's, {100 * use.unused_share:.1f}% of what was loaded here. Per line "
-        f"{use.used_per_line:.1f} of {use.line_size:.0f} bytes were used, in "
-        f"{use.accesses_per_line:.1f} accesses."
+        f"{use.used_per_line:.1f} of {use.line_size:.0f} bytes were used; accesses "
+        f"per line: {accesses}."
         + (
             f" Each line was loaded at least {int(use.loads_per_line)} times, on average."
             if use.loads_per_line >= 2 else ""

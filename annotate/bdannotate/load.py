@@ -20,7 +20,10 @@ _DEFAULT_PATTERNS = ("bdgrind.out.*", "callgrind.out.*")
 
 def default_profile() -> str:
     """The newest profile of the current folder."""
-    found = [path for pattern in _DEFAULT_PATTERNS for path in glob.glob(pattern)]
+    found = [
+        path for pattern in _DEFAULT_PATTERNS for path in glob.glob(pattern)
+        if not _is_empty(path)
+    ]
     if not found:
         raise UserError("no profile was named, and there is no bdgrind.out.* here (see --help)")
     return max(found, key=lambda path: (os.stat(path).st_mtime_ns, path))
@@ -39,7 +42,14 @@ def load(path: str, detail: Detail, renaming: Renaming) -> Profile:
 
 
 def load_sum(paths: Sequence[str], detail: Detail, renaming: Renaming) -> Profile:
+    if len(paths) > 1:
+        # With --separate-threads=yes, Callgrind leaves an empty file beside those of the threads.
+        paths = [path for path in paths if not _is_empty(path)] or paths
     total = load(paths[0], detail, renaming)
     for path in paths[1:]:
         total = add(total, load(path, detail, renaming))
     return total
+
+
+def _is_empty(path: str) -> bool:
+    return os.path.isfile(path) and os.path.getsize(path) == 0

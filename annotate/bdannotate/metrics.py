@@ -62,31 +62,36 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ),
 )
 
-# What is divided by what: events or sums from above. The last field: a share, read in percent.
-_RATIOS: tuple[tuple[str, str, str, str, str, bool], ...] = (
+# What is divided by what: events or sums from above. A share is read in percent.
+_SHARES: tuple[tuple[str, str, str, str, str], ...] = (
     ("Unused1", "unused", "Share of the bytes loaded into L1 that was never used",
-     "SpLoss1", "Loaded1", True),
+     "SpLoss1", "Loaded1"),
     ("Unused2", "unused LL", "Share of the bytes loaded into LL that was never used",
-     "SpLoss2", "Loaded2", True),
-    ("AccLine1", "acc/line", "Accesses to a line while it was in L1", "Access1", "EvLine1", False),
-    ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL",
-     "Access2", "EvLine2", False),
-    ("UsLine1", "used/line", "Bytes used of a line while it was in L1",
-     "UsByte1", "EvLine1", False),
-    ("UsLine2", "used/LL line", "Bytes used of a line while it was in LL",
-     "UsByte2", "EvLine2", False),
-    ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir", True),
-    ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs", True),
-    ("L1rate", "L1 miss", "Miss rate of the first level, all accesses",
-     "L1m", "L1Refs", True),
-    ("LLrate", "LL miss", "Misses of the last level per access, all accesses",
-     "LLm", "L1Refs", True),
+     "SpLoss2", "Loaded2"),
+    ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir"),
+    ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs"),
+    ("L1rate", "L1 miss", "Miss rate of the first level, all accesses", "L1m", "L1Refs"),
+    ("LLrate", "LL miss", "Misses of the last level per access, all accesses", "LLm", "L1Refs"),
     ("LLlocal", "LL local", "Miss rate of the last level: of L1 misses, those that miss LL",
-     "LLm", "L1m", True),
-    ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches", True),
+     "LLm", "L1m"),
+    ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches"),
 )
 
-_MORE_IS_BETTER = frozenset({"AccLine1", "AccLine2", "UsLine1", "UsLine2"})
+# The last field is a factor.
+_QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
+    ("AccLine1", "acc/line", "Accesses to a line while it was in L1, on average",
+     "Access1", "EvLine1", 1),
+    ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL, on average",
+     "Access2", "EvLine2", 1),
+    # A few lines with thousands of accesses, such as the stack's, hide all others in an average.
+    ("AccTyp1", "typ. acc", "The same for L1, typically: the harmonic mean", "EvLine1", "AcCost1",
+     1000),
+    ("AccTyp2", "typ. LL acc", "The same for LL, typically: the harmonic mean",
+     "EvLine2", "AcCost2", 1000),
+    ("UsLine1", "used/line", "Bytes used of a line while it was in L1", "UsByte1", "EvLine1", 1),
+    ("UsLine2", "used/LL line", "Bytes used of a line while it was in LL",
+     "UsByte2", "EvLine2", 1),
+)
 
 _HEADINGS = {
     "Ir": ("instr.", "Instructions executed"),
@@ -125,11 +130,15 @@ def metrics_for(
         if name not in events:
             row = _formula(name, formula, found, len(events))
             found[name] = Metric(name, name, titles.get(name, f"{name} = {formula}"), row)
-    for name, heading, title, top, bottom, is_share in _RATIOS:
+    for name, heading, title, top, bottom in _SHARES:
         if name not in found and top in found and bottom in found:
             over, under = found[top].numerator, found[bottom].numerator
-            better = name in _MORE_IS_BETTER
-            found[name] = Metric(name, heading, title, over, under, is_share, better)
+            found[name] = Metric(name, heading, title, over, under, is_share=True)
+    for name, heading, title, top, bottom, factor in _QUOTIENTS:
+        if name not in found and top in found and bottom in found:
+            over = tuple(factor * weight for weight in found[top].numerator)
+            under = found[bottom].numerator
+            found[name] = Metric(name, heading, title, over, under, more_is_better=True)
     return found
 
 

@@ -86,8 +86,8 @@ class _Parser:
 
     def _feed_lines(self, lines: list[str]) -> None:
         remembered = self._remembered
-        by_instruction = self._by_instruction
         body = self._body
+        by_instruction = body.by_instruction
         slot, line, address = body.slot, body.line, body.address
         for number, text in enumerate(lines, self._lines_done + 1):
             cost = remembered.get(text)
@@ -98,6 +98,7 @@ class _Parser:
                     self._other_line(text)
                     body = self._body
                     slot, line, address = body.slot, body.line, body.address
+                    by_instruction = body.by_instruction
                     continue
                 cost = self._take_apart(text)
             line_is_relative, new_line, address_is_relative, new_address, row = cost

@@ -3,20 +3,24 @@
 
 import bz2
 import gzip
+import json
 import lzma
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HELPER = ROOT / "tests" / "profiles" / "helper.out"
+PROFILES = ROOT / "tests" / "profiles"
+HELPER = PROFILES / "helper.out"
 
 
-def run(*arguments, stdin=None):
+def run(*arguments, stdin=None, cwd=None):
     command = [sys.executable, str(ROOT / "bd_annotate"), *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=60, cwd=cwd)
 
 
 def costs(result):
@@ -53,13 +57,88 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     (["-"], HELPER.read_bytes().replace(b"totals: 100000", b"totals: 100001"), "totals: states Ir 100,001"),
     ([HELPER, "--sort=Foo"], None, "event 'Foo' is unknown; there are Ir Dr Dw"),
     ([HELPER, "--nonsense"], None, "--nonsense"),
-], ids=["missing", "empty", "garbage", "long line", "cut gzip", "totals", "event", "option"])
+    ([HELPER, "--threshold=99"], None, "must be from 0 to 20 percent"),
+    ([HELPER, "--width=3"], None, "--width must be at least 40"),
+    ([HELPER, "--show=Ir:both"], None, "'both' is not self, incl or a percentage"),
+    ([HELPER, "--function=("], None, "'(' is not a regular expression"),
+    ([HELPER, "--mod-filename=x"], None, "'x' is not of the form s/OLD/NEW/"),
+    ([HELPER, "--mod-filename=s/(a)/\\2/"], None, "invalid group reference"),
+    ([HELPER, "--instructions"], None, "needs --dump-instr=yes"),
+    ([HELPER, "--annotate", "-I", "/missing"], None, "-I /missing: there is no such folder"),
+    ([HELPER, "--diff"], None, "--diff takes two profiles, not 1"),
+    ([HELPER, HELPER, "--diff", "--hints"], None, "--hints does not go with --diff"),
+    ([HELPER, PROFILES / "rank0.out"], None, "rank0.out counts Ir, and not Ir Dr"),
+    ([PROFILES / "rank0.out", "--hints"], None, "--hints needs cache use as bdgrind counts it"),
+    ([HELPER, "--baseline", HELPER], None, "--baseline is for --fail-if"),
+], ids=lambda value: value if isinstance(value, str) else "")
 def test_mistakes_are_one_sentence_and_status_2(arguments, stdin, message):
     result = run(*arguments, stdin=stdin)
     assert result.returncode == 2
     assert message in result.stderr.decode()
     assert result.stderr.count(b"\n") == 1
     assert result.stdout == b""
+
+
+@pytest.mark.parametrize("condition, message", [
+    ("SpLoss1", "must read [self|incl] METRIC [of FUNCTION]"),
+    ("Foo > 1", "has no event 'Foo'; there are Ir Dr"),
+    ("Ir of nobody > 1", "there is no function 'nobody'"),
+    ("Ir > +1", "a change needs --baseline"),
+    ("AccLine1 > 5%", "AccLine1 is no share"),
+])
+def test_wrong_conditions_are_errors(condition, message):
+    result = run(HELPER, "--fail-if", condition)
+    assert result.returncode == 2
+    assert message in result.stderr.decode()
+
+
+def test_the_newest_profile_of_the_folder_is_the_default(tmp_path):
+    assert b"no profile was named" in run(cwd=tmp_path).stderr
+    for seconds, name in enumerate(["callgrind.out.1", "bdgrind.out.2", "bdgrind.out.3", "x.out"]):
+        shutil.copy(PROFILES / "rank0.out", tmp_path / name)
+        os.utime(tmp_path / name, (seconds, seconds))
+    (tmp_path / "callgrind.out.4").touch()  # as Callgrind leaves beside those of its threads
+    assert run(cwd=tmp_path).stdout.startswith(b"Profile    bdgrind.out.3 ")
+
+
+def test_empty_files_beside_others_are_left_out(tmp_path):
+    (tmp_path / "empty").touch()
+    assert costs(run(tmp_path / "empty", HELPER)) == costs(run(HELPER))
+    assert b"empty: the file is empty" in run(tmp_path / "empty").stderr
+
+
+def test_names_cannot_control_the_terminal_and_keep_their_bytes():
+    text = HELPER.read_bytes().replace(b"columns", b"col\x1b[31m\xff\xc3\xa4")
+    output = run("-", "--tree=both", "--files", "--hints", "--threshold=0.05", stdin=text).stdout
+    assert b"\x1b" not in output
+    assert b"col?[31m\xff\xc3\xa4" in output
+
+
+def test_json_is_unicode_whatever_the_names():
+    text = HELPER.read_bytes().replace(b"columns", b"col\xff\xc3\xa4")
+    document = json.loads(run("-", "--format=json", stdin=text).stdout)
+    assert "col\ufffd\xe4" in [function["name"] for function in document["functions"]]
+
+
+def test_json_holds_everything_that_was_read():
+    document = json.loads(run(HELPER, "--format=json").stdout)
+    totals = document["totals"]
+    assert [sum(column) for column in zip(*(f["self"] for f in document["functions"]))] == totals
+    assert [sum(column) for column in zip(*(line["self"] for line in document["lines"]))] == [
+        count - unknown for count, unknown in zip(totals, [100] + [0] * 18)  # (below main), line 0
+    ]
+    names = {f["id"]: f["name"] for f in document["functions"]}
+    arcs = {(names[c["caller"]], names[c["callee"]]): c["calls"] for c in document["calls"]}
+    assert arcs[("columns", "fetch")] == 8000
+    fetch = next(f for f in document["functions"] if f["name"] == "fetch")
+    assert fetch["columns"]["Unused1:incl"] == 448320 / 576640
+
+
+def test_help_names_every_option_and_fits():
+    text = run("--help").stdout.decode()
+    for option in ("--check", "--diff", "--hints", "--fail-if", "--mod-funcname", "--auto"):
+        assert option in text
+    assert max(map(len, text.split("\n"))) <= 100
 
 
 def test_a_closed_pipe_is_no_error():
