@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recorded trace, replayed outside of Valgrind, gives the profile of the run that recorded it.
+
+What the engine does cannot depend then on where batches end, nor on anything but the trace.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import BUILD, GUESTS, SMALL_CACHES, run_tool
+from test_determinism import without_pid
+
+BDREPLAY = BUILD / "bdgrind" / "bdreplay"
+OTHER_CACHES = ("--I1=2048,2,32", "--D1=3072,3,64", "--LL=65536,4,128")
+
+GUEST_NAMES = (
+    "attribution",
+    "coroutines",
+    "exceptions",
+    "exit_deep",
+    "handlers",
+    "plugins",
+    "recursion",
+    "siglongjmp",
+    "threads",
+    "written_code",
+)
+
+pytestmark = pytest.mark.skipif(not BDREPLAY.exists(), reason="bdreplay is not built")
+
+
+def replay(trace: Path, profile: Path, *options: str) -> None:
+    completed = subprocess.run(
+        [BDREPLAY, f"--out={profile}", *options, trace], capture_output=True, text=True, check=False
+    )
+    assert completed.returncode == 0, completed.stderr
+
+
+def described_alike(profile: Path) -> str:
+    """The profile without what names the run itself: its options, and where its caches come from."""
+    lines = without_pid(profile).splitlines()
+    return "\n".join(line for line in lines if not line.startswith(("desc: Opt", "desc: Geo")))
+
+
+@pytest.mark.parametrize("name", GUEST_NAMES)
+def test_replay_writes_the_same_profile(name: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run = run_tool(tmp_path, [GUESTS / name], [*SMALL_CACHES, f"--record-trace={trace}"])
+    for batch_words in (1000, 32768, 10_000_000):
+        again = tmp_path / f"{batch_words}.out"
+        replay(trace, again, f"--batch-words={batch_words}")
+        assert described_alike(again) == described_alike(run.profile_path), batch_words
+
+
+def test_replay_with_other_caches_equals_a_run_with_them(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run_tool(tmp_path, [GUESTS / "workload"], [*SMALL_CACHES, f"--record-trace={trace}"])
+    run = run_tool(tmp_path, [GUESTS / "workload"], OTHER_CACHES, name="other")
+    replayed = tmp_path / "replayed.out"
+    replay(trace, replayed, *OTHER_CACHES)
+    assert described_alike(replayed) == described_alike(run.profile_path)
+
+
+def test_a_damaged_trace_is_refused(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run_tool(tmp_path, [GUESTS / "attribution"], [*SMALL_CACHES, f"--record-trace={trace}"])
+    whole = trace.read_bytes()
+    for name, content in {
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "other": b"# callgrind format\n" + whole,
+    }.items():
+        trace.write_bytes(content)
+        completed = subprocess.run([BDREPLAY, trace], capture_output=True, text=True, check=False)
+        assert completed.returncode == 2, name
+        assert str(trace) in completed.stderr, name
