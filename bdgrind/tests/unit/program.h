@@ -40,6 +40,10 @@ public:
     Code& modifies(std::uint32_t size) { return access(size, AccessKind::kModify, false); }
     Code& may_read(std::uint32_t size) { return access(size, AccessKind::kRead, true); }
     Code& may_write(std::uint32_t size) { return access(size, AccessKind::kWrite, true); }
+    Code& access(std::uint32_t size, AccessKind kind, bool guarded) {
+        builder_.add_access(size, kind, guarded);
+        return *this;
+    }
     Code& may_exit(JumpKind jump = JumpKind::kJump) {
         builder_.add_exit(jump);
         return *this;
@@ -56,11 +60,6 @@ public:
     }
 
 private:
-    Code& access(std::uint32_t size, AccessKind kind, bool guarded) {
-        builder_.add_access(size, kind, guarded);
-        return *this;
-    }
-
     BlockTable& blocks_;
     BlockBuilder builder_;
     const SourceFile* file_;

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "naive_engine.h"
+
+#include <bitset>
+#include <list>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+namespace bd::test {
+namespace {
+
+struct Site {
+    unsigned block;
+    unsigned context;
+    unsigned exit;
+};
+
+struct Call {
+    Address stack_pointer;
+    std::optional<Address> return_address;
+    std::optional<ArcKey> arc;  // none: the callee is skipped
+    unsigned caller_context;
+    std::optional<Site> caller_payer;
+};
+
+// A thread, or a signal handler on it.
+struct Flow {
+    bool is_handler = false;
+    Address lowest = 0;  // where the stack pointer may be while a handler runs
+    Address highest = 0;
+    std::vector<Call> calls;
+    unsigned context = 0;
+    std::optional<Site> payer;  // while a skipped function runs: the call that pays for it
+    std::optional<Site> last;   // the latest block, in its context, and its exit
+
+    bool can_have(Address stack_pointer) const {
+        return !is_handler || (lowest <= stack_pointer && stack_pointer <= highest);
+    }
+};
+
+struct Line {
+    Address number;
+    std::uint64_t accesses = 0;
+    std::bitset<256> touched{};
+    bool collected = false;
+    InstructionKey loader{};
+    std::vector<ArcKey> chain{};
+};
+
+// Every set is a list, most recently used line first.
+struct Cache {
+    explicit Cache(const CacheGeometry& geometry)
+        : line_bytes(geometry.line_bytes), ways(geometry.ways),
+          sets(geometry.size_bytes / geometry.line_bytes / geometry.ways) {}
+
+    std::list<Line>& set_of(Address number) { return sets[number % sets.size()]; }
+
+    Line* find(Address number) {
+        for (Line& line : set_of(number)) {
+            if (line.number == number) return &line;
+        }
+        return nullptr;
+    }
+    // Makes a line the most recently used one, if it is there.
+    Line* use(Address number) {
+        std::list<Line>& set = set_of(number);
+        for (auto line = set.begin(); line != set.end(); ++line) {
+            if (line->number != number) continue;
+            set.splice(set.begin(), set, line);
+            return &set.front();
+        }
+        return nullptr;
+    }
+
+    Address line_bytes;
+    std::size_t ways;
+    std::vector<std::list<Line>> sets;
+};
+
+class NaiveEngine {
+public:
+    explicit NaiveEngine(const Scenario& scenario)
+        : scenario_(scenario), i1_(scenario.caches.i1), d1_(scenario.caches.d1), ll_(scenario.caches.ll) {}
+
+    void run(const Scenario::Record& record) {
+        if (record.is_marker) {
+            mark(record);
+            return;
+        }
+        find_calls(record);
+        execute(record);
+        flow().last = Site{record.block, flow().context, record.exit};
+    }
+
+    RunCosts finish() {
+        for (Cache* cache : {&i1_, &d1_}) {
+            for (auto& set : cache->sets) {
+                while (!set.empty()) evict_first(*cache, set);
+            }
+        }
+        for (auto& set : ll_.sets) {
+            while (!set.empty()) evict_last(set);
+        }
+        return std::move(costs_);
+    }
+
+private:
+    const Scenario::Block& block_of(const Site& site) const { return scenario_.blocks[site.block]; }
+    const Scenario::Exit& exit_of(const Site& site) const { return block_of(site).exits[site.exit]; }
+    const Scenario::Function& function_of(const Scenario::Block& block) const {
+        return scenario_.functions[block.function];
+    }
+    Flow& flow() { return flows_[thread_].back(); }
+
+    // --- Threads, handlers, collection ---------------------------------------------------------------------
+
+    void mark(const Scenario::Record& record) {
+        const Address value = record.values[0];
+        switch (record.marker) {
+            case Marker::kThread:
+                thread_ = value;
+                if (flows_[value].empty()) flows_[value].push_back({});
+                break;
+            case Marker::kThreadEnd:
+                flows_[value].clear();
+                break;
+            case Marker::kSignalEnter: {
+                if (flows_[value].empty()) flows_[value].push_back({});
+                Flow handler;
+                handler.is_handler = true;
+                handler.lowest = record.values[1];
+                handler.highest = record.values[2];
+                flows_[value].push_back(handler);
+                break;
+            }
+            case Marker::kSignalLeave:
+                if (flows_[value].size() > 1) flows_[value].pop_back();
+                break;
+            case Marker::kCollect:
+                collecting_ = value != 0;
+                break;
+            case Marker::kCount:
+                break;
+        }
+    }
+
+    // --- Calls: MODEL.md section 5 -------------------------------------------------------------------------
+
+    void find_calls(const Scenario::Record& record) {
+        const Scenario::Block& block = scenario_.blocks[record.block];
+        const Address stack_pointer = record.stack_pointer;
+
+        // 6. Out of a handler by a jump: what it interrupted goes on.
+        bool left_handler = false;
+        if (flow().last && !flow().can_have(stack_pointer)) {
+            left_handler = true;
+            while (!flow().can_have(stack_pointer)) flows_[thread_].pop_back();
+        }
+        Flow& now = flow();
+        if (!now.last) {
+            begin_at_root(now, block);
+            return;
+        }
+        if (left_handler) {
+            leave_above(now, stack_pointer);
+            return;
+        }
+
+        JumpKind jump = exit_of(*now.last).jump;
+        bool return_without_call = false;
+        if (jump == JumpKind::kReturn) {
+            // 5.
+            if (now.calls.empty()) {
+                begin_at_root(now, block);
+                return;
+            }
+            // 1.
+            if (stack_pointer > now.calls.back().stack_pointer) {
+                leave_above(now, stack_pointer);
+                return;
+            }
+            for (std::size_t i = now.calls.size(); i-- > 0 && now.calls[i].stack_pointer == stack_pointer;) {
+                if (now.calls[i].return_address != block.address) continue;
+                while (now.calls.size() > i) leave(now);
+                return;
+            }
+            jump = JumpKind::kJump;
+            return_without_call = true;
+        }
+
+        // 3.
+        const bool left_any = leave_above(now, stack_pointer);
+        const Scenario::Block& from = block_of(*now.last);
+        const Scenario::Exit& exit = exit_of(*now.last);
+        if (jump == JumpKind::kCall) {
+            call(now, record.block, *now.last, stack_pointer, from.instruction_address(exit.instructions));
+            return;
+        }
+        if (left_any) return;
+
+        // 2.
+        const bool repeats = from.instruction_address(exit.instructions - 1) == block.address;
+        const bool elsewhere =
+            function_of(from).object != function_of(block).object || from.section != block.section;
+        if (!return_without_call && !elsewhere && (!block.is_entry || repeats)) return;
+        // 4.
+        Site site = *now.last;
+        if (scenario_.functions[now.context].left_by_jump && !now.calls.empty() && !now.payer) {
+            const ArcKey& arc = *now.calls.back().arc;
+            site = {arc.block, arc.context, arc.exit};
+            leave(now);
+        }
+        call(now, record.block, site, now.calls.empty() ? stack_pointer : now.calls.back().stack_pointer, {});
+    }
+
+    void begin_at_root(Flow& flow, const Scenario::Block& block) {
+        flow.context = block.function;
+        flow.payer.reset();
+    }
+
+    void call(Flow& flow, unsigned callee, Site site, Address stack_pointer,
+              std::optional<Address> return_address) {
+        if (flow.payer) site = *flow.payer;
+        Call call{stack_pointer, return_address, {}, flow.context, flow.payer};
+        const unsigned function = scenario_.blocks[callee].function;
+        if (scenario_.functions[function].skipped) {
+            flow.payer = site;
+        } else {
+            flow.payer.reset();
+            flow.context = function;
+            call.arc = ArcKey{site.block, site.context, site.exit, callee, function};
+            if (collecting_) ++costs_.arcs[*call.arc].calls;
+        }
+        flow.calls.push_back(call);
+    }
+
+    void leave(Flow& flow) {
+        flow.context = flow.calls.back().caller_context;
+        flow.payer = flow.calls.back().caller_payer;
+        flow.calls.pop_back();
+    }
+
+    bool leave_above(Flow& flow, Address stack_pointer) {
+        bool any = false;
+        while (!flow.calls.empty() && flow.calls.back().stack_pointer < stack_pointer) {
+            leave(flow);
+            any = true;
+        }
+        return any;
+    }
+
+    // --- What a block does ---------------------------------------------------------------------------------
+
+    void execute(const Scenario::Record& record) {
+        const Scenario::Block& block = scenario_.blocks[record.block];
+        const Scenario::Exit& exit = block.exits[record.exit];
+        unsigned access = 0;
+        for (unsigned i = 0; i < exit.instructions; ++i) {
+            payer_ = {record.block, flow().context, i};
+            if (flow().payer) {
+                const Site& site = *flow().payer;
+                payer_ = {site.block, site.context, exit_of(site).instructions - 1};
+            }
+            count(Event::kIr);
+            const Missed fetch = touch(i1_, block.instruction_address(i), block.instruction_sizes[i]);
+            if (fetch.first) count(Event::kI1mr);
+            if (fetch.last) count(Event::kILmr);
+            for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
+                const Scenario::Access& what = block.accesses[access];
+                if (what.guarded && record.addresses[access] == 0) continue;
+                const bool read = what.kind == AccessKind::kRead;
+                count(read ? Event::kDr : Event::kDw);
+                const Missed data = touch(d1_, record.addresses[access], what.size);
+                if (data.first) count(read ? Event::kD1mr : Event::kD1mw);
+                if (data.last) count(read ? Event::kDLmr : Event::kDLmw);
+            }
+        }
+    }
+
+    std::vector<ArcKey> open_arcs() {
+        std::vector<ArcKey> arcs;
+        for (const Call& call : flow().calls) {
+            if (call.arc) arcs.push_back(*call.arc);
+        }
+        return arcs;
+    }
+
+    void count(Event event) {
+        if (collecting_) charge(event, 1, payer_, open_arcs());
+    }
+
+    void charge(Event event, std::uint64_t cost, const InstructionKey& payer,
+                const std::vector<ArcKey>& chain) {
+        if (cost == 0) return;
+        costs_.totals[column(event)] += cost;
+        costs_.self[payer][column(event)] += cost;
+        for (const ArcKey& arc : chain) costs_.arcs[arc].inclusive[column(event)] += cost;
+    }
+
+    // --- Caches: MODEL.md sections 2 and 3 -----------------------------------------------------------------
+
+    struct Missed {
+        bool first = false;
+        bool last = false;
+    };
+
+    Missed touch(Cache& cache, Address address, Address size) {
+        Missed missed;
+        const Address end = address + size;
+        for (Address at = address; at < end;) {
+            const Address number = at / cache.line_bytes;
+            const Address stop = std::min(end, (number + 1) * cache.line_bytes);
+            Line* line = cache.use(number);
+            const bool absent = line == nullptr;
+            if (absent) {
+                std::list<Line>& set = cache.set_of(number);
+                if (set.size() == cache.ways) evict_first(cache, set);
+                line = &load(set, number);
+            }
+            ++line->accesses;
+            for (Address byte = at; byte < stop; ++byte) line->touched.set(byte % cache.line_bytes);
+            if (absent) {
+                missed.first = true;
+                if (look_in_last(at, stop)) missed.last = true;
+            }
+            at = stop;
+        }
+        return missed;
+    }
+
+    Line& load(std::list<Line>& set, Address number) {
+        set.push_front({.number = number});
+        Line& line = set.front();
+        line.collected = collecting_;
+        line.loader = payer_;
+        line.chain = open_arcs();
+        return line;
+    }
+
+    // Does any line of these bytes miss?
+    bool look_in_last(Address begin, Address end) {
+        bool missed = false;
+        for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
+            if (ll_.use(number) != nullptr) continue;
+            missed = true;
+            std::list<Line>& set = ll_.set_of(number);
+            if (set.size() == ll_.ways) evict_last(set);
+            load(set, number);
+        }
+        return missed;
+    }
+
+    void evict_first(Cache& cache, std::list<Line>& set) {
+        const Line line = set.back();
+        set.pop_back();
+        retire(line, Event::kAcCost1, cache.line_bytes);
+        for (auto& last_set : ll_.sets) {
+            for (Line& last : last_set) merge(line, cache.line_bytes, last);
+        }
+    }
+
+    void evict_last(std::list<Line>& set) {
+        Line line = set.back();
+        set.pop_back();
+        for (Cache* cache : {&i1_, &d1_}) {
+            for (const auto& first_set : cache->sets) {
+                for (const Line& first : first_set) merge(first, cache->line_bytes, line);
+            }
+        }
+        retire(line, Event::kAcCost2, ll_.line_bytes);
+    }
+
+    // Adds the use of a first-level line to an LL line, if they have touched memory in common.
+    void merge(const Line& first, Address first_bytes, Line& last) {
+        const Address begin = last.number * ll_.line_bytes;
+        if ((first.number + 1) * first_bytes <= begin || begin + ll_.line_bytes <= first.number * first_bytes)
+            return;
+        bool common = false;
+        for (Address byte = 0; byte < first_bytes; ++byte) {
+            const Address address = first.number * first_bytes + byte;
+            if (!first.touched[byte] || address / ll_.line_bytes != last.number) continue;
+            last.touched.set(address % ll_.line_bytes);
+            common = true;
+        }
+        if (common) last.accesses += first.accesses;
+    }
+
+    void retire(const Line& line, Event first_event, Address line_bytes) {
+        if (!line.collected) return;
+        const auto event = [&](std::size_t offset) {
+            return static_cast<Event>(column(first_event) + offset);
+        };
+        charge(event(0), 1000 / line.accesses, line.loader, line.chain);
+        charge(event(1), line_bytes - line.touched.count(), line.loader, line.chain);
+        charge(event(2), 1, line.loader, line.chain);
+        charge(event(3), line.touched.count(), line.loader, line.chain);
+        charge(event(4), line.accesses, line.loader, line.chain);
+    }
+
+    const Scenario& scenario_;
+    Cache i1_;
+    Cache d1_;
+    Cache ll_;
+    std::map<Address, std::vector<Flow>> flows_;  // by thread; handlers last
+    Address thread_ = 0;
+    bool collecting_ = true;
+    InstructionKey payer_{};  // the instruction that runs, or pays for it
+    RunCosts costs_;
+};
+
+void print(std::ostream& out, const InstructionKey& key) {
+    out << "self cost of block " << key.block << " instruction " << key.instruction << " in context "
+        << key.context;
+}
+
+void print(std::ostream& out, const char* what) {
+    out << what;
+}
+
+void print(std::ostream& out, const ArcKey& key) {
+    out << "arc from block " << key.block << " exit " << key.exit << " in context " << key.context
+        << " to block " << key.callee_block << " in context " << key.callee_context;
+}
+
+constexpr int kMostLines = 12;
+
+class Differences {
+public:
+    explicit Differences(std::size_t width) : width_(width) {}
+
+    template <class Key>
+    void compare(const Key& key, const Counts& expected, const Counts& actual) {
+        for (std::size_t i = 0; i < width_; ++i) {
+            if (expected[i] != actual[i]) report(key, kEvents[i].name, expected[i], actual[i]);
+        }
+    }
+    template <class Key>
+    void report(const Key& key, const char* what, std::uint64_t expected, std::uint64_t actual) {
+        if (++count_ > kMostLines) return;
+        print(text_, key);
+        text_ << ": " << what << " expected " << expected << ", is " << actual << '\n';
+    }
+    std::string text() const {
+        if (count_ <= kMostLines) return text_.str();
+        return text_.str() + "... " + std::to_string(count_) + " differences\n";
+    }
+
+private:
+    std::size_t width_;
+    std::ostringstream text_;
+    int count_ = 0;
+};
+
+// Calls compare(key, expected, actual) for what is in either map.
+template <class Map, class Compare>
+void for_each_pair(const Map& expected, const Map& actual, Compare compare) {
+    const typename Map::mapped_type none{};
+    for (const auto& [key, value] : expected) {
+        const auto found = actual.find(key);
+        compare(key, value, found == actual.end() ? none : found->second);
+    }
+    for (const auto& [key, value] : actual) {
+        if (!expected.contains(key)) compare(key, none, value);
+    }
+}
+
+}  // namespace
+
+RunCosts run_naively(const Scenario& scenario, std::size_t records) {
+    NaiveEngine engine(scenario);
+    for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
+    return engine.finish();
+}
+
+std::string differences(const RunCosts& expected, const RunCosts& actual, std::size_t width) {
+    Differences result(width);
+    result.compare("totals", expected.totals, actual.totals);
+    for_each_pair(
+        expected.self, actual.self,
+        [&](const InstructionKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
+    for_each_pair(expected.arcs, actual.arcs, [&](const ArcKey& key, const ArcCounts& a, const ArcCounts& b) {
+        if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
+        result.compare(key, a.inclusive, b.inclusive);
+    });
+    return result.text();
+}
+
+}  // namespace bd::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The oracle for attribution (MODEL.md section 6): the same rules as the engine's, followed in the most
+// literal way. It was written from MODEL.md and shares no code with the engine. Every line in a cache has a
+// copy of the whole call chain that was open when it was loaded, and whatever happens is added to every open
+// call at once.
+//
+// Where MODEL.md leaves a choice, this is what both engines do:
+// - An instruction is fetched, then its data accesses happen in order; an access goes line by line, upwards.
+// - In a line that is loaded, the access counts before the LL is looked at.
+// - Where L1 lines are longer than LL lines, the LL is asked for the bytes accessed only; and an L1 line's
+// use is
+//   merged into an LL line, accesses and all, if they have touched bytes in common.
+// - While nothing is collected, calls are followed, but neither counted nor charged.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "engine/events.h"
+#include "scenario.h"
+
+namespace bd::test {
+
+using Counts = std::array<std::uint64_t, kEventCount>;
+
+// Blocks and functions by their numbers in the scenario; a context is a function.
+struct InstructionKey {
+    unsigned block;
+    unsigned context;
+    unsigned instruction;
+    auto operator<=>(const InstructionKey&) const = default;
+};
+
+struct ArcKey {
+    unsigned block;  // of the call site
+    unsigned context;
+    unsigned exit;
+    unsigned callee_block;
+    unsigned callee_context;
+    auto operator<=>(const ArcKey&) const = default;
+};
+
+struct ArcCounts {
+    std::uint64_t calls = 0;
+    Counts inclusive{};
+    bool operator==(const ArcCounts&) const = default;
+};
+
+// What a run cost. Entries that are all zero are left out.
+struct RunCosts {
+    Counts totals{};
+    std::map<InstructionKey, Counts> self;
+    std::map<ArcKey, ArcCounts> arcs;
+};
+
+// The first `records` records of the scenario.
+RunCosts run_naively(const Scenario& scenario, std::size_t records);
+
+// The first differences, a line each; empty if there are none. Only the first `width` events count.
+std::string differences(const RunCosts& expected, const RunCosts& actual, std::size_t width);
+
+}  // namespace bd::test

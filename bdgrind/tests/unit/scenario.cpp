@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "scenario.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+
+namespace bd::test {
+
+BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.caches.i1.line_bits()) {
+    std::vector<const Function*> functions;
+    for (std::size_t i = 0; i < scenario.functions.size(); ++i) {
+        const std::string number = std::to_string(i);
+        Function& function = program_.function("f" + number, "file" + std::to_string(i / 2) + ".c",
+                                               "object" + std::to_string(scenario.functions[i].object));
+        function.skipped = scenario.functions[i].skipped;
+        function.left_by_jump = scenario.functions[i].left_by_jump;
+        functions.push_back(&function);
+    }
+    std::vector<const Block*> blocks;
+    for (const Scenario::Block& block : scenario.blocks) {
+        Code code(program_.blocks, *functions[block.function], block.address, block.is_entry, block.section,
+                  0);
+        std::size_t access = 0;
+        std::size_t exit = 0;
+        for (unsigned i = 0; i < block.instruction_sizes.size(); ++i) {
+            code.op(block.instruction_sizes[i], static_cast<std::uint32_t>(block.address / 16 + i / 2));
+            // What belongs to this instruction: exits come behind the accesses that they count.
+            for (;;) {
+                const bool more_exits =
+                    exit + 1 < block.exits.size() && block.exits[exit].instructions == i + 1;
+                if (more_exits && block.exits[exit].accesses == access) {
+                    code.may_exit(block.exits[exit++].jump);
+                } else if (access < block.accesses.size() && block.accesses[access].instruction == i) {
+                    const Scenario::Access& what = block.accesses[access++];
+                    code.access(what.size, what.kind, what.guarded);
+                } else {
+                    break;
+                }
+            }
+        }
+        blocks.push_back(&code.ends(block.exits.back().jump));
+        EXPECT_EQ(blocks.back()->id, blocks.size() - 1) << "blocks of a scenario must differ";
+        EXPECT_EQ(blocks.back()->exits().size(), block.exits.size());
+    }
+    for (const Scenario::Record& record : scenario.records) {
+        if (record.is_marker) {
+            trace_.mark(record.marker, record.values[0], record.values[1], record.values[2]);
+        } else {
+            trace_.run_to(*blocks[record.block], record.exit, record.stack_pointer, record.addresses);
+        }
+    }
+}
+
+namespace {
+
+class Generator {
+public:
+    explicit Generator(unsigned seed) : random_(seed) {}
+
+    Scenario generate() {
+        choose_caches();
+        choose_code();
+        choose_data();
+        run();
+        return std::move(scenario_);
+    }
+
+private:
+    // A thread or a handler, roughly: good enough to choose stack pointers that make sense.
+    struct Flow {
+        Address stack_pointer;
+        std::vector<std::pair<Address, Address>> frames;  // stack pointer at entry, return address
+        const Scenario::Block* block = nullptr;           // the latest
+        const Scenario::Exit* exit = nullptr;
+    };
+    using Flows = std::vector<Flow>;
+
+    std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+    std::uint64_t between(std::uint64_t first, std::uint64_t last) { return first + below(last - first + 1); }
+    bool chance(unsigned percent) { return below(100) < percent; }
+    template <class T>
+    const T& one_of(const std::vector<T>& choice) {
+        return choice[below(choice.size())];
+    }
+
+    CacheGeometry cache(std::uint64_t sets, std::uint64_t ways, std::uint64_t line_bytes) {
+        const CacheGeometry geometry{sets * ways * line_bytes, static_cast<std::uint32_t>(ways),
+                                     static_cast<std::uint32_t>(line_bytes)};
+        EXPECT_EQ(geometry_error(geometry), nullptr);
+        return geometry;
+    }
+
+    void choose_caches() {
+        const bool common = chance(30);
+        const auto ways = [this] { return chance(5) ? between(5, 20) : between(1, 4); };
+        const auto first_level = [&] {
+            return common ? cache(std::uint64_t{1} << below(3), ways(), 64)
+                          : cache(between(1, 7), ways(), std::uint64_t{16} << below(5));
+        };
+        scenario_.caches.i1 = first_level();
+        scenario_.caches.d1 = first_level();
+        scenario_.caches.ll = cache(between(1, 12), ways(), common ? 64 : std::uint64_t{16} << below(5));
+    }
+
+    void choose_code() {
+        const std::uint64_t functions = between(2, 8);
+        const bool skips = chance(40);
+        const bool resolves = chance(30);
+        for (unsigned i = 0; i < functions; ++i) {
+            scenario_.functions.push_back({.object = static_cast<unsigned>(below(3)),
+                                           .skipped = skips && chance(30),
+                                           .left_by_jump = resolves && chance(30)});
+        }
+        Address address = 0x10000 + below(256);
+        for (unsigned i = 0; i < functions; ++i) {
+            address += chance(50) ? below(64) : below(8192);
+            const auto section = static_cast<unsigned>(chance(20) ? below(3) : 0);
+            const std::uint64_t blocks = between(1, 6);
+            for (std::uint64_t b = 0; b < blocks; ++b) {
+                scenario_.blocks.push_back(choose_block(address, i, section, b == 0 && chance(90)));
+                const Scenario::Block& block = scenario_.blocks.back();
+                starts_[block.address] = static_cast<unsigned>(scenario_.blocks.size() - 1);
+                // Code goes on behind it: that is where a call from its end returns to.
+                address = block.instruction_address(static_cast<unsigned>(block.instruction_sizes.size()));
+            }
+        }
+    }
+
+    Scenario::Block choose_block(Address address, unsigned function, unsigned section, bool is_entry) {
+        Scenario::Block block{.address = address,
+                              .function = function,
+                              .section = section,
+                              .is_entry = is_entry,
+                              .instruction_sizes = {},
+                              .accesses = {},
+                              .exits = {}};
+        const auto instructions = static_cast<unsigned>(between(1, chance(10) ? 20 : 5));
+        for (unsigned i = 0; i < instructions; ++i) {
+            block.instruction_sizes.push_back(
+                static_cast<std::uint32_t>(chance(3) ? between(16, 40) : between(1, 15)));
+            const auto may_exit = [&] {
+                while (chance(12)) {
+                    block.exits.push_back(
+                        {i + 1, static_cast<unsigned>(block.accesses.size()), choose_jump()});
+                }
+            };
+            may_exit();
+            while (chance(40)) {
+                const std::uint64_t size = chance(3)    ? between(65, 5000)
+                                           : chance(20) ? between(1, 64)
+                                                        : std::uint64_t{1} << below(4);
+                block.accesses.push_back({i, static_cast<std::uint32_t>(size),
+                                          one_of(std::vector{AccessKind::kRead, AccessKind::kRead,
+                                                             AccessKind::kWrite, AccessKind::kModify}),
+                                          chance(20)});
+                may_exit();
+            }
+        }
+        block.exits.push_back({instructions, static_cast<unsigned>(block.accesses.size()), choose_jump()});
+        return block;
+    }
+
+    JumpKind choose_jump() {
+        return one_of(std::vector{JumpKind::kJump, JumpKind::kJump, JumpKind::kCall, JumpKind::kReturn});
+    }
+
+    // Few enough places for lines to be used again, enough of them to be evicted.
+    void choose_data() {
+        const CacheGeometries& caches = scenario_.caches;
+        const std::uint64_t bytes = std::max(caches.d1.size_bytes, caches.ll.size_bytes);
+        data_bytes_ = bytes * between(1, 3) + 64;
+    }
+
+    Address choose_address() {
+        const Address address = 0x100000 + (chance(50) ? below(256) : below(data_bytes_));
+        return chance(5) ? address + (Address{1} << between(30, 44)) : address;
+    }
+
+    // --- Running -------------------------------------------------------------------------------------------
+
+    void mark(Marker marker, Address a = 0, Address b = 0, Address c = 0) {
+        Scenario::Record record;
+        record.is_marker = true;
+        record.marker = marker;
+        record.values[0] = a;
+        record.values[1] = b;
+        record.values[2] = c;
+        scenario_.records.push_back(record);
+    }
+
+    void run() {
+        const std::uint64_t threads = chance(50) ? 1 : between(2, 3);
+        const std::uint64_t length = between(1, 250);
+        const auto signals = static_cast<unsigned>(chance(50) ? between(1, 6) : 0);
+        const auto collects = static_cast<unsigned>(chance(50) ? between(1, 10) : 0);
+        switch_to(below(threads));
+        if (chance(10)) mark(Marker::kCollect, 0);
+        while (scenario_.records.size() < length) {
+            if (threads > 1 && chance(8)) {
+                if (chance(10)) {
+                    const Address ended = below(threads);
+                    mark(Marker::kThreadEnd, ended);
+                    flows_[ended].clear();
+                }
+                switch_to(below(threads));
+            }
+            if (chance(collects)) mark(Marker::kCollect, below(2));
+            if (chance(signals)) enter_handler();
+            if (flows().size() > 1 && chance(5)) {
+                mark(Marker::kSignalLeave, thread_);
+                flows().pop_back();
+            }
+            run_block();
+        }
+    }
+
+    Flows& flows() { return flows_[thread_]; }
+
+    static constexpr Address kStackBytes = 0x1000;
+    static Address stack_of(Address thread) { return 0x7f0000000 + thread * 0x100000; }
+
+    void switch_to(Address thread) {
+        thread_ = thread;
+        mark(Marker::kThread, thread);
+        if (flows().empty()) flows().push_back({stack_of(thread), {}});
+    }
+
+    void enter_handler() {
+        const Address interrupted = flows().back().stack_pointer;
+        if (chance(50)) {  // on the same stack
+            mark(Marker::kSignalEnter, thread_, 0, interrupted - 8);
+            flows().push_back({interrupted - 16, {}});
+        } else {  // on a stack of its own, above or below
+            const Address begin = stack_of(thread_) + (chance(50) ? 0x40000 : std::uint64_t{0} - 0x40000);
+            mark(Marker::kSignalEnter, thread_, begin, begin + kStackBytes);
+            flows().push_back({begin + kStackBytes - 8 * between(0, 4), {}});
+        }
+    }
+
+    void run_block() {
+        Flow* flow = &flows().back();
+        // Out of the handlers by a jump: at least one flow further down.
+        if (flow->block != nullptr && flows().size() > 1 && chance(6)) {
+            flows().resize(between(1, flows().size() - 1));
+            flow = &flows().back();
+            unsigned block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            Address stack_pointer = flow->stack_pointer + 8 * below(4);
+            if (!flow->frames.empty() && chance(50))
+                stack_pointer = one_of(flow->frames).first + 8 * below(2);
+            record(block, stack_pointer);
+            return;
+        }
+        if (flow->exit == nullptr) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), flow->stack_pointer);
+        } else if (chance(3)) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), near(flow->stack_pointer));
+        } else if (flow->exit->jump == JumpKind::kJump) {
+            jump(*flow);
+        } else if (flow->exit->jump == JumpKind::kCall) {
+            call(*flow);
+        } else {
+            give_back(*flow);
+        }
+    }
+
+    Address near(Address stack_pointer) { return stack_pointer + 8 * below(12) - 8 * below(12); }
+
+    unsigned block_of_function(unsigned function) {
+        std::vector<unsigned> own;
+        for (unsigned i = 0; i < scenario_.blocks.size(); ++i) {
+            if (scenario_.blocks[i].function == function) own.push_back(i);
+        }
+        return one_of(own);
+    }
+
+    unsigned an_entry() {
+        for (;;) {
+            const auto block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            if (scenario_.blocks[block].is_entry || chance(10)) return block;
+        }
+    }
+
+    void jump(Flow& flow) {
+        if (chance(15) && !flow.frames.empty()) {  // longjmp
+            record(static_cast<unsigned>(below(scenario_.blocks.size())),
+                   one_of(flow.frames).first + 8 * below(3));
+        } else if (chance(15)) {  // tail call
+            const Address entry = flow.frames.empty() ? flow.stack_pointer : flow.frames.back().first;
+            record(an_entry(), entry);
+        } else if (chance(10)) {  // REP
+            const Address last = flow.block->instruction_address(flow.exit->instructions - 1);
+            const auto found = starts_.find(last);
+            record(found == starts_.end() ? block_of_function(flow.block->function) : found->second,
+                   flow.stack_pointer);
+        } else {  // with a frame that grows or shrinks, but not beyond the function's
+            Address stack_pointer = flow.stack_pointer;
+            if (chance(50)) stack_pointer = near(stack_pointer);
+            if (!flow.frames.empty()) stack_pointer = std::min(stack_pointer, flow.frames.back().first);
+            record(block_of_function(flow.block->function), stack_pointer);
+        }
+    }
+
+    void call(Flow& flow) {
+        const Address return_address = flow.block->instruction_address(flow.exit->instructions);
+        const Address stack_pointer = flow.stack_pointer - (chance(20) ? 0 : 8 * between(1, 3));
+        record(an_entry(), stack_pointer);
+        flows().back().frames.push_back({stack_pointer, return_address});
+    }
+
+    // A return: to the caller, or to a caller further up, or to nobody in particular.
+    void give_back(Flow& flow) {
+        if (flow.frames.empty() || chance(15)) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())),
+                   chance(50) ? flow.stack_pointer : near(flow.stack_pointer));
+            return;
+        }
+        const std::size_t up = chance(80) ? 0 : below(flow.frames.size());
+        const auto [stack_pointer, return_address] = flow.frames[flow.frames.size() - 1 - up];
+        const auto found = starts_.find(return_address);
+        record(found == starts_.end() ? static_cast<unsigned>(below(scenario_.blocks.size())) : found->second,
+               stack_pointer + (chance(30) ? 0 : 8));
+    }
+
+    void record(unsigned block, Address stack_pointer) {
+        Flow& flow = flows().back();
+        // The first block of a handler is where the kernel puts it.
+        if (flow.exit == nullptr) stack_pointer = flow.stack_pointer;
+        Scenario::Record record;
+        record.block = block;
+        const Scenario::Block& code = scenario_.blocks[block];
+        record.exit = static_cast<unsigned>(below(code.exits.size()));
+        record.stack_pointer = stack_pointer;
+        for (unsigned i = 0; i < code.exits[record.exit].accesses; ++i) {
+            record.addresses.push_back(code.accesses[i].guarded && chance(50) ? 0 : choose_address());
+        }
+        while (!flow.frames.empty() && flow.frames.back().first < stack_pointer) flow.frames.pop_back();
+        flow.stack_pointer = stack_pointer;
+        flow.block = &code;
+        flow.exit = &code.exits[record.exit];
+        scenario_.records.push_back(std::move(record));
+    }
+
+    std::mt19937_64 random_;
+    Scenario scenario_;
+    std::map<Address, unsigned> starts_;  // blocks by address
+    std::uint64_t data_bytes_ = 0;
+    std::map<Address, Flows> flows_;  // by thread
+    Address thread_ = 0;
+};
+
+}  // namespace
+
+Scenario random_scenario(unsigned seed) {
+    return Generator(seed).generate();
+}
+
+}  // namespace bd::test

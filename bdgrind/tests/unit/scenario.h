@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A guest program and what it executed, as plain lists: what the engine and the naive engine are both run on.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/block.h"
+#include "engine/geometry.h"
+#include "engine/trace.h"
+#include "program.h"
+
+namespace bd::test {
+
+struct Scenario {
+    struct Function {
+        unsigned object = 0;
+        bool skipped = false;
+        bool left_by_jump = false;
+    };
+    struct Access {
+        unsigned instruction;
+        std::uint32_t size;
+        AccessKind kind;
+        bool guarded;
+    };
+    struct Exit {
+        unsigned instructions;  // executed on the way to it
+        unsigned accesses;
+        JumpKind jump;
+    };
+    struct Block {
+        Address address;
+        unsigned function;  // by index
+        unsigned section;
+        bool is_entry;
+        std::vector<std::uint32_t> instruction_sizes;
+        std::vector<Access> accesses;
+        std::vector<Exit> exits;
+
+        Address instruction_address(unsigned index) const {
+            Address at = address;
+            for (unsigned i = 0; i < index; ++i) at += instruction_sizes[i];
+            return at;
+        }
+    };
+    // A block run to one of its exits, or a marker.
+    struct Record {
+        bool is_marker = false;
+        unsigned block = 0;
+        unsigned exit = 0;
+        Address stack_pointer = 0;
+        std::vector<Address> addresses;
+        Marker marker{};
+        Address values[3] = {};
+    };
+
+    CacheGeometries caches{};
+    std::vector<Function> functions;
+    std::vector<Block> blocks;
+    std::vector<Record> records;
+};
+
+// A scenario in the engine's terms. Blocks have the scenario's numbers as ids, functions likewise.
+class BuiltScenario {
+public:
+    explicit BuiltScenario(const Scenario& scenario);
+
+    const Trace& trace() const { return trace_; }
+
+private:
+    Program program_;
+    Trace trace_;
+};
+
+// Chosen at random, the same for the same seed: calls, returns, jumps and stack pointers that make sense most
+// of the time and none at all sometimes, several threads, signal handlers left in every way, stops and starts
+// of collection, skipped functions; and small caches of odd shapes.
+Scenario random_scenario(unsigned seed);
+
+}  // namespace bd::test
