@@ -122,9 +122,13 @@ class Hierarchy:
                 if victim is not None:
                     self.evict_l1(l1, victim)
                 line = l1.load(number)
-                missed_ll |= self.look_in_ll(first, last)
+            missed_here = line.accesses == 0
             line.accesses += 1
             line.used |= ((1 << (last - first)) - 1) << (first - line_start)
+            # Counted first: where the lines of LL are shorter, loading the second of them there may
+            # drive out the first one, which this access has used.
+            if missed_here:
+                missed_ll |= self.look_in_ll(first, last)
         return missed_l1, missed_ll
 
     def look_in_ll(self, first: int, last: int) -> bool:
@@ -161,10 +165,13 @@ class Hierarchy:
         self.ll.remove(number)
 
     def merge(self, above: Line, above_start: int, below: Line, below_start: int) -> None:
+        """Where lines of LL are the shorter ones, each hears of those that touched its bytes."""
         shift = above_start - below_start
         used = above.used << shift if shift >= 0 else above.used >> -shift
-        below.used |= used & ((1 << self.ll.line_size) - 1)
-        below.accesses += above.accesses
+        used &= (1 << self.ll.line_size) - 1
+        if used:
+            below.used |= used
+            below.accesses += above.accesses
 
     def flush(self) -> None:
         for l1 in (self.i1, self.d1):

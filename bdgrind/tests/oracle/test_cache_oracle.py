@@ -77,6 +77,16 @@ def test_an_instruction_counts_once_per_line_it_touches() -> None:
     assert result["SpLoss2"] == 60 + 63
 
 
+def test_shorter_lines_below_hear_of_their_own_bytes_only() -> None:
+    # A D1 line of 64 bytes covers two LL lines of 32, of which LL holds one. Reading across their
+    # border loads both, the second drives out the first, each with 4 bytes used by one access.
+    result = totals(" L 101c,8; L 103c,4", d1=Geometry(64, 1, 64), ll=Geometry(32, 1, 32))
+    assert (result["D1mr"], result["DLmr"], result["EvLine1"], result["EvLine2"]) == (1, 1, 1, 2)
+    assert (result["SpLoss1"], result["Access1"]) == (64 - 12, 2)
+    # The second one is still there when the D1 line is flushed: 4 + 4 bytes, 2 accesses.
+    assert (result["SpLoss2"], result["Access2"]) == (28 + 24, 1 + 2)
+
+
 def test_lines_of_different_sizes_merge_by_bytes() -> None:
     # D1 lines of 32 bytes are halves of an LL line.
     result = totals(" L 1000,4; L 1020,8; L 1040,4", d1=Geometry(64, 2, 32))

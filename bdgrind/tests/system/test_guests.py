@@ -28,7 +28,6 @@ SPECS = [
 ]
 
 KNOWN_FAILURES = {
-    "coroutines": "a switch to a higher stack is taken for a return: pong's costs go to ping",
     "vfork": "its return, the call being left already, counts as a call of main by main",
 }
 
