@@ -18,13 +18,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "engine/byte_mask.h"
-#include "engine/cache_tags.h"
+#include "engine/cache_lines.h"
 #include "engine/geometry.h"
 #include "engine/types.h"
-#include "engine/zeroed_array.h"
 
 namespace bd {
 
@@ -52,8 +52,7 @@ template <bool kCommon, bool kUse, class Sink>
 class Hierarchy {
 public:
     Hierarchy(const CacheGeometries& caches, Sink& sink)
-        : sink_(sink), i1_(caches.i1), d1_(caches.d1), ll_(caches.ll), ll_uses_(kUse ? ll_.size() : 0),
-          ll_bits_(caches.ll.line_bits()) {
+        : sink_(sink), i1_(caches.i1), d1_(caches.d1), ll_(caches.ll), ll_bits_(caches.ll.line_bits()) {
         BD_CHECK(!kCommon || is_common(caches));
     }
 
@@ -70,7 +69,7 @@ public:
     bool promote_fetch(LineNumber line) { return i1_.promote(line); }
     void credit_fetch(LineNumber line, unsigned first_byte, unsigned size, unsigned count) {
         const Front& mru = i1_.front(line);
-        LineUse& use = mru.line == line ? *mru.use : i1_.uses[i1_.tags.find(line)];
+        FirstUse& use = mru.line == line ? *mru.use : i1_.lines.use_of(i1_.lines.find(line));
         use.bytes |= Mask::range(first_byte, size);
         use.accesses += count;
     }
@@ -81,19 +80,26 @@ public:
         });
     }
 
+    // Data misses are likely here, first at `soon`, then at `later`: lets the host fetch what they will need. Any
+    // value will do.
+    [[gnu::always_inline]] void expect_misses(Address soon, Address later) const {
+        ll_.prefetch_set(LineNumber{later >> ll_bits()});
+        ll_.prefetch_line(LineNumber{soon >> ll_bits()});
+    }
+
     // Empties all caches as if every line were evicted: I1, D1, then LL.
     void flush() {
         for (FirstLevel* cache : {&i1_, &d1_}) {
-            for (std::uint32_t index = 0; index < cache->tags.size(); ++index) {
-                if (cache->tags[index] == kNoLine) continue;
-                if constexpr (kUse) retire_first(*cache, cache->tags[index], cache->uses[index]);
-                cache->tags.clear(index);
+            for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
+                if (cache->lines[index] == kNoLine) continue;
+                if constexpr (kUse) retire_first(*cache, cache->lines[index], cache->lines.use_of(index));
+                cache->lines.clear(index);
             }
             std::fill(cache->fronts.begin(), cache->fronts.end(), Front{});
         }
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
-            if constexpr (kUse) retire_last(ll_uses_[index]);
+            if constexpr (kUse) retire_last(ll_.use_of(index));
             ll_.clear(index);
         }
     }
@@ -101,29 +107,39 @@ public:
 private:
     using Mask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
 
-    struct LineUse {
+    struct LastUse {
         Mask bytes{};
         std::uint64_t accesses = 0;
         Owner owner{};
-        std::uint32_t ll_index = 0;  // in I1 and D1: where LL held the line when it was loaded
     };
+    struct FirstUse : LastUse {
+        std::uint32_t ll_index = 0;  // where LL held the line when it was loaded
+    };
+    struct NoUse {};
+
+    using FirstLines = CacheLines<std::conditional_t<kUse, FirstUse, NoUse>>;
+    using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
 
     // The most recently used line of a set.
     struct Front {
         LineNumber line = kNoLine;
-        LineUse* use = nullptr;
+        FirstUse* use = nullptr;
     };
 
     struct FirstLevel {
         explicit FirstLevel(const CacheGeometry& geometry)
-            : tags(geometry), uses(kUse ? tags.size() : 0), fronts(geometry.sets()),
-              bits(geometry.line_bits()), set_mask(geometry.sets() - 1) {}
+            : lines(geometry), fronts(geometry.sets()), bits(geometry.line_bits()), set_mask(geometry.sets() - 1) {}
 
         unsigned line_bits() const { return kCommon ? 6 : bits; }
         unsigned line_bytes() const { return 1u << line_bits(); }
 
         Front& front(LineNumber line) {
-            return fronts[kCommon ? static_cast<std::uint64_t>(line) & set_mask : tags.set_of(line)];
+            return fronts[kCommon ? static_cast<std::uint64_t>(line) & set_mask : lines.set_of(line)];
+        }
+        void make_front(LineNumber line, std::uint32_t index) {
+            FirstUse* use = nullptr;
+            if constexpr (kUse) use = &lines.use_of(index);
+            front(line) = {line, use};
         }
 
         // Counts the access if it stays within the most recently used line of a set.
@@ -143,15 +159,14 @@ private:
         bool promote(LineNumber line) { return front(line).line == line || promote_slowly(line); }
 
         [[gnu::noinline]] bool promote_slowly(LineNumber line) {
-            const std::uint32_t index = tags.use(line);
-            if (index == CacheTags::kAbsent) return false;
-            front(line) = {line, kUse ? &uses[index] : nullptr};
+            const std::uint32_t index = lines.use(line);
+            if (index == FirstLines::kAbsent) return false;
+            make_front(line, index);
             return true;
         }
 
-        CacheTags tags;
-        ZeroedArray<LineUse> uses;   // by index into tags
-        std::vector<Front> fronts;   // by set
+        FirstLines lines;
+        std::vector<Front> fronts;  // by set
         unsigned bits;
         std::uint64_t set_mask;
     };
@@ -162,7 +177,7 @@ private:
             if (!cache.promote(line)) {
                 outcome = std::max(outcome, load(cache, line, offset, bytes));
             } else if constexpr (kUse) {
-                LineUse& use = *cache.front(line).use;
+                FirstUse& use = *cache.front(line).use;
                 use.bytes |= Mask::range(offset, bytes);
                 ++use.accesses;
             }
@@ -181,79 +196,80 @@ private:
         }
     }
 
-    // Brings an absent line into I1 or D1, because of an access to `size` bytes at `offset` within it. The access counts
-    // before LL is looked at: where LL lines are shorter, the second may drive out the first, which has seen it, too.
+    // Brings an absent line into I1 or D1, because of an access to `size` bytes at `offset` within it. The access
+    // counts before LL is looked at: where LL lines are shorter, the second may drive out the first, which has seen
+    // it, too.
     Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = kUse ? sink_.load() : Owner{};
-        const CacheTags::Place place = cache.tags.insert(line);
+        const auto place = cache.lines.insert(line);
         if constexpr (kUse) {
-            LineUse& use = cache.uses[place.index];
+            FirstUse& use = cache.lines.use_of(place.index);
             if (place.evicted != kNoLine) retire_first(cache, place.evicted, use);
-            use = LineUse{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner};
-            cache.front(line) = {line, &use};
-        } else {
-            cache.front(line) = {line, nullptr};
+            use = FirstUse{{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner}, 0};
+            // What goes next from this set will be merged there.
+            __builtin_prefetch(&ll_.use_of(cache.lines.oldest_use(line).ll_index), 1);
         }
+        cache.make_front(line, place.index);
         // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
         Outcome outcome = Outcome::kFirstMiss;
         const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
         const Address last = (address + size - 1) >> ll_bits();
         for (Address number = address >> ll_bits(); number <= last; ++number) {
             std::uint32_t index = ll_.use(LineNumber{number});
-            if (index == CacheTags::kAbsent) {
+            if (index == LastLines::kAbsent) {
                 index = load_last(LineNumber{number});
                 outcome = Outcome::kLastMiss;
             }
-            if constexpr (kUse) cache.uses[place.index].ll_index = index;
+            if constexpr (kUse) cache.lines.use_of(place.index).ll_index = index;
         }
         return outcome;
     }
 
     std::uint32_t load_last(LineNumber line) {
         const Owner owner = kUse ? sink_.load() : Owner{};
-        const CacheTags::Place place = ll_.insert(line);
+        const auto place = ll_.insert(line);
         if constexpr (kUse) {
-            LineUse& use = ll_uses_[place.index];
+            LastUse& use = ll_.use_of(place.index);
             if (place.evicted != kNoLine) {
                 take_over(i1_, place.evicted, use);
                 take_over(d1_, place.evicted, use);
                 retire_last(use);
             }
-            use = LineUse{.owner = owner};
+            use = LastUse{.owner = owner};
         }
         return place.index;
     }
 
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
-    void retire_first(const FirstLevel& cache, LineNumber line, const LineUse& use) {
+    void retire_first(const FirstLevel& cache, LineNumber line, const FirstUse& use) {
         sink_.evict(Level::kFirst, use.owner, use.accesses, use.bytes.count(), cache.line_bytes());
         for_each_last_line(cache, line, [&](LineNumber last) {
             std::uint32_t index = use.ll_index;
             if (ll_[index] != last) index = ll_.find(last);
-            if (index != CacheTags::kAbsent) merge(cache, line, use, last, ll_uses_[index]);
+            if (index != LastLines::kAbsent) merge(cache, line, use, last, ll_.use_of(index));
         });
     }
 
-    void retire_last(const LineUse& use) {
+    void retire_last(const LastUse& use) {
         sink_.evict(Level::kLast, use.owner, use.accesses, use.bytes.count(), 1u << ll_bits());
     }
 
     // `last` leaves LL: what copies of it in `cache` have gathered so far belongs to it.
-    void take_over(FirstLevel& cache, LineNumber last, LineUse& to) {
+    void take_over(FirstLevel& cache, LineNumber last, LastUse& to) {
         const Address start = static_cast<Address>(last) << ll_bits();
         const Address end = start + (Address{1} << ll_bits());
         for (Address at = start; at < end; at += cache.line_bytes()) {
             const LineNumber line{at >> cache.line_bits()};
-            const std::uint32_t index = cache.tags.find(line);
-            if (index == CacheTags::kAbsent) continue;
+            const std::uint32_t index = cache.lines.find(line);
+            if (index == FirstLines::kAbsent) continue;
             if (&cache == &i1_) sink_.settle_fetches();
-            merge(cache, line, cache.uses[index], last, to);
+            merge(cache, line, cache.lines.use_of(index), last, to);
         }
     }
 
     // Adds the use of a line of `cache` to that of the LL line `last`, for the bytes that both have.
-    void merge(const FirstLevel& cache, LineNumber line, const LineUse& from, LineNumber last, LineUse& to) const {
+    void merge(const FirstLevel& cache, LineNumber line, const FirstUse& from, LineNumber last, LastUse& to) const {
         if constexpr (kCommon) {
             to.bytes |= from.bytes;
             to.accesses += from.accesses;
@@ -285,8 +301,7 @@ private:
     Sink& sink_;
     FirstLevel i1_;
     FirstLevel d1_;
-    CacheTags ll_;
-    ZeroedArray<LineUse> ll_uses_;  // by index into ll_
+    LastLines ll_;
     unsigned ll_bits_;
 };
 

@@ -63,7 +63,8 @@ private:
 
     void simulate(const Exit& exit, const Word* addresses);
     void simulate_in_order(const Exit& exit, const Word* addresses);
-    void data_slowly(std::size_t index, Address address);
+    void data_slowly(const Exit& exit, std::size_t index, const Word* address);
+    void expect_misses(const Exit& exit, const Word* word) const;
     void charge(Outcome outcome, Event first_miss, Event last_miss);
     void credit(std::size_t instruction);
 
@@ -76,6 +77,7 @@ private:
     Hierarchy<kCommon, kUse, CacheReplay> caches_;
 
     // Where the replay is.
+    const Word* batch_end_ = nullptr;
     const Block* block_ = nullptr;
     BlockCost* cost_ = nullptr;
     std::size_t instruction_ = 0;
@@ -138,7 +140,7 @@ void uncount(EngineState& state, CostId cost, const Access& access) {
 template <bool kCommon, bool kUse>
 void CacheReplay<kCommon, kUse>::run(Batch batch) {
     const Word* at = batch.data();
-    const Word* const end = at + batch.size();
+    const Word* const end = batch_end_ = at + batch.size();
     while (at < end) {
         const Exit& exit = exit_of(at[0]);
         if (__builtin_expect(exit.block == nullptr, 0)) {
@@ -167,7 +169,7 @@ void CacheReplay<kCommon, kUse>::simulate(const Exit& exit, const Word* addresse
     credited_ = 0;
     const Access* const accesses = block_->accesses_;
     for (std::size_t i = 0; i < exit.accesses; ++i) {
-        if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(i, addresses[i]);
+        if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(exit, i, addresses + i);
     }
     crediting_ = false;
     if constexpr (kUse) {
@@ -190,15 +192,18 @@ template <bool kCommon, bool kUse>
         const Outcome outcome = caches_.fetch(block_->instruction_address(i), block_->instructions_[i].size);
         charge(outcome, Event::kI1mr, Event::kILmr);
         for (; access < exit.accesses && block_->accesses_[access].instruction == i; ++access) {
-            data_slowly(access, addresses[access]);
+            data_slowly(exit, access, addresses + access);
         }
     }
 }
 
 template <bool kCommon, bool kUse>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse>::data_slowly(std::size_t index, Address address) {
+[[gnu::noinline]] void CacheReplay<kCommon, kUse>::data_slowly(const Exit& exit, std::size_t index,
+                                                                  const Word* word) {
     const Access& access = block_->accesses_[index];
+    const Address address = *word;
     instruction_ = access.instruction;
+    expect_misses(exit, word);
     if (address == 0 && access.guarded) {
         uncount(state_, cost_of_instruction(), access);
         return;
@@ -209,6 +214,16 @@ template <bool kCommon, bool kUse>
     } else {
         charge(outcome, Event::kD1mr, Event::kDLmr);
     }
+}
+
+// A loop that misses here will miss again: looks at the same access some iterations ahead, in the trace, as if only
+// this block came. The caches simulated are larger than the host's, and waiting for their tags was half of all time in
+// loops over large arrays.
+template <bool kCommon, bool kUse>
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse>::expect_misses(const Exit& exit, const Word* word) const {
+    const std::size_t iteration = kHeaderWords + exit.accesses;
+    const Word* const later = word + 16 * iteration;
+    if (later < batch_end_) caches_.expect_misses(word[8 * iteration], *later);
 }
 
 template <bool kCommon, bool kUse>

@@ -10,7 +10,7 @@
 
 namespace bd {
 
-// Supplied by whoever links the engine. Never null: the process ends if there is no memory. 16-byte aligned.
+// Supplied by whoever links the engine. Never null: the process ends if there is no memory. Whole pages.
 void* allocate_zeroed(std::size_t size_bytes);
 void free_zeroed(void* memory, std::size_t size_bytes);
 

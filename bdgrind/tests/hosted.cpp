@@ -2,6 +2,8 @@
 //
 // What the engine needs from whoever links it, in an ordinary program; in the tool it is tool/runtime.cpp.
 
+#include <sys/mman.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -18,13 +20,13 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
 }
 
 void* allocate_zeroed(std::size_t size_bytes) {
-    void* const memory = std::calloc(size_bytes, 1);
-    if (memory == nullptr) std::abort();
+    void* const memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
     return memory;
 }
 
-void free_zeroed(void* memory, std::size_t) {
-    std::free(memory);
+void free_zeroed(void* memory, std::size_t size_bytes) {
+    munmap(memory, size_bytes);
 }
 
 }  // namespace bd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/cache_tags.h"
+#include "engine/cache_lines.h"
 
 #include <algorithm>
 #include <fstream>
@@ -13,24 +13,27 @@
 namespace bd {
 namespace {
 
+struct Nothing {};
+using Lines = CacheLines<Nothing>;
+
 constexpr LineNumber line(std::uint64_t number) {
     return LineNumber{number};
 }
 
 // Uses or inserts a line; says "hit", "fill" or the number of the evicted line.
-std::string touch(CacheTags& tags, LineNumber number) {
-    if (const std::uint32_t index = tags.use(number); index != CacheTags::kAbsent) {
+std::string touch(Lines& tags, LineNumber number) {
+    if (const std::uint32_t index = tags.use(number); index != Lines::kAbsent) {
         EXPECT_EQ(tags[index], number);
         return "hit";
     }
-    const CacheTags::Place place = tags.insert(number);
+    const Lines::Place place = tags.insert(number);
     EXPECT_EQ(tags[place.index], number);
     EXPECT_EQ(tags.find(number), place.index);
     return place.evicted == kNoLine ? "fill" : std::to_string(static_cast<std::uint64_t>(place.evicted));
 }
 
-TEST(CacheTags, ReplacesTheLeastRecentlyUsedLine) {
-    CacheTags tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
+TEST(CacheLines, ReplacesTheLeastRecentlyUsedLine) {
+    Lines tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
     ASSERT_EQ(tags.set_of(line(0)), tags.set_of(line(6)));
     //                                            the set after it, most recently used line first
     EXPECT_EQ(touch(tags, line(0)), "fill");  //  0
@@ -48,17 +51,17 @@ TEST(CacheTags, ReplacesTheLeastRecentlyUsedLine) {
     EXPECT_EQ(touch(tags, line(0)), "1");     //  0 6 5 3
 }
 
-TEST(CacheTags, FindingIsNoUse) {
-    CacheTags tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
+TEST(CacheLines, FindingIsNoUse) {
+    Lines tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
     EXPECT_EQ(touch(tags, line(0)), "fill");  //  0
     EXPECT_EQ(touch(tags, line(1)), "fill");  //  1 0
-    EXPECT_NE(tags.find(line(0)), CacheTags::kAbsent);
-    EXPECT_EQ(tags.find(line(2)), CacheTags::kAbsent);
+    EXPECT_NE(tags.find(line(0)), Lines::kAbsent);
+    EXPECT_EQ(tags.find(line(2)), Lines::kAbsent);
     EXPECT_EQ(touch(tags, line(2)), "0");     //  2 1
 }
 
-TEST(CacheTags, ALineKeepsItsIndexAsLongAsItStays) {
-    CacheTags tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
+TEST(CacheLines, ALineKeepsItsIndexAsLongAsItStays) {
+    Lines tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
     const std::uint32_t index = tags.insert(line(7)).index;
     for (const std::uint64_t other : {1, 2, 3, 4, 5, 6, 1, 8}) {
         touch(tags, line(other));
@@ -66,8 +69,8 @@ TEST(CacheTags, ALineKeepsItsIndexAsLongAsItStays) {
     }
 }
 
-TEST(CacheTags, WithOneWayEveryLineOfASetEvictsTheOther) {
-    CacheTags tags({.size_bytes = 2 * 64, .ways = 1, .line_bytes = 64});
+TEST(CacheLines, WithOneWayEveryLineOfASetEvictsTheOther) {
+    Lines tags({.size_bytes = 2 * 64, .ways = 1, .line_bytes = 64});
     ASSERT_EQ(tags.set_of(line(0)), tags.set_of(line(2)));
     ASSERT_NE(tags.set_of(line(0)), tags.set_of(line(1)));
     EXPECT_EQ(touch(tags, line(0)), "fill");  //  0 | -
@@ -77,8 +80,8 @@ TEST(CacheTags, WithOneWayEveryLineOfASetEvictsTheOther) {
     EXPECT_EQ(touch(tags, line(1)), "hit");   //  0 | 1
 }
 
-TEST(CacheTags, TheNumberOfSetsNeedNotBeAPowerOfTwo) {
-    CacheTags tags({.size_bytes = 3 * 2 * 64, .ways = 2, .line_bytes = 64});
+TEST(CacheLines, TheNumberOfSetsNeedNotBeAPowerOfTwo) {
+    Lines tags({.size_bytes = 3 * 2 * 64, .ways = 2, .line_bytes = 64});
     EXPECT_EQ(tags.size(), 6u);
     EXPECT_EQ(tags.set_of(line(5)), 2u);
     EXPECT_EQ(tags.set_of(line(6)), 0u);
@@ -93,14 +96,14 @@ TEST(CacheTags, TheNumberOfSetsNeedNotBeAPowerOfTwo) {
     EXPECT_EQ(touch(tags, line(3)), "hit");   //  3 6   | 4     | 2 8
 }
 
-TEST(CacheTags, ASingleSetTakesEveryLine) {
-    CacheTags tags({.size_bytes = 3 * 64, .ways = 3, .line_bytes = 64});
+TEST(CacheLines, ASingleSetTakesEveryLine) {
+    Lines tags({.size_bytes = 3 * 64, .ways = 3, .line_bytes = 64});
     EXPECT_EQ(tags.set_of(line(12345)), 0u);
 }
 
 // callgrind --cacheuse drops the upper half of a line's number.
-TEST(CacheTags, TheWholeNumberIsTheTag) {
-    CacheTags tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
+TEST(CacheLines, TheWholeNumberIsTheTag) {
+    Lines tags({.size_bytes = 4 * 64, .ways = 4, .line_bytes = 64});
     const auto far = [](unsigned bits) { return line(1 + (std::uint64_t{1} << bits)); };
     EXPECT_EQ(touch(tags, line(1)), "fill");
     EXPECT_EQ(touch(tags, far(26)), "fill");  // 4 GiB apart
@@ -109,26 +112,26 @@ TEST(CacheTags, TheWholeNumberIsTheTag) {
     EXPECT_EQ(touch(tags, line(1)), "hit");
 }
 
-TEST(CacheTags, LineZeroIsALineLikeAnyOther) {
-    CacheTags tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
-    EXPECT_EQ(tags.find(line(0)), CacheTags::kAbsent);
-    EXPECT_EQ(tags.use(line(0)), CacheTags::kAbsent);
+TEST(CacheLines, LineZeroIsALineLikeAnyOther) {
+    Lines tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
+    EXPECT_EQ(tags.find(line(0)), Lines::kAbsent);
+    EXPECT_EQ(tags.use(line(0)), Lines::kAbsent);
     EXPECT_EQ(touch(tags, line(0)), "fill");
     EXPECT_EQ(touch(tags, line(0)), "hit");
 }
 
-TEST(CacheTags, AClearedPlaceIsEmpty) {
-    CacheTags tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
+TEST(CacheLines, AClearedPlaceIsEmpty) {
+    Lines tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
     const std::uint32_t index = tags.insert(line(3)).index;
     tags.clear(index);
     EXPECT_EQ(tags[index], kNoLine);
-    EXPECT_EQ(tags.find(line(3)), CacheTags::kAbsent);
+    EXPECT_EQ(tags.find(line(3)), Lines::kAbsent);
 }
 
 // Caches with more than 16 ways are searched in another way than those with fewer.
-TEST(CacheTags, FillsAndReplacesAnyNumberOfWaysInOrder) {
+TEST(CacheLines, FillsAndReplacesAnyNumberOfWaysInOrder) {
     for (const std::uint32_t ways : {1, 2, 3, 7, 8, 11, 12, 15, 16, 17, 20, 64, 1000}) {
-        CacheTags tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
+        Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
         for (std::uint64_t i = 0; i < ways; ++i) ASSERT_EQ(touch(tags, line(i)), "fill") << ways << " ways";
         for (std::uint64_t i = 0; i < ways; ++i) ASSERT_EQ(touch(tags, line(i)), "hit") << ways << " ways";
         for (std::uint64_t i = 0; i < 3 * ways; ++i) {
@@ -139,24 +142,24 @@ TEST(CacheTags, FillsAndReplacesAnyNumberOfWaysInOrder) {
 
 // A look-up may compare a part of each tag first. These lines agree in their low 16 bits, in the exclusive or
 // of their 16-bit parts, or in their low 32 bits, with each other or with an empty place.
-TEST(CacheTags, LinesThatAgreeInPartOfTheirTagsAreTold) {
+TEST(CacheLines, LinesThatAgreeInPartOfTheirTagsAreTold) {
     for (const std::uint32_t ways : {4, 16, 20}) {
-        CacheTags tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
+        Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
         const std::uint64_t similar[] = {0x1'0001, 0x1'0000'0001, 0, 0x1'0001'0000};
         for (const std::uint64_t number : similar) {
-            EXPECT_EQ(tags.find(line(number)), CacheTags::kAbsent);
+            EXPECT_EQ(tags.find(line(number)), Lines::kAbsent);
             EXPECT_EQ(touch(tags, line(number)), "fill");
         }
         for (const std::uint64_t number : similar) EXPECT_EQ(touch(tags, line(number)), "hit");
     }
 }
 
-TEST(CacheTags, BehavesLikeListsOfLines) {
+TEST(CacheLines, BehavesLikeListsOfLines) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
         const auto ways = static_cast<std::uint32_t>(1 + random() % 20);
         const std::uint64_t sets = 1 + random() % 9;
-        CacheTags tags({.size_bytes = ways * sets * 32, .ways = ways, .line_bytes = 32});
+        Lines tags({.size_bytes = ways * sets * 32, .ways = ways, .line_bytes = 32});
         std::vector<std::vector<std::uint64_t>> expected(sets);  // most recently used line first
         // So far apart that some agree in part of their tags.
         const unsigned far = static_cast<unsigned>(random() % 40);
@@ -180,7 +183,7 @@ TEST(CacheTags, BehavesLikeListsOfLines) {
 }
 
 // A last-level cache of half a gigabyte has up to 100 MiB of tags; a small program must not pay for them.
-TEST(CacheTags, OnlyTheSetsThatAreUsedTakeMemory) {
+TEST(CacheLines, OnlyTheSetsThatAreUsedTakeMemory) {
     const auto resident_pages = [] {
         std::size_t all = 0;
         std::size_t resident = 0;
@@ -189,7 +192,7 @@ TEST(CacheTags, OnlyTheSetsThatAreUsedTakeMemory) {
     };
     const std::size_t before = resident_pages();
     ASSERT_NE(before, 0u);
-    CacheTags tags({.size_bytes = std::uint64_t{512} << 20, .ways = 16, .line_bytes = 64});
+    Lines tags({.size_bytes = std::uint64_t{512} << 20, .ways = 16, .line_bytes = 64});
     for (std::uint64_t number = 0; number < 100; ++number) touch(tags, line(number * 1000003));
     // The sanitizer keeps a byte for every eight, hence the margin.
     EXPECT_LT((resident_pages() - before) * 4096, std::size_t{20} << 20);

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One set-associative cache with least-recently-used replacement: which lines are in it, and for each of them what
+// its user wants to know about it, a Use. A line's index does not change as long as the line stays.
+//
+// Caches of up to 16 ways, that is nearly all, keep what a look-up needs of a set in one line of the host's cache:
+// 16 bits of each tag, compared all at once, and the order of use as 16 four-bit numbers. Others are searched way by
+// way.
+
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "engine/check.h"
+#include "engine/geometry.h"
+#include "engine/types.h"
+#include "engine/zeroed_array.h"
+
+namespace bd {
+
+// `Use` must be fine as zero bytes.
+template <class Use>
+class CacheLines {
+public:
+    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+
+    struct Place {
+        std::uint32_t index;
+        LineNumber evicted;  // what was there before; kNoLine: nothing
+    };
+
+    explicit CacheLines(const CacheGeometry& geometry)
+        : ways_(geometry.ways),
+          sets_(geometry.sets()),
+          set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
+          lines_(geometry.lines()),
+          few_ways_(ways_ <= kFewWays ? sets_ : 0),
+          order_(ways_ <= kFewWays ? 0 : geometry.lines()) {
+        BD_CHECK(geometry_error(geometry) == nullptr);
+    }
+
+    std::uint64_t set_of(LineNumber line) const {
+        const auto number = static_cast<std::uint64_t>(line);
+        return set_mask_ != 0 ? number & set_mask_ : number % sets_;
+    }
+
+    // kNoLine if there is none.
+    LineNumber operator[](std::uint32_t index) const { return line_of(lines_[index].tag); }
+    Use& use_of(std::uint32_t index) { return lines_[index].use; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(lines_.size()); }
+
+    // Where `line` is, or kAbsent. Does not count as a use.
+    std::uint32_t find(LineNumber line) const {
+        const std::uint64_t set = set_of(line);
+        return ways_ <= kFewWays ? find_in_few(set, line) : find_in_many(set, line);
+    }
+
+    // Uses `line` if it is there and returns its index, else kAbsent.
+    std::uint32_t use(LineNumber line) {
+        const std::uint64_t set = set_of(line);
+        if (ways_ <= kFewWays) {
+            const std::uint32_t index = find_in_few(set, line);
+            if (index != kAbsent) few_ways_[set].order.use(static_cast<unsigned>(index - set * ways_));
+            return index;
+        }
+        const std::uint32_t index = find_in_many(set, line);
+        if (index != kAbsent) {
+            std::uint16_t* order = &order_[set * ways_];
+            const auto way = static_cast<std::uint16_t>(index - set * ways_);
+            make_first(order, static_cast<std::size_t>(std::find(order, order + ways_, way) - order));
+        }
+        return index;
+    }
+
+    // Puts `line`, which must be absent, in the place of the least recently used line of its set.
+    Place insert(LineNumber line) {
+        const std::uint64_t set = set_of(line);
+        std::uint64_t way;
+        if (ways_ <= kFewWays) {
+            FewWays& few = few_ways_[set];
+            way = few.order.use_oldest(ways_);
+            few.tag_bits[way] = tag_bits(line);
+        } else {
+            std::uint16_t* order = &order_[set * ways_];
+            if (order[0] == order[1]) {  // still zeros
+                for (std::uint32_t i = 0; i < ways_; ++i) order[i] = static_cast<std::uint16_t>(i);
+            }
+            make_first(order, ways_ - 1);
+            way = order[0];
+        }
+        const auto index = static_cast<std::uint32_t>(set * ways_ + way);
+        return {index, line_of(std::exchange(lines_[index].tag, tag_of(line)))};
+    }
+
+    // Empties a place.
+    void clear(std::uint32_t index) { lines_[index].tag = 0; }
+
+    // (All of these are to be inlined: gcc drops calls of functions that do nothing but prefetch.)
+    //
+    // Asks the host's memory for what a look-up of `line` reads first, and then, once that has come, for the rest:
+    // the line itself, or the one that it will replace.
+    [[gnu::always_inline]] void prefetch_set(LineNumber line) const {
+        if (ways_ <= kFewWays) __builtin_prefetch(&few_ways_[set_of(line)]);
+    }
+    [[gnu::always_inline]] void prefetch_line(LineNumber line) const {
+        if (ways_ > kFewWays) return;
+        const std::uint64_t set = set_of(line);
+        const FewWays& few = few_ways_[set];
+        const unsigned found = ways_with(few, tag_bits(line));
+        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few.order.oldest(ways_);
+        __builtin_prefetch(&lines_[set * ways_ + way], 1);
+    }
+    // The use of the line that goes next from the set of `line`.
+    const Use& oldest_use(LineNumber line) const {
+        const std::uint64_t set = set_of(line);
+        const std::uint64_t way = ways_ <= kFewWays ? few_ways_[set].order.oldest(ways_) : order_[set * ways_ + ways_ - 1];
+        return lines_[set * ways_ + way].use;
+    }
+
+private:
+    static constexpr std::uint32_t kFewWays = 16;
+
+    // The ways of a set, most recently used first: sixteen numbers of four bits.
+    class Order {
+    public:
+        void use(unsigned way) {
+            // The lowest zero among the differences tells the way's rank.
+            const std::uint64_t differences = ways() ^ way * kOnes;
+            const std::uint64_t zeros = (differences - kOnes) & ~differences & (kOnes << 3);
+            move_to_front(static_cast<unsigned>(std::countr_zero(zeros)) / 4, way);
+        }
+        // Of the first `count` ways.
+        unsigned oldest(unsigned count) const { return static_cast<unsigned>(ways() >> 4 * (count - 1) & 0xf); }
+        unsigned use_oldest(unsigned count) {
+            const unsigned way = oldest(count);
+            move_to_front(count - 1, way);
+            return way;
+        }
+
+    private:
+        static constexpr std::uint64_t kOnes = 0x1111111111111111;
+        static constexpr std::uint64_t kInitial = 0xfedcba9876543210;
+
+        std::uint64_t ways() const { return ranks_ ^ kInitial; }
+
+        void move_to_front(unsigned rank, unsigned way) {
+            const std::uint64_t before = (std::uint64_t{1} << 4 * rank) - 1;
+            const std::uint64_t after = ~before << 4;
+            const std::uint64_t now = ways();
+            ranks_ = ((now & after) | (now & before) << 4 | way) ^ kInitial;
+        }
+
+        std::uint64_t ranks_;  // such that zero means the ways by their numbers
+    };
+
+    struct Line {
+        std::uint64_t tag;  // see tag_of
+        [[no_unique_address]] Use use;
+    };
+
+    struct alignas(64) FewWays {
+        std::uint16_t tag_bits[kFewWays];
+        Order order;
+    };
+
+    // Stored so that zero bytes mean an empty place.
+    static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
+    static LineNumber line_of(std::uint64_t tag) { return LineNumber{tag - 1}; }
+
+    // Lines of the same set that are in use together should differ here.
+    static std::uint16_t tag_bits(LineNumber line) {
+        const auto number = static_cast<std::uint64_t>(line);
+        return static_cast<std::uint16_t>(number ^ number >> 16 ^ number >> 32);
+    }
+
+    std::uint32_t find_in_few(std::uint64_t set, LineNumber line) const {
+        for (unsigned ways = ways_with(few_ways_[set], tag_bits(line)); ways != 0; ways &= ways - 1) {
+            const auto way = static_cast<unsigned>(std::countr_zero(ways));
+            if (way < ways_ && lines_[set * ways_ + way].tag == tag_of(line)) {
+                return static_cast<std::uint32_t>(set * ways_ + way);
+            }
+        }
+        return kAbsent;
+    }
+
+    // A bit for each way that has these tag bits.
+    static unsigned ways_with(const FewWays& few, std::uint16_t bits) {
+#if defined(__SSE2__)
+        const __m128i wanted = _mm_set1_epi16(static_cast<short>(bits));
+        const auto* halves = reinterpret_cast<const __m128i*>(few.tag_bits);
+        return static_cast<unsigned>(_mm_movemask_epi8(
+            _mm_packs_epi16(_mm_cmpeq_epi16(halves[0], wanted), _mm_cmpeq_epi16(halves[1], wanted))));
+#else
+        unsigned ways = 0;
+        for (unsigned way = 0; way < kFewWays; ++way) ways |= (few.tag_bits[way] == bits ? 1u : 0u) << way;
+        return ways;
+#endif
+    }
+
+    std::uint32_t find_in_many(std::uint64_t set, LineNumber line) const {
+        const std::uint64_t first = set * ways_;
+        for (std::uint32_t way = 0; way < ways_; ++way) {
+            if (lines_[first + way].tag == tag_of(line)) return static_cast<std::uint32_t>(first + way);
+        }
+        return kAbsent;
+    }
+
+    static void make_first(std::uint16_t* order, std::size_t rank) {
+        const std::uint16_t way = order[rank];
+        std::copy_backward(order, order + rank, order + rank + 1);
+        order[0] = way;
+    }
+
+    std::uint32_t ways_;
+    std::uint64_t sets_;
+    std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
+    ZeroedArray<Line> lines_;
+    ZeroedArray<FewWays> few_ways_;     // by set, if there are few
+    ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
+};
+
+}  // namespace bd
