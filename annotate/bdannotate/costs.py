@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .model import (
-    Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row, add_rows,
+    Call, CallSite, Instruction, InstructionCall, Jump, JumpCount, Place, Row, add_rows,
     sum_rows,
 )
 

@@ -37,7 +37,8 @@ def _sentences(hint: Hint, page: Page) -> list[str]:
     use = hint.use
     accesses = f"{use.accesses_per_line:.1f}"
     if use.average_accesses > _SKEWED * use.accesses_per_line:
-        accesses = f"typically {accesses} (the harmonic mean; on average {use.average_accesses:.1f})"
+        average = f"on average {use.average_accesses:.1f}"
+        accesses = f"typically {accesses} (the harmonic mean; {average})"
     sentences = [
         f"Never used: {short_count(use.never_used)} bytes, {100 * hint.share:.1f}% of the "
         f"program's, {100 * use.unused_share:.1f}% of what was loaded here. Per line "

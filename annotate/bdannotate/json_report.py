@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .columns import Column
 from .diff import Diff
-from .metrics import Metric, Number
+from .metrics import Metric
 from .model import Call, Function, Part, Profile, Row
 from .per_file import PerFile, Spread
 from .report import Entry, Report

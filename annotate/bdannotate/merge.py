@@ -12,7 +12,7 @@ from typing import TypeVar
 from .costs import Costs
 from .errors import UserError
 from .model import (
-    Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Profile, Row,
+    Call, CallSite, Function, Instruction, InstructionCall, JumpCount, Place, Profile, Row,
     add_rows,
 )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -50,6 +51,26 @@ class _ArgumentParser(argparse.ArgumentParser):
         raise UserError(f"{message} (see --help)")
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Options as they are written: --sort=KEYS, --hints[=no]; no breaks at hyphens."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=31, width=_HELP_WIDTH)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        value = str(action.metavar or "|".join(map(str, action.choices or ())))
+        if not value:
+            return ", ".join(action.option_strings)
+        short = [name for name in action.option_strings if not name.startswith("--")]
+        long = [name for name in action.option_strings if name.startswith("--")]
+        form = "[=no]" if long[0] in _FLAGS else f"={value}"
+        return ", ".join([f"{name} {value}" for name in short] + [f"{name}{form}" for name in long])
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+_HELP_WIDTH = 100
 _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
@@ -67,9 +88,9 @@ def _parser() -> argparse.ArgumentParser:
         "the newest bdgrind.out.* of the current folder is taken.",
         allow_abbrev=False,
         add_help=False,
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=100),
+        formatter_class=_HelpFormatter,
     )
-    parser.add_argument("profiles", nargs="*", metavar="PROFILE", help=argparse.SUPPRESS)
+    parser.add_argument("profiles", nargs="*", help=argparse.SUPPRESS)
 
     what = parser.add_argument_group("what to report")
     modes = what.add_mutually_exclusive_group()
@@ -84,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--tree", choices=("none", "caller", "calling", "both"), default="none",
                       help="callers and callees of each function [none]")
     _flag(what, "--files", "costs by file and function, and by function and file", "no")
-    _flag(what, "--annotate", "source files with costs beside each line (also --auto)", "no",
+    _flag(what, "--annotate", "source files with costs beside each line", "no",
           "--auto")
     what.add_argument("-I", "--include", action="append", default=[], metavar="DIR",
                       help="where to look for source files")
@@ -95,11 +116,11 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--function", metavar="REGEX", help="only functions whose names match")
 
     numbers = parser.add_argument_group("which numbers")
-    numbers.add_argument("--show", default="", metavar="A,B:self,C:incl",
-                         help="the columns; events, sums and ratios by name")
-    numbers.add_argument("--sort", default="", metavar="A:incl:2,B",
-                         help="the columns to sort by, each with a threshold if wanted "
-                         "[the first one shown]")
+    numbers.add_argument("--show", default="", metavar="COLUMNS",
+                         help="what is shown: events, sums and ratios by name, as Ir,SpLoss1:self")
+    numbers.add_argument("--sort", default="", metavar="COLUMNS",
+                         help="what is sorted by, each with a threshold if wanted, as "
+                         "SpLoss1:self:2,Ir [the first column shown]")
     numbers.add_argument("--threshold", type=float, metavar="PERCENT",
                          help="leave out what has less of the total in the sort columns "
                          f"[{DEFAULT_THRESHOLD:g}; JSON and CSV leave out nothing]")
@@ -129,12 +150,13 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--baseline", metavar="PROFILE",
                         help="the profile that conditions with + compare with")
     output.add_argument("-h", "--help", action="help", help="print this and exit")
-    output.add_argument("--version", action="version", version=f"bd_annotate {__version__}")
+    output.add_argument("--version", action="version", version=f"bd_annotate {__version__}",
+                        help="print the version and exit")
     return parser
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, default: str, *others: str) -> None:
-    group.add_argument(name, *others, choices=_YES_NO, default=None, metavar="yes|no",
+    group.add_argument(name, *others, choices=_YES_NO, default=None,
                        help=f"{text} [{default}]")
 
 

@@ -23,7 +23,11 @@ def calls(name, count, cost):
 
 
 def test_inclusive_is_self_and_calls():
-    graph = graph_of("fn=main\n1 10\n" + calls("f", 2, 30) + "fn=f\n1 20\n" + calls("g", 1, 10) + "fn=g\n1 10\n")
+    graph = graph_of(
+        "fn=main\n1 10\n" + calls("f", 2, 30)
+        + "fn=f\n1 20\n" + calls("g", 1, 10)
+        + "fn=g\n1 10\n"
+    )
     costs = {f.name: (c.self_cost, c.inclusive, c.calls) for f, c in graph.functions.items()}
     assert costs == {"main": ((10,), (40,), 0), "f": ((20,), (30,), 2), "g": ((10,), (10,), 1)}
     assert graph.cycles == ()

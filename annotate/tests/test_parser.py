@@ -25,7 +25,8 @@ def test_without_line_detail_only_functions_are_kept_apart():
 
 
 def test_inlined_files_belong_to_the_function_and_fn_returns_to_its_file():
-    profile = parse_text(HEAD + OPEN_F + "1 1\nfi=inline.h\n2 1\nfe=a.c\n3 1\nfi=inline.h\nfn=g\n4 1\n")
+    text = "1 1\nfi=inline.h\n2 1\nfe=a.c\n3 1\nfi=inline.h\nfn=g\n4 1\n"
+    profile = parse_text(HEAD + OPEN_F + text)
     assert profile.lines == {
         Place(F, "a.c"): {1: (1, 0), 3: (1, 0)},
         Place(F, "inline.h"): {2: (1, 0)},
@@ -83,7 +84,8 @@ def test_names_are_compressed_per_kind():
 
 
 def test_names_that_only_look_compressed():
-    profile = parse_text(HEAD + "fl=a.c\nfn=(below main)\n1 1\nfn=(3) (anonymous namespace)::f(int)\n1 1\n")
+    text = "fl=a.c\nfn=(below main)\n1 1\nfn=(3) (anonymous namespace)::f(int)\n1 1\n"
+    profile = parse_text(HEAD + text)
     names = [place.function.name for place in profile.lines]
     assert names == ["(below main)", "(anonymous namespace)::f(int)"]
 
@@ -118,7 +120,8 @@ def test_headers_are_kept():
 
 
 def test_cachegrind_format():
-    text = "desc: I1 cache: 64 B\ncmd: ./t\nevents: Ir I1mr Dr\nfl=a.c\nfn=f\n3 1 . 2\nsummary: 1 0 2\n"
+    text = "desc: I1 cache: 64 B\ncmd: ./t\nevents: Ir I1mr Dr\nfl=a.c\nfn=f\n3 1 . 2\n"
+    text += "summary: 1 0 2\n"
     profile = parse_text(text)
     assert profile.lines == {Place(Function("", "a.c", "f"), "a.c"): {3: (1, 0, 2)}}
     assert profile.parts[0].claims[0].row == (1, 0, 2)
@@ -155,14 +158,16 @@ BROKEN = {
     "calls without callee": (HEAD + OPEN_F + "calls=1 1\n", 7, "calls= without cfn="),
     "calls without count": (HEAD + OPEN_F + "cfn=g\ncalls=\n", 8, "needs a count and a position"),
     "calls without costs": (HEAD + OPEN_F + "cfn=g\ncalls=1 1\nfn=g\n", 9, "are missing here"),
-    "truncated in a call": (HEAD + OPEN_F + "cfn=g\ncalls=1 1", 8, "ends in the middle of a call"),
+    "cut in a call": (HEAD + OPEN_F + "cfn=g\ncalls=1 1", 8, "ends in the middle of a call"),
     "jcnd without slash": (HEAD + OPEN_F + "jcnd=1 2\n", 7, "followed/executed"),
     "jump without target": (HEAD + OPEN_F + "jump=1\n", 7, "target of the jump is incomplete"),
     "unknown directive": (HEAD + OPEN_F + "cfx=1\n", 7, "not understood"),
     "too many totals": (HEAD + "totals: 1 2 3\n", 4, "totals: has 3 counts for 2 events"),
     "totals of words": (HEAD + "totals: a\n", 4, "not a count"),
     "other events later": (HEAD + OPEN_F + "1 1\nevents: Dw\nfn=f\n", 8, "other events"),
-    "a position too few": ("positions: instr line\nevents: Ir\n" + OPEN_F + "0x1\n", 6, "incomplete"),
+    "half a position": (
+        "positions: instr line\nevents: Ir\n" + OPEN_F + "0x1\n", 6, "position is incomplete",
+    ),
 }
 
 
