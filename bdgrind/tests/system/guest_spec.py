@@ -5,6 +5,7 @@
     // run: OPTIONS                        options of the tool
     // arguments: WORDS                    of the guest
     // needs: FLAG...                      processor features (/proc/cpuinfo); else skipped
+    // output: varies                      from run to run, under every tool
     // oracle: no                          not comparable with the oracle, or with Callgrind, as
     // callgrind: no                         the comment explains
     // last: N                             instructions of the last block; else 2, of libc's _exit
@@ -109,6 +110,7 @@ class GuestSpec:
     run: tuple[str, ...]
     arguments: tuple[str, ...]
     needs: tuple[str, ...]
+    output_varies: bool
     oracle: bool
     callgrind: bool
     last_block: int
@@ -133,6 +135,7 @@ def read_spec(source: Path) -> GuestSpec:
         run=tuple(" ".join(lines.get("run", [])).split()),
         arguments=tuple(" ".join(lines.get("arguments", [])).split()),
         needs=tuple(" ".join(lines.get("needs", [])).split()),
+        output_varies=lines.get("output") == ["varies"],
         oracle=lines.get("oracle") != ["no"],
         callgrind=lines.get("callgrind") != ["no"],
         last_block=int(lines.get("last", ["2"])[0]),
