@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Short traces through the whole engine, with what they cost worked out by hand. What the parts do for
+// themselves is tested with them; here it is who is charged for what.
+
+#include "engine/engine.h"
+
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace bd {
+namespace {
+
+using test::Program;
+using test::Trace;
+constexpr JumpKind kJump = JumpKind::kJump;
+constexpr JumpKind kCall = JumpKind::kCall;
+constexpr JumpKind kReturn = JumpKind::kReturn;
+
+// Events by name, those that are zero left out.
+using Events = std::map<std::string, std::uint64_t>;
+
+Events events_of(ConstCosts costs) {
+    Events events;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        if (costs[i] != 0) events[kEvents[i].name] = costs[i];
+    }
+    return events;
+}
+
+// Only the events asked for: those of the data lines, say.
+Events only(const Events& events, const std::string& suffix) {
+    Events chosen;
+    for (const auto& [name, count] : events) {
+        if (name.ends_with(suffix)) chosen[name] = count;
+    }
+    return chosen;
+}
+
+// Every data access to another line evicts the one before: D1 is a single line. Code stays where it is, and
+// so does everything in LL.
+constexpr CacheGeometries kTinyD1{.i1 = {64 * 1024, 16, 64}, .d1 = {64, 1, 64}, .ll = {1024 * 1024, 16, 64}};
+
+class ReplayTest : public testing::Test {
+protected:
+    // Runs the trace to its end.
+    void replay(const EngineConfig& config = {.caches = kTinyD1}) {
+        engine_ = std::make_unique<Engine>(config);
+        engine_->replay(trace_.all());
+        engine_->finish();
+    }
+
+    // Self costs, over all contexts.
+    Events self(const Block& block, std::size_t instruction = 0) const {
+        std::vector<std::uint64_t> sum(engine_->events().width());
+        for (const BlockCost* cost : engine_->blocks().all()) {
+            if (cost->block != &block) continue;
+            for (const Exit& exit : block.exits()) {
+                if (instruction >= exit.instructions) continue;
+                const std::uint64_t taken = cost->exits[exit.index].taken;
+                sum[column(Event::kIr)] += taken;
+                for (const Access& access : block.accesses().first(exit.accesses)) {
+                    if (access.instruction != instruction) continue;
+                    sum[column(is_write(access.kind) ? Event::kDw : Event::kDr)] += taken;
+                }
+            }
+            if (cost->instructions[instruction] != kNoCost) {
+                add(sum, engine_->costs()[cost->instructions[instruction]]);
+            }
+        }
+        return events_of(sum);
+    }
+
+    // Inclusive costs of the calls from one function to another.
+    Events below(const Function& caller, const Function& callee) const {
+        std::vector<std::uint64_t> sum(engine_->events().width());
+        for (std::uint32_t id = 1; id <= engine_->arcs().size(); ++id) {
+            const Arc& arc = engine_->arcs()[ArcId{id}];
+            if (&arc.site.from->context->function() == &caller &&
+                &arc.callee->context->function() == &callee) {
+                add(sum, engine_->arcs().costs(ArcId{id}));
+            }
+        }
+        return events_of(sum);
+    }
+    std::uint64_t calls(const Function& caller, const Function& callee) const {
+        std::uint64_t calls = 0;
+        for (std::uint32_t id = 1; id <= engine_->arcs().size(); ++id) {
+            const Arc& arc = engine_->arcs()[ArcId{id}];
+            if (&arc.site.from->context->function() == &caller &&
+                &arc.callee->context->function() == &callee) {
+                calls += arc.calls;
+            }
+        }
+        return calls;
+    }
+
+    Program program_;
+    Function& main_ = program_.function("main");
+    Function& f_ = program_.function("f");
+    Function& g_ = program_.function("g");
+    Function& handler_ = program_.function("handler");
+
+    // Each one line of code, so that fetches are no matter. main begins with stack pointer 1000.
+    const Block& main_calls_ = program_.entry(main_, 0x1000).op().ends(kCall);
+    const Block& main_goes_on_ = program_.code(main_, 0x1004).op().ends(kJump);
+    const Block& main_reads_ = program_.code(main_, 0x1008).op().reads(8).ends(kJump);
+    const Block& f_reads_ = program_.entry(f_, 0x2000).op().reads(8).ends(kReturn);
+    const Block& f_calls_ = program_.code(f_, 0x2004).op().ends(kCall);
+    const Block& f_returns_ = program_.code(f_, 0x2008).op().ends(kReturn);
+    const Block& g_reads_ = program_.entry(g_, 0x3000).op().reads(8).ends(kReturn);
+    const Block& handler_reads_ = program_.entry(handler_, 0x4000).op().reads(8).ends(kReturn);
+
+    Trace trace_;
+    std::unique_ptr<Engine> engine_;
+};
+
+// --- What a block costs
+// -----------------------------------------------------------------------------------------
+
+TEST_F(ReplayTest, InstructionsAndAccessesAreCountedUpToTheExitTaken) {
+    const Block& block =
+        program_.code(main_, 0x5000).op().reads(8).may_exit().op().writes(4).op().modifies(2).ends();
+    trace_.thread(1).run(block, 1000, {0x100, 0x100, 0x100}).run_to(block, 0, 1000, {0x100});
+    replay({.caches = kTinyD1, .cache_sim = false});
+    EXPECT_EQ(self(block, 0), (Events{{"Ir", 2}, {"Dr", 2}}));
+    EXPECT_EQ(self(block, 1), (Events{{"Ir", 1}, {"Dw", 1}}));
+    EXPECT_EQ(self(block, 2), (Events{{"Ir", 1}, {"Dw", 1}})) << "a modify is one access, a write";
+}
+
+TEST_F(ReplayTest, AGuardedAccessThatDidNotHappenIsNotCounted) {
+    const Block& block = program_.code(main_, 0x5000).op().may_read(8).op().may_write(8).op().reads(8).ends();
+    for (const bool cache_sim : {false, true}) {
+        trace_ = Trace();
+        trace_.thread(1).run(block, 1000, {0, 0x100, 0x100}).run(block, 1000, {0, 0, 0x100});
+        replay({.caches = kTinyD1, .cache_sim = cache_sim, .cache_use = false});
+        EXPECT_EQ(self(block, 0)["Dr"], 0u);
+        EXPECT_EQ(self(block, 1)["Dw"], 1u);
+        EXPECT_EQ(self(block, 2)["Dr"], 2u);
+        EXPECT_EQ(self(block, 1)["D1mw"], cache_sim ? 1u : 0u);
+    }
+}
+
+TEST_F(ReplayTest, MissesAreChargedToTheInstructionThatHadThem) {
+    const Block& block =
+        program_.code(main_, 0x5000).op().reads(8).op().reads(8).op().writes(8).op().modifies(8).ends();
+    trace_.thread(1).run(block, 1000, {0x100, 0x100, 0x200, 0x100});
+    replay({.caches = kTinyD1, .cache_use = false});
+    EXPECT_EQ(self(block, 0),
+              (Events{{"Ir", 1}, {"I1mr", 1}, {"ILmr", 1}, {"Dr", 1}, {"D1mr", 1}, {"DLmr", 1}}));
+    EXPECT_EQ(self(block, 1), (Events{{"Ir", 1}, {"Dr", 1}}));
+    EXPECT_EQ(self(block, 2), (Events{{"Ir", 1}, {"Dw", 1}, {"D1mw", 1}, {"DLmw", 1}}));
+    EXPECT_EQ(self(block, 3), (Events{{"Ir", 1}, {"Dw", 1}, {"D1mw", 1}}));
+}
+
+TEST_F(ReplayTest, EveryInstructionThatFetchesALineIsAnAccessToIt) {
+    // Four instructions of 4 bytes, the last across the border of the line that ends at 0x5040.
+    const Block& block = program_.code(main_, 0x5032).op(4).op(4).op(4).op(4).ends();
+    trace_.thread(1).run(block, 1000).run(block, 1000).run(block, 1000);
+    replay();
+    EXPECT_EQ(self(block, 0), (Events{{"Ir", 3},
+                                      {"I1mr", 1},
+                                      {"ILmr", 1},
+                                      {"AcCost1", 1000 / 12},
+                                      {"SpLoss1", 64 - 14},
+                                      {"EvLine1", 1},
+                                      {"UsByte1", 14},
+                                      {"Access1", 12},
+                                      {"AcCost2", 1000 / 12},
+                                      {"SpLoss2", 64 - 14},
+                                      {"EvLine2", 1},
+                                      {"UsByte2", 14},
+                                      {"Access2", 12}}));
+    EXPECT_EQ(self(block, 3), (Events{{"Ir", 3},
+                                      {"I1mr", 1},
+                                      {"ILmr", 1},
+                                      {"AcCost1", 1000 / 3},
+                                      {"SpLoss1", 62},
+                                      {"EvLine1", 1},
+                                      {"UsByte1", 2},
+                                      {"Access1", 3},
+                                      {"AcCost2", 1000 / 3},
+                                      {"SpLoss2", 62},
+                                      {"EvLine2", 1},
+                                      {"UsByte2", 2},
+                                      {"Access2", 3}}));
+}
+
+TEST_F(ReplayTest, ALineAccessedMoreThanAThousandTimesHasNoAccessCost) {
+    trace_.thread(1);
+    for (int i = 0; i < 1001; ++i) trace_.run(main_reads_, 1000, {0x100});
+    replay();
+    // Its own fetches are 1001 as well.
+    EXPECT_EQ(only(self(main_reads_), "1"),
+              (Events{{"SpLoss1", 56 + 60}, {"EvLine1", 2}, {"UsByte1", 8 + 4}, {"Access1", 2002}}));
+}
+
+// The line of code loses its place in LL while an instruction further on in the same block runs.
+TEST_F(ReplayTest, FetchesOfABlockAreCreditedBeforeItsAccessesPushCodeOutOfLl) {
+    const Block& block = program_.code(main_, 0x5000).op().op().reads(8).op().ends();
+    trace_.thread(1).run(block, 1000, {0x10000});  // code in I1; LL: data
+    trace_.run(block, 1000, {0x20000});            // LL: code? no: data again
+    replay({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}});
+    // LL holds one line. The first run loads the code and, at the second instruction, drives it out: two
+    // fetches so far. What the copy in I1 gathers after that is dropped.
+    const Events loader = self(block, 0);
+    EXPECT_EQ(loader.at("Access2"), 2u);
+    EXPECT_EQ(loader.at("UsByte2"), 8u);
+    EXPECT_EQ(loader.at("Access1"), 6u);
+    EXPECT_EQ(loader.at("UsByte1"), 12u);
+}
+
+// As above, with all fetches hitting I1: the accesses run ahead of the fetches' credit then.
+TEST_F(ReplayTest, FetchesThatHitAreCreditedUpToTheInstructionThatPushesTheirLineOut) {
+    const Block& block = program_.code(main_, 0x5000).op().op().may_read(8).op().ends();
+    const Block& same_line = program_.code(main_, 0x5010).op().ends();
+    trace_.thread(1).run(same_line, 1000);
+    trace_.run(block, 1000, {0x10000}).run(block, 1000, {0});
+    replay({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}});
+    // One fetch of the block that loaded the line, two of the other before its read.
+    EXPECT_EQ(self(same_line).at("Access2"), 3u);
+    EXPECT_EQ(self(same_line).at("UsByte2"), 12u);
+    EXPECT_EQ(self(same_line).at("Access1"), 1u + 3 + 3);
+    EXPECT_EQ(self(same_line).at("UsByte1"), 16u);
+}
+
+// --- Whose call it was: what the tool is for
+// ----------------------------------------------------------------------
+
+TEST_F(ReplayTest, ALineEvictedAfterItsCallHasReturnedIsChargedToThatCall) {
+    trace_.thread(1);
+    trace_.run(main_calls_, 1000).run(f_reads_, 992, {0x100});  // f loads a line
+    trace_.run(main_calls_, 1000).run(g_reads_, 992, {0x200});  // g drives it out
+    trace_.run(main_goes_on_, 1000);
+    replay();
+    const Events one_line{
+        {"EvLine1", 2}, {"UsByte1", 8 + 4}, {"SpLoss1", 56 + 60}, {"Access1", 2}, {"AcCost1", 2000}};
+    EXPECT_EQ(only(below(main_, f_), "1"), one_line) << "a line of data and one of code";
+    EXPECT_EQ(only(below(main_, g_), "1"), one_line);
+    EXPECT_EQ(only(self(f_reads_), "1"), one_line);
+}
+
+TEST_F(ReplayTest, EveryCallOnTheChainIsChargedOnce) {
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(g_reads_, 984, {0x100});
+    trace_.run(f_returns_, 992).run(main_reads_, 1000, {0x200});
+    replay();
+    EXPECT_EQ(below(main_, f_)["DLmr"], 1u);
+    EXPECT_EQ(below(f_, g_)["DLmr"], 1u);
+    EXPECT_EQ(below(f_, g_)["UsByte1"], 8u + 4);
+    EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4 + 8);  // f's own code besides
+    EXPECT_EQ(self(f_calls_)["D1mr"], 0u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 3u);
+    EXPECT_EQ(below(main_, g_), Events{});
+}
+
+TEST_F(ReplayTest, WithRecursionAnArcIsChargedForEachOfItsOpenCalls) {
+    trace_.thread(1).run(main_calls_, 1000);
+    for (const Address stack_pointer : {992, 984, 976}) trace_.run(f_calls_, stack_pointer);
+    trace_.run(g_reads_, 968, {0x100}).run(main_reads_, 1000, {0x200});
+    replay();
+    EXPECT_EQ(calls(main_, f_), 1u);
+    EXPECT_EQ(calls(f_, f_), 2u);
+    EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
+    EXPECT_EQ(below(f_, f_)["D1mr"], 2u);
+    EXPECT_EQ(below(f_, g_)["D1mr"], 1u);
+    EXPECT_EQ(below(f_, f_)["Ir"], 3u + 2);
+}
+
+TEST_F(ReplayTest, CallsThatAreOpenAtTheEndHaveTheirCosts) {
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(g_reads_, 984, {0x100});
+    replay();
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
+    EXPECT_EQ(below(main_, f_)["EvLine1"], 3u);
+    EXPECT_EQ(below(f_, g_)["EvLine1"], 2u);
+}
+
+TEST_F(ReplayTest, SkippedCodeIsChargedToTheCallThatLedToIt) {
+    f_.skipped = true;
+    trace_.thread(1).run(main_calls_, 1000).run(f_reads_, 992, {0x100}).run(main_goes_on_, 1000);
+    replay();
+    EXPECT_EQ(calls(main_, f_), 0u);
+    EXPECT_EQ(self(f_reads_), Events{});
+    const Events caller = self(main_calls_);
+    EXPECT_EQ(caller.at("Ir"), 2u);
+    EXPECT_EQ(caller.at("Dr"), 1u);
+    EXPECT_EQ(caller.at("D1mr"), 1u);
+    EXPECT_EQ(caller.at("I1mr"), 2u);
+    EXPECT_EQ(caller.at("EvLine1"), 3u);
+}
+
+TEST_F(ReplayTest, AGuardedAccessOfSkippedCodeIsTakenBackFromThePayer) {
+    g_.skipped = true;
+    const Block& block = program_.entry(g_, 0x5000).op().may_read(8).may_read(8).ends(kReturn);
+    for (const bool cache_sim : {false, true}) {
+        trace_ = Trace();
+        trace_.thread(1).run(main_calls_, 1000).run(block, 992, {0, 0x100}).run(main_goes_on_, 1000);
+        replay({.caches = kTinyD1, .cache_sim = cache_sim});
+        EXPECT_EQ(self(main_calls_)["Dr"], 1u);
+        EXPECT_EQ(self(block), Events{});
+    }
+}
+
+// --- Collecting
+// -----------------------------------------------------------------------------------------------------
+
+TEST_F(ReplayTest, WhatIsLoadedWhileCollectingIsChargedThoughEvictedLater) {
+    trace_.thread(1).run(main_calls_, 1000).run(f_reads_, 992, {0x100});
+    trace_.collect(false).run(main_reads_, 1000, {0x200}).run(main_goes_on_, 1000);
+    replay();
+    EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4);
+    EXPECT_EQ(self(main_reads_), Events{});
+    EXPECT_EQ(self(main_goes_on_), Events{});
+}
+
+TEST_F(ReplayTest, WhatIsLoadedWhileNotCollectingIsNobodys) {
+    trace_.thread(1).collect(false).run(main_calls_, 1000).run(f_reads_, 992, {0x100});
+    trace_.collect(true).run(main_reads_, 1000, {0x104});  // another use of f's line
+    replay();
+    EXPECT_EQ(calls(main_, f_), 0u);
+    EXPECT_EQ(self(f_reads_), Events{});
+    // Its code is in main's line, which was not loaded now either.
+    EXPECT_EQ(self(main_reads_), (Events{{"Ir", 1}, {"Dr", 1}}));
+}
+
+TEST_F(ReplayTest, ACallEnteredBeforeCollectingHasWhatIsCollectedInIt) {
+    trace_.thread(1).collect(false).run(main_calls_, 1000);
+    trace_.run(f_calls_, 992).collect(true).run(g_reads_, 984, {0x100}).run(main_goes_on_, 1000);
+    replay();
+    EXPECT_EQ(calls(main_, f_), 0u);
+    EXPECT_EQ(calls(f_, g_), 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+    EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
+    EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4);
+}
+
+// --- Threads and signal handlers
+// ------------------------------------------------------------------------------------
+
+TEST_F(ReplayTest, EachThreadHasItsOwnCalls) {
+    trace_.thread(1).run(main_calls_, 1000);
+    trace_.thread(2).run(main_calls_, 5000);
+    trace_.thread(1).run(f_calls_, 992);
+    trace_.thread(2).run(g_reads_, 4992, {0x100});
+    trace_.thread(1).run(g_reads_, 984, {0x200});
+    replay();
+    EXPECT_EQ(calls(main_, f_), 1u);
+    EXPECT_EQ(calls(main_, g_), 1u);
+    EXPECT_EQ(calls(f_, g_), 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
+    EXPECT_EQ(below(main_, g_)["D1mr"], 1u);
+    EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
+}
+
+TEST_F(ReplayTest, AThreadThatHasEndedIsStillChargedForItsLines) {
+    trace_.thread(1).run(main_calls_, 1000);
+    trace_.thread(2).run(main_calls_, 5000).run(f_reads_, 4992, {0x100}).mark(Marker::kThreadEnd, 2);
+    trace_.thread(1).run(g_reads_, 992, {0x200});
+    replay();
+    EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4);
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+}
+
+TEST_F(ReplayTest, AThreadNumberIsUsedAgainFromScratch) {
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).mark(Marker::kThreadEnd, 1);
+    trace_.thread(1).run(g_reads_, 900, {0x100});
+    replay();
+    EXPECT_EQ(calls(f_, g_), 0u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+}
+
+TEST_F(ReplayTest, AHandlerIsNoCallOfWhatItInterrupts) {
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);  // about to call g
+    trace_.mark(Marker::kSignalEnter, 1, 0, 800)
+        .run(handler_reads_, 700, {0x100})
+        .mark(Marker::kSignalLeave, 1);
+    trace_.run(g_reads_, 984, {0x200}).run(main_goes_on_, 1000);
+    replay();
+    EXPECT_EQ(self(handler_reads_)["D1mr"], 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
+    EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
+    EXPECT_EQ(calls(f_, g_), 1u) << "the interrupted call still happens";
+    EXPECT_EQ(calls(f_, handler_), 0u);
+}
+
+TEST_F(ReplayTest, AHandlerHasCallsOfItsOwn) {
+    const Block& handler_calls = program_.entry(handler_, 0x4010).op().ends(kCall);
+    trace_.thread(1).run(main_calls_, 1000);
+    trace_.mark(Marker::kSignalEnter, 1, 0, 800).run(handler_calls, 700).run(g_reads_, 692, {0x100});
+    trace_.mark(Marker::kSignalLeave, 1).run(f_reads_, 992, {0x200});
+    replay();
+    EXPECT_EQ(calls(handler_, g_), 1u);
+    EXPECT_EQ(below(handler_, g_)["D1mr"], 1u);
+    EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
+}
+
+// siglongjmp out of a handler that interrupted deep calls.
+TEST_F(ReplayTest, AJumpOutOfAHandlerLeavesItAndTheCallsJumpedOver) {
+    const Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(f_calls_, 984).run(f_calls_, 976);
+    trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(handler_jumps, 800);
+    trace_.run(main_goes_on_, 1000).run(main_calls_, 1000).run(g_reads_, 992, {0x100});
+    replay();
+    EXPECT_EQ(calls(main_, g_), 1u);
+    EXPECT_EQ(calls(f_, f_), 2u);
+    EXPECT_EQ(calls(f_, g_), 0u) << "the call that was interrupted never happened";
+    EXPECT_EQ(below(main_, f_)["Ir"], 3u);
+}
+
+TEST_F(ReplayTest, AJumpOutOfAHandlerOnAnAlternateStackIsNoticedThoughTheStackIsLower) {
+    const Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);
+    trace_.mark(Marker::kSignalEnter, 1, 5000, 6000).run(handler_jumps, 5900);
+    trace_.run(f_returns_, 980).run(main_reads_, 1000, {0x100});
+    replay();
+    EXPECT_EQ(calls(main_, f_), 1u);
+    EXPECT_EQ(calls(f_, g_), 0u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
+    EXPECT_EQ(self(handler_jumps)["Ir"], 1u);
+}
+
+TEST_F(ReplayTest, AHandlerMayInterruptAnother) {
+    const Block& outer = program_.entry(handler_, 0x4010).op().ends(kCall);
+    trace_.thread(1).run(main_calls_, 1000);
+    trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(outer, 800);                     // about to call f
+    trace_.mark(Marker::kSignalEnter, 1, 0, 700)
+        .run(handler_reads_, 600, {0x100})
+        .mark(Marker::kSignalLeave, 1);
+    trace_.run(f_reads_, 792, {0x200}).mark(Marker::kSignalLeave, 1);
+    trace_.run(g_reads_, 992, {0x300});
+    replay();
+    EXPECT_EQ(calls(handler_, f_), 1u);
+    EXPECT_EQ(calls(main_, g_), 1u);
+    EXPECT_EQ(below(handler_, f_)["D1mr"], 1u);
+    EXPECT_EQ(self(handler_reads_)["D1mr"], 1u);
+}
+
+TEST_F(ReplayTest, AJumpMayLeaveSeveralHandlersAtOnce) {
+    const Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);
+    trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(jumps, 800);
+    trace_.mark(Marker::kSignalEnter, 1, 5000, 6000).run(jumps, 5900);
+    trace_.run(main_calls_, 1000).run(g_reads_, 992, {0x100});
+    replay();
+    EXPECT_EQ(calls(main_, g_), 1u);
+}
+
+TEST_F(ReplayTest, LeavingAHandlerThatWasLeftByAJumpIsNothing) {
+    const Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    trace_.thread(1).run(main_calls_, 1000);
+    trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(jumps, 800).run(main_goes_on_, 1000);
+    trace_.mark(Marker::kSignalLeave, 1).run(main_calls_, 1000).run(g_reads_, 992, {0x100});
+    replay();
+    EXPECT_EQ(calls(main_, g_), 1u);
+}
+
+TEST_F(ReplayTest, ASignalMayComeBeforeAThreadsFirstBlock) {
+    trace_.thread(1).mark(Marker::kSignalEnter, 1, 0, 900).run(handler_reads_, 800, {0x100});
+    trace_.mark(Marker::kSignalLeave, 1).run(main_calls_, 1000).run(f_reads_, 992, {0x200});
+    replay();
+    EXPECT_EQ(calls(main_, f_), 1u);
+    EXPECT_EQ(self(handler_reads_)["D1mr"], 1u);
+}
+
+// --- The end, and the numbers about the engine itself
+// ---------------------------------------------------------------
+
+TEST_F(ReplayTest, NothingCostsNothing) {
+    replay();
+    EXPECT_EQ(engine_->arcs().size(), 0u);
+    EXPECT_EQ(engine_->stats().tree.made, 0u);
+    EXPECT_EQ(engine_->stats().average_nodes, 0);
+}
+
+TEST_F(ReplayTest, StatsCountNodesCallsAndArcs) {
+    trace_.thread(1);
+    for (int i = 0; i < 5; ++i) trace_.run(main_calls_, 1000).run(f_returns_, 992);
+    trace_.run(main_calls_, 1000).run(g_reads_, 992, {0x100});
+    replay();
+    const EngineStats stats = engine_->stats();
+    EXPECT_EQ(stats.arcs, 2u);
+    EXPECT_EQ(stats.calls, 6u);
+    // The root, f for the line of its code, and g. The last four calls of f load nothing.
+    EXPECT_EQ(stats.tree.made, 3u);
+    EXPECT_EQ(stats.tree.most_live, 3u);
+    EXPECT_EQ(stats.tree.live, 0u);
+}
+
+TEST_F(ReplayTest, ABlockOfNoThreadIsOurOwnMistake) {
+    trace_.run(main_goes_on_, 1000);
+    EXPECT_DEATH(replay(), "current");
+}
+
+TEST_F(ReplayTest, EventsFollowTheConfiguration) {
+    const auto width = [](bool cache_sim, bool cache_use) {
+        return EngineConfig{.caches = kTinyD1, .cache_sim = cache_sim, .cache_use = cache_use}
+            .events()
+            .width();
+    };
+    EXPECT_EQ(width(true, true), kEventCount);
+    EXPECT_EQ(width(true, false), column(Event::kDLmw) + 1);
+    EXPECT_EQ(width(false, true), column(Event::kDw) + 1);
+    EXPECT_EQ(width(false, false), column(Event::kDw) + 1);
+}
+
+}  // namespace
+}  // namespace bd
