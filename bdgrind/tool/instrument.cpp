@@ -124,7 +124,7 @@ void BlockInstrumenter::begin_record() {
     IRExpr* const cursor = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));
     IRExpr* const limit = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_limit)));
     IRDirty* const drain = unsafeIRDirty_0_N(
-        0, "drain_trace", VG_(fnptr_to_fnentry)(reinterpret_cast<void*>(&drain_trace)), mkIRExprVec_0());
+        0, "pass_on_trace", VG_(fnptr_to_fnentry)(reinterpret_cast<void*>(&pass_on_trace)), mkIRExprVec_0());
     drain->guard = assign(Ity_I1, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor));
     add(IRStmt_Dirty(drain));
     record_ = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));

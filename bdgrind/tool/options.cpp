@@ -18,6 +18,12 @@ const char* read(std::string_view text, bool* flag) {
     return nullptr;
 }
 
+const char* read(std::string_view text, EngineThreadChoice* choice) {
+    if (text != "yes" && text != "no" && text != "auto") return "it must be auto, yes or no";
+    *choice = text == "yes" ? EngineThreadChoice::kYes : text == "no" ? EngineThreadChoice::kNo : EngineThreadChoice::kAuto;
+    return nullptr;
+}
+
 const char* read(std::string_view text, const char** value) {
     if (text.empty()) return "it must not be empty";
     *value = text.data();  // the end of an argument, which the core keeps
@@ -48,6 +54,9 @@ bool take(std::string_view argument, std::string_view name, Value* value, const 
 }
 
 const char* text_of(bool flag) { return flag ? "yes" : "no"; }
+const char* text_of(EngineThreadChoice choice) {
+    return choice == EngineThreadChoice::kYes ? "yes" : choice == EngineThreadChoice::kNo ? "no" : "auto";
+}
 const char* text_of(const char* text) { return text == nullptr ? "none" : text; }
 const char* text_of(const CacheOption&) { return "the machine's own"; }
 

@@ -17,8 +17,10 @@ struct CacheOption {
     CacheGeometry geometry{};
 };
 
+enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
+
 // kind, field, option, default, value, help. Kinds:
-//   Flag   yes or no; Text   a string; Cache   <size>,<ways>,<line size>
+//   Flag   yes or no; Auto   auto, yes or no; Text   a string; Cache   <size>,<ways>,<line size>
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
     BD_OPTION_GROUP("output")                                                                           \
@@ -38,12 +40,17 @@ struct CacheOption {
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
+    BD_OPTION_GROUP("speed")                                                                            \
+    BD_OPTION(Auto, engine_thread, "engine-thread", EngineThreadChoice::kAuto, "auto|yes|no",           \
+              "run the simulation on a thread of its own; auto: if\n"                                   \
+              "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for those who work on bdgrind")                                                    \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
               "write all that the engine gets to see to <file>, for\nbdreplay")
 
 namespace option_type {
 using Flag = bool;
+using Auto = EngineThreadChoice;
 using Text = const char*;
 using Cache = CacheOption;
 }  // namespace option_type

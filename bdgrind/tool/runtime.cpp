@@ -17,13 +17,14 @@
 
 #include "engine/check.h"
 #include "engine/zeroed_array.h"
+#include "tool/engine_thread.h"
+#include "tool/runtime.h"
 #include "tool/valgrind.h"
 
 namespace {
 
-// VG_(malloc) never returns null: when memory runs out, the core says so and ends the process.
 void* allocate(std::size_t size_bytes) {
-    return VG_(malloc)("bdgrind", size_bytes);
+    return bd::heap.allocate(size_bytes);
 }
 
 // An over-aligned block starts behind a word that holds the address to be freed.
@@ -39,7 +40,7 @@ void* allocate_aligned(std::size_t size_bytes, std::align_val_t alignment) {
 
 void free_aligned(void* block) {
     if (block != nullptr)
-        VG_(free)(static_cast<void**>(block)[-1]);
+        bd::heap.free(static_cast<void**>(block)[-1]);
 }
 
 [[noreturn]] void stop(const char* sentence) {
@@ -56,12 +57,12 @@ void* operator new[](std::size_t size, std::align_val_t align) { return allocate
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
 
-void operator delete(void* block) noexcept { VG_(free)(block); }
-void operator delete[](void* block) noexcept { VG_(free)(block); }
-void operator delete(void* block, std::size_t) noexcept { VG_(free)(block); }
-void operator delete[](void* block, std::size_t) noexcept { VG_(free)(block); }
-void operator delete(void* block, const std::nothrow_t&) noexcept { VG_(free)(block); }
-void operator delete[](void* block, const std::nothrow_t&) noexcept { VG_(free)(block); }
+void operator delete(void* block) noexcept { bd::heap.free(block); }
+void operator delete[](void* block) noexcept { bd::heap.free(block); }
+void operator delete(void* block, std::size_t) noexcept { bd::heap.free(block); }
+void operator delete[](void* block, std::size_t) noexcept { bd::heap.free(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { bd::heap.free(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { bd::heap.free(block); }
 void operator delete(void* block, std::align_val_t) noexcept { free_aligned(block); }
 void operator delete[](void* block, std::align_val_t) noexcept { free_aligned(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { free_aligned(block); }
@@ -80,7 +81,9 @@ int memcmp(const void* left, const void* right, std::size_t size) {
     return VG_(memcmp)(left, right, size);
 }
 
-void* memchr(const void* block, int byte, std::size_t size) {
+// Under another name, as the C library's header has overloads of this one.
+void* find_byte(const void* block, int byte, std::size_t size) __asm__("memchr");
+void* find_byte(const void* block, int byte, std::size_t size) {
     const auto* bytes = static_cast<const unsigned char*>(block);
     for (std::size_t i = 0; i < size; ++i)
         if (bytes[i] == static_cast<unsigned char>(byte))
@@ -121,6 +124,17 @@ void __throw_bad_function_call() { stop("an empty std::function was called"); }
 }  // namespace std
 
 namespace bd {
+
+namespace {
+
+// Called on the engine's thread only if the reserve was too small, which is as bad as having none.
+void* supply_heap(std::size_t size_bytes) {
+    return EngineThread::is_here() ? nullptr : VG_(am_shadow_alloc)(VG_PGROUNDUP(size_bytes));
+}
+
+}  // namespace
+
+constinit Heap heap{supply_heap};
 
 void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right) {
     VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,

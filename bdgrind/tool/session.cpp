@@ -5,6 +5,7 @@
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
+#include "tool/engine_thread.h"
 #include "tool/machine_caches.h"
 #include "tool/output.h"
 #include "tool/trace_buffer.h"
@@ -91,11 +92,16 @@ Session::Session()
       engine_(config_),
       names_(symbols_),
       instrumenter_(blocks_, names_) {
-    start_trace(engine_);
+    const bool want_thread = options.engine_thread == EngineThreadChoice::kYes ||
+                             (options.engine_thread == EngineThreadChoice::kAuto && EngineThread::is_useful());
+    if (!start_trace(engine_, want_thread)) {
+        VG_(umsg)("The engine runs on the program's own thread, as the system allows no further one.\n");
+    }
 }
 
 void Session::finish(int status) {
     drain_trace();
+    leave_thread();
     engine_.finish();
     const Profile profile(engine_, {.lines = options.dump_line, .instructions = options.dump_instr});
 

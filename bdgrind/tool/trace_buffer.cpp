@@ -2,35 +2,87 @@
 
 #include "tool/trace_buffer.h"
 
-#include "engine/check.h"
+#include "tool/engine_thread.h"
+#include "tool/runtime.h"
 
 namespace bd {
 
 namespace {
 
-// On one thread the size hardly matters; this one stays within a private second-level cache.
+// On one thread the size hardly matters; this one stays within a private second-level cache. Batches for a second
+// thread must be large: they travel through the last-level cache then, and not from one core's private cache, where
+// they lie modified, to the other's.
 constexpr std::size_t kBatchWords = 32768;
+constexpr std::size_t kThreadBatchWords = 131072;
+constexpr unsigned kSlots = 6;
 
-constinit Word buffer[kBatchWords + kMaxRecordWords]{};
+// What the engine may need while it replays all that is under way; see Heap::reserve.
+constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
+
+constinit Word slots[kSlots][kThreadBatchWords + kMaxRecordWords]{};
+constinit unsigned slot = 0;  // the one that is being filled
+constinit bool on_thread = false;
 constinit Engine* engine_of_trace = nullptr;
 
-}  // namespace
-
-constinit Word* trace_cursor = buffer;
-constinit Word* trace_limit = buffer + kBatchWords;
-
-void start_trace(Engine& engine) {
-    engine_of_trace = &engine;
+void fill(unsigned number) {
+    slot = number;
+    trace_cursor = slots[slot];
+    trace_limit = slots[slot] + (on_thread ? kThreadBatchWords : kBatchWords);
 }
 
-void drain_trace() {
-    const Batch batch(buffer, trace_cursor);
-    trace_cursor = buffer;
+void replay(Batch batch) {
     engine_of_trace->replay(batch);
 }
 
+bool start_thread() {
+    on_thread = EngineThread::is_possible() && heap.reserve(kReserveBytes) && EngineThread::start(replay);
+    return on_thread;
+}
+
+}  // namespace
+
+constinit Word* trace_cursor = nullptr;
+constinit Word* trace_limit = nullptr;
+
+bool start_trace(Engine& engine, bool want_thread) {
+    engine_of_trace = &engine;
+    const bool started = want_thread && start_thread();
+    fill(0);
+    return started == want_thread;
+}
+
+void pass_on_trace() {
+    const Batch batch(slots[slot], trace_cursor);
+    if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
+    if (on_thread) {
+        EngineThread::submit(batch);
+        EngineThread::wait(kSlots - 1);
+        fill((slot + 1) % kSlots);
+    } else {
+        replay(batch);
+        fill(slot);
+    }
+}
+
+void drain_trace() {
+    if (trace_cursor != slots[slot]) pass_on_trace();
+    if (on_thread) EngineThread::wait(0);
+}
+
+void leave_thread() {
+    if (on_thread) EngineThread::stop();
+    on_thread = false;
+}
+
+void trace_in_child() {
+    if (!on_thread) return;
+    EngineThread::forget();
+    start_thread();
+    fill(0);
+}
+
 void mark_trace(Marker marker, Word first, Word second, Word third) {
-    if (trace_cursor > trace_limit) drain_trace();
+    if (trace_cursor > trace_limit) pass_on_trace();
     *trace_cursor++ = marker_word(marker);
     *trace_cursor++ = first;
     *trace_cursor++ = second;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The buffer between instrumented code and the engine. Generated code knows two variables, the cursor and the limit:
-// it writes at the cursor and moves it, and calls drain_trace() at the start of a block if the cursor has passed the
+// it writes at the cursor and moves it, and calls pass_on_trace() at the start of a block if the cursor has passed the
 // limit. Behind the limit there is room for the longest record.
 
 #pragma once
@@ -17,11 +17,22 @@ extern Word* trace_limit;
 // No record may be longer, in words.
 inline constexpr std::size_t kMaxRecordWords = 8192;
 
-// To be called once, before any code runs. `engine` gets the trace.
-void start_trace(Engine& engine);
+// To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `want_thread`; false if
+// it wants one and cannot have it.
+bool start_trace(Engine& engine, bool want_thread);
 
-// Replays what is in the buffer and empties it.
+// Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
+// thread.
+void pass_on_trace();
+
+// The same, and waits until all has been replayed: the engine may be looked at then.
 void drain_trace();
+
+// Ends the engine's thread, if there is one; to be called with a drained trace.
+void leave_thread();
+
+// In a forked child, whose parent had drained the trace: starts a new thread for the engine, if it had one.
+void trace_in_child();
 
 // Appends a marker record.
 void mark_trace(Marker marker, Word first, Word second = 0, Word third = 0);
