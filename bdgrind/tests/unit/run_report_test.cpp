@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/run_report.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "text.h"
+
+namespace bd {
+namespace {
+
+std::string report(const EventSet& events, const std::vector<std::uint64_t>& totals) {
+    test::Text text;
+    write_run_report(text, events, totals);
+    return text.finished();
+}
+
+EventSet with(std::initializer_list<EventGroup> groups) {
+    EventSet events;
+    for (const EventGroup group : groups) events.enable(group);
+    return events;
+}
+
+TEST(RunReport, WithoutCachesSaysWhatWasExecuted) {
+    EXPECT_EQ(report(with({}), {1234567, 200, 30}),
+              "Events    : Ir Dr Dw\n"
+              "Collected : 1234567 200 30\n"
+              "\n"
+              "I   refs:             1,234,567\n"
+              "D   refs:                   230  (      200 rd +        30 wr)\n");
+}
+
+// Rates: 1000 of 1,000,000 instructions are 0.10 %; 3,000 of 120,000 data accesses are 2.50 %.
+TEST(RunReport, WithMissesGivesRatesOfEach) {
+    EXPECT_EQ(
+        report(with({EventGroup::kMisses}), {1'000'000, 100'000, 20'000, 1'000, 2'500, 500, 100, 250, 50}),
+        "Events    : Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n"
+        "Collected : 1000000 100000 20000 1000 2500 500 100 250 50\n"
+        "\n"
+        "I   refs:             1,000,000\n"
+        "I1  misses:               1,000\n"
+        "LLi misses:                 100\n"
+        "I1  miss rate:             0.10%\n"
+        "LLi miss rate:             0.01%\n"
+        "\n"
+        "D   refs:               120,000  (  100,000 rd +    20,000 wr)\n"
+        "D1  misses:               3,000  (    2,500 rd +       500 wr)\n"
+        "LLd misses:                 300  (      250 rd +        50 wr)\n"
+        "D1  miss rate:             2.50% (     2.50%   +      2.50%  )\n"
+        "LLd miss rate:             0.25% (     0.25%   +      0.25%  )\n"
+        "\n"
+        "LL refs:                  4,000  (    3,500 rd +       500 wr)\n"
+        "LL misses:                  400  (      350 rd +        50 wr)\n"
+        "LL miss rate:              0.03%\n");
+}
+
+// L1: 64 lines of 100 bytes loaded and 25 used of each, with 160 accesses. Of LL, nothing was evicted.
+TEST(RunReport, WithCacheUseSaysHowTheLinesWereUsed) {
+    std::vector<std::uint64_t> totals(kEventCount);
+    totals[column(Event::kSpLoss1)] = 4'800;
+    totals[column(Event::kUsByte1)] = 1'600;
+    totals[column(Event::kEvLine1)] = 64;
+    totals[column(Event::kAccess1)] = 160;
+    const std::string text =
+        report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2}), totals);
+    EXPECT_EQ(text.substr(text.find("L1 bytes")),
+              "L1 bytes loaded:       6,400\n"
+              "L1 bytes never used:   4,800  (75.00%)\n"
+              "L1 lines evicted:         64\n"
+              "L1 accesses per line:   2.50\n"
+              "\n"
+              "LL bytes loaded:           0\n"
+              "LL bytes never used:       0  (0.00%)\n"
+              "LL lines evicted:          0\n"
+              "LL accesses per line:   0.00\n");
+}
+
+TEST(RunReport, OfNothingTheRateIsZero) {
+    const std::string text =
+        report(with({EventGroup::kMisses}), std::vector<std::uint64_t>(kRunningEvents + 6));
+    EXPECT_NE(text.find("\nLL miss rate:           0.00%\n"), std::string::npos) << text;
+}
+
+TEST(RunReport, StatsSayWhatThePaperReports) {
+    EngineStats stats{};
+    stats.tree = {.made = 12'530, .live = 0, .most_live = 711};
+    stats.average_nodes = 216.987;
+    stats.tree_bytes = 65'536;
+    stats.calls = 140'000'000;
+    stats.arcs = 1'220;
+    test::Text text;
+    write_engine_stats(text, stats, 300, 4'000);
+    EXPECT_EQ(text.finished(),
+              "Back-dating trees:\n"
+              "  nodes, average:     216.99\n"
+              "  nodes, at most:     711\n"
+              "  nodes made:         12,530\n"
+              "  memory, bytes:      65,536\n"
+              "Calls:                140,000,000\n"
+              "Call arcs:            1,220\n"
+              "Functions:            300\n"
+              "Translated blocks:    4,000\n");
+}
+
+}  // namespace
+}  // namespace bd
