@@ -42,6 +42,15 @@ void handler_has_returned(ThreadId thread, Int) {
     mark_trace(Marker::kSignalLeave, thread);
 }
 
+// The engine's thread is not in the child; what it was to do must be done before.
+void before_fork(ThreadId) {
+    drain_trace();
+}
+
+void in_child(ThreadId) {
+    trace_in_child();
+}
+
 }  // namespace
 
 void watch_threads() {
@@ -49,6 +58,7 @@ void watch_threads() {
     VG_(track_pre_thread_ll_exit)(thread_exits);
     VG_(track_pre_deliver_signal)(handler_starts);
     VG_(track_post_deliver_signal)(handler_has_returned);
+    VG_(atfork)(before_fork, nullptr, in_child);
 }
 
 }  // namespace bd
