@@ -34,6 +34,8 @@ std::pair<std::uint32_t, bool> CallgrindWriter::Names::number(std::uint32_t id) 
 void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     events_ = profile.events();
     kinds_ = profile.kinds();
+    // A position there must be: without any, line 0.
+    if (!kinds_.instructions) kinds_.lines = true;
     write_header(run, profile);
     FunctionProfile function;
     for (std::size_t i = 0; i < profile.function_count(); ++i) {
@@ -46,7 +48,9 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
 
 void CallgrindWriter::write_header(const RunDescription& run, const Profile& profile) {
     out_ << "# callgrind format\nversion: 1\ncreator: " << run.creator << "\npid: " << run.pid
-         << "\ncmd: " << run.command << "\npart: 1\n\n";
+         << "\ncmd: ";
+    write_text(run.command);
+    out_ << "\npart: 1\n\n";
     for (const std::string_view description : run.descriptions) out_ << "desc: " << description << '\n';
     out_ << "\npositions:" << (kinds_.instructions ? " instr" : "") << (kinds_.lines ? " line" : "") << '\n';
     for (std::size_t i = 0; i < events_.width(); ++i) {
@@ -112,15 +116,24 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
     write_costs(function.costs(call));
 }
 
+// The format is made of lines: a line end in a name or an argument, or another control character, becomes a blank.
+void CallgrindWriter::write_text(std::string_view text) {
+    for (const char c : text) out_ << (static_cast<unsigned char>(c) < ' ' ? ' ' : c);
+}
+
 void CallgrindWriter::write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name) {
     out_ << key;
     if (!options_.compress_strings) {
-        out_ << name << '\n';
+        write_text(name);
+        out_ << '\n';
         return;
     }
     const auto [number, is_new] = names.number(id);
     out_ << '(' << number << ')';
-    if (is_new) out_ << ' ' << name;
+    if (is_new) {
+        out_ << ' ';
+        write_text(name);
+    }
     out_ << '\n';
 }
 

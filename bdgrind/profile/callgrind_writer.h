@@ -18,7 +18,7 @@ struct WriteOptions {
     bool compress_positions = true;  // positions relative to the one before
 };
 
-// What the head of the file says about the run. Texts must be free of line ends.
+// What the head of the file says about the run.
 struct RunDescription {
     std::string_view creator;
     std::uint64_t pid = 0;
@@ -48,6 +48,7 @@ private:
     void write_header(const RunDescription& run, const Profile& profile);
     void write_function(const FunctionProfile& function);
     void write_call(const FunctionProfile& function, const CallRow& call);
+    void write_text(std::string_view text);
     void write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name);
     void write_file(std::string_view key, const SourceFile& file);
     void write_object(std::string_view key, const ObjectFile& object);

@@ -24,8 +24,9 @@ IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, 
     return session->instrumenter().instrument(block, *layout, host_word_type);
 }
 
-void finish(Int status) {
-    session->finish(status);
+// The core does not know the guest's exit status at this point; the argument is always 0.
+void finish(Int) {
+    session->finish();
 }
 
 Bool process_option(const HChar* argument) {

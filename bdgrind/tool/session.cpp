@@ -99,18 +99,19 @@ Session::Session()
     }
 }
 
-void Session::finish(int status) {
+void Session::finish() {
     drain_trace();
     leave_thread();
     engine_.finish();
     const Profile profile(engine_, {.lines = options.dump_line, .instructions = options.dump_instr});
 
     HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
-    const bool written = write_profile(path, profile);
+    bool written = write_profile(path, profile);
     if (!written) {
         HChar fallback[512];
         fallback_path(fallback);
-        if (write_profile(fallback, profile)) VG_(umsg)("The profile is in %s instead.\n", fallback);
+        written = write_profile(fallback, profile);
+        if (written) VG_(umsg)("The profile is in %s instead.\n", fallback);
     }
     VG_(free)(path);
 
@@ -124,7 +125,7 @@ void Session::finish(int status) {
         write_engine_stats(log, engine_.stats(), symbols_.functions().size(), blocks_.blocks().size());
     }
     log.finish();
-    if (!written && status == 0) VG_(exit)(1);
+    if (!written) VG_(exit)(1);
 }
 
 bool Session::write_profile(const char* path, const Profile& profile) const {

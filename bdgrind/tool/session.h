@@ -27,9 +27,9 @@ public:
 
     Instrumenter& instrumenter() { return instrumenter_; }
 
-    // The guest has ended with `status`: writes the profile and reports. Does not return if that fails and the
-    // guest's own status would hide it.
-    void finish(int status);
+    // The guest has ended: writes the profile and reports. The guest's exit status stays what it is, unless the
+    // profile is lost altogether: then it is 1.
+    void finish();
 
 private:
     static EngineConfig make_config(const char** geometry_source);

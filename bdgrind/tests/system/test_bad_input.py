@@ -91,7 +91,6 @@ def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
     assert status == 1
 
 
-@pytest.mark.xfail(reason="the status is 1, not the guest's", strict=True)
 def test_a_full_device_keeps_the_guest_status(tmp_path: Path) -> None:
     status, _ = run(tmp_path, "--bdgrind-out-file=/dev/full")
     assert status == GUEST_STATUS
@@ -133,7 +132,6 @@ def test_file_names_with_pid_and_environment(tmp_path: Path) -> None:
     assert re.fullmatch(r"a\.\d+\.C\.%", profile.name)
 
 
-@pytest.mark.xfail(reason="the newline is written as it is", strict=True)
 def test_a_newline_in_the_command(tmp_path: Path) -> None:
     run = run_tool(tmp_path, ["/bin/echo", "one\ntwo"], SMALL_CACHES)
     assert run.stdout == b"one\ntwo\n"
