@@ -127,9 +127,19 @@ namespace bd {
 
 namespace {
 
+// VG_(am_shadow_alloc) returns a pointer in Valgrind 3.19 and a SysRes in 3.24.
+[[maybe_unused]] void* address_or_null(void* memory) { return memory; }
+[[maybe_unused]] void* address_or_null(SysRes result) {
+    return sr_isError(result) ? nullptr : reinterpret_cast<void*>(sr_Res(result));
+}
+
+void* pages_or_null(std::size_t size_bytes) {
+    return address_or_null(VG_(am_shadow_alloc)(VG_PGROUNDUP(size_bytes)));
+}
+
 // Called on the engine's thread only if the reserve was too small, which is as bad as having none.
 void* supply_heap(std::size_t size_bytes) {
-    return EngineThread::is_here() ? nullptr : VG_(am_shadow_alloc)(VG_PGROUNDUP(size_bytes));
+    return EngineThread::is_here() ? nullptr : pages_or_null(size_bytes);
 }
 
 }  // namespace
@@ -142,26 +152,16 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
     stop("a check of bdgrind's own failed, as the line above says");
 }
 
-namespace {
-
-// VG_(am_shadow_alloc) returns a pointer in Valgrind 3.19 and a SysRes in 3.24.
-[[maybe_unused]] void* address_or_null(void* memory) { return memory; }
-[[maybe_unused]] void* address_or_null(SysRes result) {
-    return sr_isError(result) ? nullptr : reinterpret_cast<void*>(sr_Res(result));
-}
-
-}  // namespace
-
 // Pages of their own, which the kernel hands out zeroed when they are touched: VG_(calloc) would touch all of them.
 void* allocate_zeroed(std::size_t size_bytes) {
-    void* const memory = address_or_null(VG_(am_shadow_alloc)(size_bytes));
+    void* const memory = pages_or_null(size_bytes);
     if (memory == nullptr)
         stop("there is no memory for the simulated caches");
     return memory;
 }
 
 void free_zeroed(void* memory, std::size_t size_bytes) {
-    VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), size_bytes);
+    VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), VG_PGROUNDUP(size_bytes));
 }
 
 }  // namespace bd
