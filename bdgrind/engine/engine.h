@@ -35,7 +35,7 @@ struct EngineConfig {
 
 struct EngineStats {
     BackdatingTree::Stats tree;
-    double average_nodes;     // live nodes, averaged over the lines loaded into I1 and D1
+    double average_nodes;     // live nodes, averaged over the lines loaded, into either level
     std::size_t tree_bytes;
     std::uint32_t arcs;
     std::uint64_t calls;

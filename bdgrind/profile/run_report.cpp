@@ -49,9 +49,14 @@ struct DataCount {
 class Report {
 public:
     Report(TextOutput& out, const EventSet& events, ConstCosts totals) : out_(out), totals_(totals) {
-        for (const std::uint64_t total : totals.first(kRunningEvents)) width_ = std::max(width_, Grouped(total).view().size());
+        for (const std::uint64_t total : totals.first(kRunningEvents)) {
+            width_ = std::max(width_, Grouped(total).view().size());
+        }
         width_ = std::max(width_, Grouped(of(Event::kDr) + of(Event::kDw)).view().size());
-        if (events.has(Event::kAccess2)) width_ = std::max(width_, Grouped(loaded(Event::kSpLoss1)).view().size());
+        if (!events.has(Event::kAccess2)) return;
+        for (const Event loss : {Event::kSpLoss1, Event::kSpLoss2}) {
+            width_ = std::max(width_, Grouped(loaded(loss)).view().size());
+        }
     }
 
     void write_references() {
@@ -183,7 +188,6 @@ void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals
         report.write_references();
         return;
     }
-    out << "";
     report.write_misses();
     if (!events.has(Event::kSpLoss1)) return;
     report.write_use("L1", Event::kSpLoss1);

@@ -188,9 +188,15 @@ private:
     unsigned handlers_ = 0;
 };
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr unsigned kRuns = 250;
+#else
+constexpr unsigned kRuns = 1000;
+#endif
+
 TEST(Invariants, CostsAddUpEverywhere) {
     std::uint64_t arcs_seen = 0;
-    for (unsigned seed = 0; seed < 1000; ++seed) {
+    for (unsigned seed = 0; seed < kRuns; ++seed) {
         RandomProgram program(seed);
         Engine engine({.caches = program.caches()});
         engine.replay(program.trace().all());

@@ -78,6 +78,17 @@ TEST(RunReport, WithCacheUseSaysHowTheLinesWereUsed) {
               "LL accesses per line:   0.00\n");
 }
 
+// Long LL lines load more than short lines in front of them do.
+TEST(RunReport, ColumnsAreWideEnoughForEveryNumber) {
+    std::vector<std::uint64_t> totals(kEventCount);
+    totals[column(Event::kUsByte2)] = 123'456'789;
+    const std::string text = report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2}), totals);
+    EXPECT_NE(text.find("LL bytes loaded:      123,456,789\n"
+                        "LL bytes never used:            0  (0.00%)\n"),
+              std::string::npos)
+        << text;
+}
+
 TEST(RunReport, OfNothingTheRateIsZero) {
     const std::string text =
         report(with({EventGroup::kMisses}), std::vector<std::uint64_t>(kRunningEvents + 6));
