@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 from collections.abc import Sequence
 
 from .check import sum_violations
@@ -30,14 +29,11 @@ def default_profile() -> str:
 
 
 def load(path: str, detail: Detail, renaming: Renaming) -> Profile:
-    """One file's profile. A file that contradicts itself is an error; that Callgrind's
-    `summary:` is off by some instructions, or leaves out events, is worth a note."""
+    """One file's profile. A file that contradicts itself is an error."""
     profile = parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
     for violation in sum_violations(profile):
-        if violation.is_harmless:
-            print(f"bd_annotate: note: {violation.text}", file=sys.stderr)
-            break
-        raise UserError(violation.text)
+        if not violation.is_harmless:
+            raise UserError(violation.text)
     return rename(profile, renaming)
 
 
