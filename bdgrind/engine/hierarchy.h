@@ -59,7 +59,9 @@ public:
     // One data access; `size` >= 1, and it may cover any number of lines. data_hit() is the short way: it does
     // nothing but return false unless the access stays within the most recently used line of a set.
     bool data_hit(Address address, std::uint32_t size) { return d1_.hit(address, size); }
-    Outcome data(Address address, std::uint32_t size) { return access(d1_, address, size); }
+    Outcome data(Address address, std::uint32_t size) {
+        return d1_.hit_elsewhere(address, size) ? Outcome::kHit : access(d1_, address, size);
+    }
 
     // One instruction fetch.
     Outcome fetch(Address address, std::uint32_t size) { return access(i1_, address, size); }
@@ -152,6 +154,22 @@ private:
             if constexpr (kUse) {
                 mru.use->bytes |= Mask::range(offset, size);
                 ++mru.use->accesses;
+            }
+            return true;
+        }
+
+        // The same for any line of a set.
+        bool hit_elsewhere(Address address, std::uint32_t size) {
+            const LineNumber line{address >> line_bits()};
+            const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
+            if (offset + std::uint64_t{size} > line_bytes()) return false;
+            const std::uint32_t index = lines.use(line);
+            if (index == FirstLines::kAbsent) return false;
+            make_front(line, index);
+            if constexpr (kUse) {
+                FirstUse& use = lines.use_of(index);
+                use.bytes |= Mask::range(offset, size);
+                ++use.accesses;
             }
             return true;
         }

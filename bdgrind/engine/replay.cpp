@@ -203,12 +203,13 @@ template <bool kCommon, bool kUse>
     const Access& access = block_->accesses_[index];
     const Address address = *word;
     instruction_ = access.instruction;
-    expect_misses(exit, word);
     if (address == 0 && access.guarded) {
         uncount(state_, cost_of_instruction(), access);
         return;
     }
     const Outcome outcome = caches_.data(address, access.size);
+    if (outcome == Outcome::kHit) return;
+    expect_misses(exit, word);
     if (is_write(access.kind)) {
         charge(outcome, Event::kD1mw, Event::kDLmw);
     } else {
