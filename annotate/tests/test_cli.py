@@ -156,3 +156,8 @@ def test_the_manual_has_every_column():
     derived = [name for name in listed if name not in events]
     assert len(derived) > 15
     assert [name for name in derived if f"`{name}`" not in manual] == []
+
+
+def test_every_module_is_installed():
+    listed = re.findall(r"\tbdannotate/(\w+\.py)", (ROOT / "Makefile.am").read_text())
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "bdannotate").glob("*.py"))
