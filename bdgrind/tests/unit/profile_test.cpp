@@ -187,6 +187,17 @@ TEST_F(ProfileTest, CallsAreSortedByPlaceAndCalleeAndAddUp) {
                      "  prog.c:0 0x1200 -> f prog.c:0 0x2000, 1: 1 0 0"}));
 }
 
+TEST_F(ProfileTest, CallsThatEnterAFunctionAtDifferentPlacesStayApart) {
+    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    const Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
+    const Block& past_its_prologue = program_.code(f_, 0x2008).op(4, 52).ends(kReturn);
+    trace_.thread(1).run(calls, 1000).run(past_its_prologue, 992).run(calls, 1000).run(f, 992);
+    replay();
+    const Lines lines = text(kLines);
+    EXPECT_EQ(Lines(lines.end() - 2, lines.end()),
+              (Lines{"  prog.c:10 -> f prog.c:50, 1: 1 0 0", "  prog.c:10 -> f prog.c:52, 1: 1 0 0"}));
+}
+
 TEST_F(ProfileTest, TheCallingInstructionIsTheLastBeforeTheExit) {
     const Block& block =
         program_.code(main_, 0x1000).op(4, 10).may_exit(kCall).op(4, 11).op(4, 12).ends(kCall);
