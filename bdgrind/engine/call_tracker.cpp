@@ -2,6 +2,8 @@
 
 #include "engine/call_tracker.h"
 
+#include <algorithm>
+
 namespace bd {
 namespace {
 
@@ -27,34 +29,40 @@ bool repeats_itself(const Exit& exit, const Block& block) {
 }  // namespace
 
 bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address stack_pointer) {
+    if (running_ != &execution) run(execution);
     if (execution.last_exit == nullptr) {
-        start(execution, block);
+        start(execution, block, stack_pointer);
         return true;
     }
     const Exit& exit = *execution.last_exit;
-    JumpKind jump = exit.jump;
+    if (__builtin_expect(may_change_stack(execution, block, stack_pointer, exit.jump), 0)) {
+        if (!execution.within_bounds(stack_pointer)) {
+            leave_above(execution, stack_pointer);
+            return false;
+        }
+        if (change_stack(execution, block, stack_pointer, exit.jump)) return true;
+    }
+    execution.stack_pointer = stack_pointer;
+
     bool stray_return = false;
-    if (jump == JumpKind::kReturn) {
+    if (exit.jump == JumpKind::kReturn) {
         if (execution.calls.empty()) {
             // To a caller that was never seen.
-            leave_above(execution, stack_pointer);
-            if (!execution.within_top(stack_pointer)) return false;
-            start(execution, block);
+            start(execution, block, stack_pointer);
             return true;
         }
-        std::size_t count = calls_left_by_return(execution, block.address, stack_pointer);
-        if (count != 0) {
-            for (; count != 0; --count) leave(execution);
+        if (const std::size_t count = calls_left_by_return(execution, block.address, stack_pointer); count != 0) {
+            leave(execution, count);
             leave_above(execution, stack_pointer);
-            return execution.within_top(stack_pointer);
+            return true;
         }
-        stray_return = true;
-        jump = JumpKind::kJump;
+        // libc's vfork takes its return address off the stack for a while: back in its caller, nothing is called.
+        const bool goes_on = block.function == &execution.context->function() && !block.is_entry && !execution.payer;
+        stray_return = !goes_on;
     }
 
     const std::size_t left = leave_above(execution, stack_pointer);
-    if (!execution.within_top(stack_pointer)) return false;
-    if (jump == JumpKind::kCall) {
+    if (exit.jump == JumpKind::kCall) {
         call(execution, block, {execution.last, exit.index}, stack_pointer, exit.return_address);
         return true;
     }
@@ -66,7 +74,7 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
     CallSite from{execution.last, exit.index};
     if (execution.context->function().left_by_jump && !execution.calls.empty() && !execution.payer) {
         from = arcs_[execution.calls.back().arc].site;  // what was found is called from where it was asked for
-        leave(execution);
+        leave(execution, 1);
     }
     // It shares the stack pointer of the call below, so that one return leaves both.
     call(execution, block, from, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer,
@@ -75,17 +83,28 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
 }
 
 void CallTracker::enter_by_jump(Execution& execution, const Block& block, Address stack_pointer) {
+    if (running_ != &execution) run(execution);
     if (execution.last_exit == nullptr) {
-        start(execution, block);
+        start(execution, block, stack_pointer);
+        return;
+    }
+    if (may_change_stack(execution, block, stack_pointer, JumpKind::kJump) &&
+        change_stack(execution, block, stack_pointer, JumpKind::kJump)) {
         return;
     }
     leave_above(execution, stack_pointer);
+    execution.stack_pointer = stack_pointer;
 }
 
-// The execution is at its root: nobody known has called `block`.
-void CallTracker::start(Execution& execution, const Block& block) {
+// The current stack is at its root: nobody known has called `block`.
+void CallTracker::start(Execution& execution, const Block& block, Address stack_pointer) {
+    if (execution.context != nullptr) --execution.context->function().open_calls;
+    ++block.function->open_calls;
     execution.context = &contexts_.of(*block.function);
     execution.payer = {};
+    execution.stack_pointer = stack_pointer;
+    execution.base = stack_pointer;
+    execution.update_stack();
 }
 
 void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
@@ -102,7 +121,7 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     if (block.function->skipped) {
         execution.payer = site;
     } else {
-        execution.context = &contexts_.of(*block.function);
+        execution.context = &callee_context(execution, *block.function);
         execution.payer = {};
         open.arc = arcs_.get(site, blocks_.get(block, *execution.context));
         if (collecting_) ++arcs_[open.arc].calls;
@@ -110,22 +129,45 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     execution.update_top();
 }
 
-void CallTracker::leave(Execution& execution) {
-    const OpenCall& open = execution.calls.back();
+// The context of a function called by the current one.
+const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {
+    const Function& caller = stack.context->function();
+    if (&caller == &callee) {
+        if (rules_.skip_direct_recursion) return *stack.context;
+    } else if (rules_.separate_callers) {
+        stack.callers.push_back(&caller);
+    }
+    const std::uint32_t level = std::min(++callee.open_calls, callee.recursion_levels);
+    if (callee.caller_count == 0) return contexts_.of(callee, level);
+    const std::size_t count = std::min<std::size_t>(callee.caller_count, stack.callers.size());
+    callers_.assign(stack.callers.rbegin(), stack.callers.rbegin() + static_cast<std::ptrdiff_t>(count));
+    return contexts_.of(callee, level, callers_);
+}
+
+// The innermost call.
+void CallTracker::leave(CallStack& stack) {
+    const OpenCall& open = stack.calls.back();
     if (open.arc != kNoArc) {
         const Costs costs = arcs_.costs(open.arc);
-        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += execution.running[i] - open.at_entry[i];
+        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += stack.running[i] - open.at_entry[i];
+        const Function& callee = stack.context->function();
+        if (is_deeper(*open.caller, *stack.context)) --callee.open_calls;
+        if (rules_.separate_callers && &callee != &open.caller->function()) stack.callers.pop_back();
     }
-    const bool has_node = execution.nodes == execution.calls.size();
+    const bool has_node = stack.nodes == stack.calls.size();
     const NodeId node = open.node;
-    execution.context = open.caller;
-    execution.payer = open.caller_payer;
-    execution.calls.pop_back();
-    execution.update_top();
+    stack.context = open.caller;
+    stack.payer = open.caller_payer;
+    stack.calls.pop_back();
     if (has_node) {
-        --execution.nodes;
+        --stack.nodes;
         tree_.release(node);
     }
+}
+
+void CallTracker::leave(Execution& execution, std::size_t count) {
+    for (; count != 0; --count) leave(execution);
+    execution.update_top();
 }
 
 std::size_t CallTracker::leave_above(Execution& execution, Address stack_pointer) {
@@ -134,6 +176,7 @@ std::size_t CallTracker::leave_above(Execution& execution, Address stack_pointer
         leave(execution);
         ++left;
     }
+    if (left != 0) execution.update_top();
     return left;
 }
 
@@ -152,16 +195,44 @@ NodeId CallTracker::make_nodes(Execution& execution) {
 }
 
 void CallTracker::leave_all(Execution& execution) {
-    while (!execution.calls.empty()) leave(execution);
+    if (running_ != &execution) run(execution);
+    while (!execution.others.empty()) drop_stack(execution, execution.others.size() - 1);
+    leave(execution, execution.calls.size());
+    count_open_calls(execution, -1);
+    running_ = nullptr;
 }
 
 void CallTracker::settle(Execution& execution) {
-    for (OpenCall& open : execution.calls) {
+    settle_stack(execution);
+    for (const auto& other : execution.others) settle_stack(*other);
+}
+
+void CallTracker::settle_stack(CallStack& stack) {
+    for (OpenCall& open : stack.calls) {
         if (open.arc == kNoArc) continue;
         const Costs costs = arcs_.costs(open.arc);
-        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += execution.running[i] - open.at_entry[i];
-        open.at_entry = execution.running;
+        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += stack.running[i] - open.at_entry[i];
+        open.at_entry = stack.running;
     }
+}
+
+void CallTracker::run(Execution& execution) {
+    if (running_ != nullptr) count_open_calls(*running_, -1);
+    count_open_calls(execution, 1);
+    running_ = &execution;
+}
+
+void CallTracker::count_open_calls(const CallStack& stack, int by) {
+    if (stack.context == nullptr) return;
+    const auto count = [by](const Context& context) {
+        context.function().open_calls += static_cast<std::uint32_t>(by);
+    };
+    const Context* context = stack.context;
+    for (auto call = stack.calls.rbegin(); call != stack.calls.rend(); ++call) {
+        if (call->arc != kNoArc && is_deeper(*call->caller, *context)) count(*context);
+        context = call->caller;
+    }
+    count(*context);
 }
 
 }  // namespace bd

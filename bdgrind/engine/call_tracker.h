@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds out, where a block begins, whether calls were made or left since the block before. MODEL.md section 5 has
-// the rules. It keeps the call stack of an execution, its context and its tree nodes.
+// the rules. It keeps the call stacks of an execution, their contexts and their tree nodes.
 
 #pragma once
 
@@ -13,10 +13,17 @@
 
 namespace bd {
 
+// What contexts depend on, besides what each function says of itself.
+struct ContextRules {
+    bool skip_direct_recursion = false;  // a function that calls itself is not a level deeper then
+    bool separate_callers = false;       // must be set if any Function::caller_count is
+};
+
 class CallTracker {
 public:
-    CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree)
-        : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree) {}
+    CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
+                ContextRules rules = {})
+        : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree), rules_(rules) {}
 
     // `block` begins with `stack_pointer`. Returns false if by that the execution, a signal handler, has been left
     // for good by a jump; nothing has been entered then.
@@ -25,6 +32,7 @@ public:
         if (__builtin_expect(exit != nullptr && exit->jump == JumpKind::kJump && !block.is_entry &&
                                  block.section == exit->block->section && execution.within_top(stack_pointer),
                              1)) {
+            execution.stack_pointer = stack_pointer;
             return true;  // on within the function
         }
         return enter_slowly(execution, block, stack_pointer);
@@ -41,7 +49,7 @@ public:
         return make_nodes(execution);
     }
 
-    // Leaves all open calls, innermost first.
+    // Leaves all open calls, innermost first, also those on other stacks: the execution is over.
     void leave_all(Execution& execution);
 
     // Adds to all open calls' arcs what has been counted since their entry, or since the last time.
@@ -52,18 +60,44 @@ public:
 
 private:
     bool enter_slowly(Execution& execution, const Block& block, Address stack_pointer);
-    void start(Execution& execution, const Block& block);
+    void start(Execution& execution, const Block& block, Address stack_pointer);
     void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
               Address return_address);
-    void leave(Execution& execution);
+    const Context& callee_context(CallStack& stack, const Function& callee);
+    void leave(CallStack& stack);
+    void leave(Execution& execution, std::size_t count);
     std::size_t leave_above(Execution& execution, Address stack_pointer);
+    void settle_stack(CallStack& stack);
     NodeId make_nodes(Execution& execution);
+
+    // Functions count their open calls where code is running. Executions take turns seldom, calls are frequent; so
+    // the counts are changed when executions change, and calls need not ask whose they are.
+    void run(Execution& execution);
+    void count_open_calls(const CallStack& stack, int by);
+    bool is_deeper(const Context& caller, const Context& callee) const {
+        return &caller.function() != &callee.function() || !rules_.skip_direct_recursion;
+    }
+
+    // Where there are several stacks: see stack_changes.cpp.
+    static bool goes_far_down(const CallStack& stack, const Block& block, Address stack_pointer, JumpKind jump);
+    static bool may_change_stack(const Execution& execution, const Block& block, Address stack_pointer,
+                                 JumpKind jump) {
+        return !execution.on_stack(stack_pointer) ||
+               (stack_pointer < execution.stack_pointer && goes_far_down(execution, block, stack_pointer, jump));
+    }
+    bool change_stack(Execution& execution, const Block& block, Address stack_pointer, JumpKind jump);
+    void resume_stack(Execution& execution, std::size_t other);
+    void start_stack(Execution& execution, const Block& block, Address stack_pointer);
+    void drop_stack(Execution& execution, std::size_t other);
 
     ContextTable& contexts_;
     BlockCosts& blocks_;
     ArcTable& arcs_;
     BackdatingTree& tree_;
+    const ContextRules rules_;
+    Execution* running_ = nullptr;
     bool collecting_ = true;
+    std::vector<const Function*> callers_;  // of the latest call, innermost first
 };
 
 }  // namespace bd

@@ -1,47 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Calling contexts: what a cost is kept apart by. A context is a function; callers and recursion levels are to join
-// it where the user asks for them.
+// Calling contexts: what costs are kept apart by. A context is a function at a level of recursion and called by
+// certain functions, as far as the user wants these told apart (Function::recursion_levels and caller_count).
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/symbols.h"
 
 namespace bd {
 
+// Functions that call each other, the innermost first.
+using Callers = std::span<const Function* const>;
+
 class Context {
 public:
-    explicit Context(const Function& function) : function_(&function) {}
+    Context(const Function& function, std::uint32_t level, Callers callers, std::uint32_t id)
+        : function_(&function), callers_(callers), level_(level), id_(id) {}
 
     const Function& function() const { return *function_; }
 
+    // 1 for the outermost call, one more for each call while it is open, up to Function::recursion_levels.
+    std::uint32_t level() const { return level_; }
+
+    // Those told apart: at most Function::caller_count. A function that calls itself is there once.
+    Callers callers() const { return callers_; }
+
+    // Dense, from 0, in the order of their making.
+    std::uint32_t id() const { return id_; }
+
 private:
     const Function* function_;
+    Callers callers_;
+    std::uint32_t level_;
+    std::uint32_t id_;
 };
 
-// Owns all of them; references stay valid as long as the table lives.
+// Owns all of them; references stay valid as long as the table lives. One table at a time can know a function.
 class ContextTable {
 public:
     ContextTable() = default;
-    ~ContextTable() {
-        for (const auto& context : contexts_) context->function().context = nullptr;
-    }
+    ~ContextTable();
     ContextTable(const ContextTable&) = delete;
     ContextTable& operator=(const ContextTable&) = delete;
 
-    const Context& of(const Function& function) {
-        if (function.context == nullptr) {
-            contexts_.push_back(std::make_unique<Context>(function));
-            function.context = contexts_.back().get();
-        }
-        return *function.context;
+    // Where callers do not matter.
+    const Context& of(const Function& function, std::uint32_t level = 1) {
+        if (__builtin_expect(level <= function.context_count, 1)) return *function.contexts[level - 1];
+        return make(function, level);
     }
 
+    const Context& of(const Function& function, std::uint32_t level, Callers callers) {
+        return callers.empty() ? of(function, level) : with_callers(function, level, callers);
+    }
+
+    std::size_t size() const { return contexts_.size(); }
+
 private:
+    // A function and its callers.
+    struct ChainHash {
+        using is_transparent = void;
+        std::size_t operator()(Callers chain) const;
+    };
+    struct ChainEqual {
+        using is_transparent = void;
+        bool operator()(Callers a, Callers b) const;
+    };
+
+    // Contexts that differ in their level only, by level.
+    using Levels = std::vector<const Context*>;
+
+    const Context& make(const Function& function, std::uint32_t level);
+    const Context& with_callers(const Function& function, std::uint32_t level, Callers callers);
+    const Context& get(Levels& levels, const Function& function, std::uint32_t level, Callers callers);
+
     std::vector<std::unique_ptr<Context>> contexts_;
+    std::vector<Levels> by_function_;  // by Function::id
+    boost::unordered_flat_map<Callers, Levels, ChainHash, ChainEqual> by_chain_;
+    std::vector<std::unique_ptr<const Function*[]>> chains_;
+    std::vector<const Function*> key_;  // for looking up
 };
 
 }  // namespace bd

@@ -40,8 +40,16 @@ struct Function {
     // left then, and the function found is called by its caller.
     bool left_by_jump = false;
 
-    // The engine's: the context of this function where callers do not matter.
-    mutable Context* context = nullptr;
+    // What costs of this function are kept apart by, see contexts.h: so many levels of recursion, and so many
+    // callers up the call chain.
+    std::uint32_t recursion_levels = 1;
+    std::uint32_t caller_count = 0;
+
+    // The engine's: its contexts where callers do not matter, by level of recursion; and how many of its calls are
+    // open where code is running now.
+    mutable const Context* const* contexts = nullptr;
+    mutable std::uint32_t context_count = 0;
+    mutable std::uint32_t open_calls = 0;
 };
 
 // Owns all of them. References stay valid as long as the table lives.

@@ -121,19 +121,17 @@ void CallgrindWriter::write_text(std::string_view text) {
     for (const char c : text) out_ << (static_cast<unsigned char>(c) < ' ' ? ' ' : c);
 }
 
-void CallgrindWriter::write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name) {
+bool CallgrindWriter::begin_name(std::string_view key, Names& names, std::uint32_t id) {
     out_ << key;
-    if (!options_.compress_strings) {
-        write_text(name);
-        out_ << '\n';
-        return;
-    }
+    if (!options_.compress_strings) return true;
     const auto [number, is_new] = names.number(id);
     out_ << '(' << number << ')';
-    if (is_new) {
-        out_ << ' ';
-        write_text(name);
-    }
+    if (is_new) out_ << ' ';
+    return is_new;
+}
+
+void CallgrindWriter::write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name) {
+    if (begin_name(key, names, id)) write_text(name);
     out_ << '\n';
 }
 
@@ -145,8 +143,17 @@ void CallgrindWriter::write_object(std::string_view key, const ObjectFile& objec
     write_name(key, objects_, object.id, object.name);
 }
 
+// As Callgrind names it: "f'2'g'h" is f, in its second level of recursion, called by g, called by h.
 void CallgrindWriter::write_context(std::string_view key, const Context& context) {
-    write_name(key, functions_, context.function().id, context.function().name);
+    if (begin_name(key, functions_, context.id())) {
+        write_text(context.function().name);
+        if (context.level() > 1) out_ << '\'' << context.level();
+        for (const Function* caller : context.callers()) {
+            out_ << '\'';
+            write_text(caller->name);
+        }
+    }
+    out_ << '\n';
 }
 
 void CallgrindWriter::write_position(const Position& position) {

@@ -49,6 +49,8 @@ private:
     void write_function(const FunctionProfile& function);
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_text(std::string_view text);
+    // Writes the number of a name. Returns whether the name is to follow.
+    bool begin_name(std::string_view key, Names& names, std::uint32_t id);
     void write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name);
     void write_file(std::string_view key, const SourceFile& file);
     void write_object(std::string_view key, const ObjectFile& object);

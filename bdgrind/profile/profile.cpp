@@ -10,13 +10,23 @@
 namespace bd {
 namespace {
 
-std::strong_ordering by_name(const Context& a, const Context& b) {
-    const auto name = [](const Context& context) {
-        const Function& function = context.function();
+std::strong_ordering by_name(const Function& a, const Function& b) {
+    const auto name = [](const Function& function) {
         return std::tuple<std::string_view, std::string_view, std::string_view>(
             function.object->name, function.file->name, function.name);
     };
     return &a == &b ? std::strong_ordering::equal : name(a) <=> name(b);
+}
+
+std::strong_ordering by_name(const Context& a, const Context& b) {
+    if (&a == &b) return std::strong_ordering::equal;
+    if (const auto order = by_name(a.function(), b.function()); order != 0) return order;
+    if (const auto order = a.level() <=> b.level(); order != 0) return order;
+    const Callers callers_of_a = a.callers();
+    const Callers callers_of_b = b.callers();
+    return std::lexicographical_compare_three_way(
+        callers_of_a.begin(), callers_of_a.end(), callers_of_b.begin(), callers_of_b.end(),
+        [](const Function* one, const Function* other) { return by_name(*one, *other); });
 }
 
 std::strong_ordering by_place(const Position& a, const Position& b) {

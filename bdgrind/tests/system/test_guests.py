@@ -27,9 +27,7 @@ SPECS = [
     if source.suffix in (".c", ".cpp", ".S") and "// expect: " in source.read_text()
 ]
 
-KNOWN_FAILURES = {
-    "vfork": "its return, the call being left already, counts as a call of main by main",
-}
+KNOWN_FAILURES: dict[str, str] = {}
 
 
 def guests(specs: list[GuestSpec]) -> pytest.MarkDecorator:

@@ -97,10 +97,10 @@ TEST_F(BlockCostsTest, BlocksAndFunctionsCanBeUsedAgainByTheNextEngine) {
         BlockCosts blocks(costs);
         blocks.get(block_, contexts.of(f_));
         ASSERT_NE(block_.costs, nullptr);
-        ASSERT_NE(f_.context, nullptr);
+        ASSERT_NE(f_.contexts, nullptr);
     }
     EXPECT_EQ(block_.costs, nullptr);
-    EXPECT_EQ(f_.context, nullptr);
+    EXPECT_EQ(f_.contexts, nullptr);
 }
 
 }  // namespace

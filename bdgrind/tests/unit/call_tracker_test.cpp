@@ -2,112 +2,15 @@
 
 #include "engine/call_tracker.h"
 
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "program.h"
+#include "call_fixture.h"
 
 namespace bd {
 namespace {
 
-using test::Program;
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
-
-// Blocks of one instruction of 4 bytes. A call from 0x1010 asks to come back to 0x1014. Stack pointers are
-// small numbers: main begins with 100, and a call takes 1 for its return address.
-class CallTrackerTest : public testing::Test {
-protected:
-    const Block& entry(const Function& f, Address address, JumpKind jump) {
-        return program_.entry(f, address).op().ends(jump);
-    }
-    const Block& inside(const Function& f, Address address, JumpKind jump) {
-        return program_.code(f, address).op().ends(jump);
-    }
-
-    // `block` runs to its end, as the replay has it. False: that left the handler.
-    bool run(const Block& block, Address stack_pointer) {
-        if (!tracker_.enter(execution_, block, stack_pointer)) return false;
-        has_run(block);
-        return true;
-    }
-    void has_run(const Block& block) {
-        execution_.last = &blocks_.get(block, *execution_.context);
-        execution_.last_exit = &block.exits().back();
-        execution_.running[0] += execution_.last_exit->instructions;
-    }
-
-    // The contexts from the root to the code that runs; [] stands for a call that is not shown.
-    std::string stack() const {
-        std::string stack;
-        for (const OpenCall& call : execution_.calls) {
-            stack += call.caller->function().name;
-            stack += call.arc == kNoArc ? " [] " : " ";
-        }
-        return stack + execution_.context->function().name;
-    }
-
-    // All arcs that were called, as "caller@address-callee@address calls".
-    std::vector<std::string> arcs() const {
-        std::vector<std::string> all;
-        for (std::uint32_t id = 1; id <= arcs_.size(); ++id) {
-            const Arc& arc = arcs_[ArcId{id}];
-            if (arc.calls == 0) continue;
-            const auto at = [](const BlockCost& cost) {
-                char address[20];
-                std::snprintf(address, sizeof address, "@%llx",
-                              static_cast<unsigned long long>(cost.block->address));
-                return cost.context->function().name + std::string(address);
-            };
-            all.push_back(at(*arc.site.from) + " " + at(*arc.callee) + " " + std::to_string(arc.calls));
-        }
-        return all;
-    }
-    using Arcs = std::vector<std::string>;
-
-    // What went to the only arc from one function to another.
-    std::uint64_t instructions_below(const Function& caller, const Function& callee) const {
-        std::uint64_t sum = 0;
-        for (std::uint32_t id = 1; id <= arcs_.size(); ++id) {
-            const Arc& arc = arcs_[ArcId{id}];
-            if (&arc.site.from->context->function() == &caller &&
-                &arc.callee->context->function() == &callee) {
-                sum += arcs_.costs(ArcId{id})[0];
-            }
-        }
-        return sum;
-    }
-
-    Program program_;
-    Function& main_ = program_.function("main");
-    Function& f_ = program_.function("f");
-    Function& g_ = program_.function("g");
-    Function& h_ = program_.function("h");
-    Function& lib_ = program_.function("lib", "lib.c", "lib.so");
-
-    const Block& main_calls_ = inside(main_, 0x1010, kCall);
-    const Block& main_on_ = inside(main_, 0x1014, kJump);
-    const Block& f_calls_ = entry(f_, 0x2000, kCall);
-    const Block& f_on_ = inside(f_, 0x2004, kJump);
-    const Block& f_returns_ = inside(f_, 0x2010, kReturn);
-    const Block& f_jumps_ = inside(f_, 0x2020, kJump);
-    const Block& g_starts_ = entry(g_, 0x3000, kJump);
-    const Block& g_returns_ = inside(g_, 0x3010, kReturn);
-    const Block& g_jumps_ = inside(g_, 0x3020, kJump);
-    const Block& h_starts_ = entry(h_, 0x4000, kJump);
-    const Block& h_returns_ = inside(h_, 0x4010, kReturn);
-
-    CostPool costs_{kRunningEvents};
-    ContextTable contexts_;
-    BlockCosts blocks_{costs_};
-    ArcTable arcs_{kRunningEvents};
-    BackdatingTree tree_{arcs_, kRunningEvents};
-    CallTracker tracker_{contexts_, blocks_, arcs_, tree_};
-    Execution execution_{tree_.make_root(), AddressRange{}};
-};
+using test::CallTrackerTest;
+using test::kCall;
+using test::kJump;
+using test::kReturn;
 
 // --- Calls and returns
 // ----------------------------------------------------------------------------------------
@@ -222,6 +125,25 @@ TEST_F(CallTrackerTest, AReturnWithALowerStackPointerIsACallToo) {
     run(f_returns_, 99);
     run(g_jumps_, 50);
     EXPECT_EQ(stack(), "main f g");
+}
+
+// As of libc's vfork, which has taken its return address off the stack for a while.
+TEST_F(CallTrackerTest, AReturnWithoutItsCallToTheCurrentFunctionIsNoCall) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(g_jumps_, 90);
+    run(g_jumps_, 91);
+    EXPECT_EQ(stack(), "main f");
+    run(inside(g_, 0x3030, kReturn), 90);
+    run(f_on_, 91);
+    EXPECT_EQ(stack(), "main f");
+}
+
+TEST_F(CallTrackerTest, AReturnWithoutItsCallToTheStartOfTheCurrentFunctionIsACall) {
+    run(main_calls_, 100);
+    run(f_returns_, 99);
+    run(entry(f_, 0x2000, kJump), 99);
+    EXPECT_EQ(stack(), "main f f");
 }
 
 TEST_F(CallTrackerTest, AReturnWithAnEmptyStackReachesTheRoot) {

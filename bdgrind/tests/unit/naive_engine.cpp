@@ -25,18 +25,30 @@ struct Call {
     std::optional<Site> caller_payer;
 };
 
-// A thread, or a signal handler on it.
-struct Flow {
-    bool is_handler = false;
-    Address lowest = 0;  // where the stack pointer may be while a handler runs
-    Address highest = 0;
+// What runs on one stack.
+struct Stack {
     std::vector<Call> calls;
     unsigned context = 0;
     std::optional<Site> payer;  // while a skipped function runs: the call that pays for it
     std::optional<Site> last;   // the latest block, in its context, and its exit
+    Address base = 0;           // the stack pointer of the root
+    Address stack_pointer = 0;  // at the start of the latest block
 
-    bool can_have(Address stack_pointer) const {
-        return !is_handler || (lowest <= stack_pointer && stack_pointer <= highest);
+    static constexpr Address kMargin = 1024;
+    bool has(Address pointer) const {
+        return stack_pointer <= pointer + kMargin && pointer <= base + kMargin;
+    }
+};
+
+// A thread, or a signal handler on it.
+struct Flow : Stack {
+    bool is_handler = false;
+    Address lowest = 0;  // where the stack pointer may be while a handler runs
+    Address highest = 0;
+    std::vector<Stack> others;  // that it ran on before, lowest base first
+
+    bool can_have(Address pointer) const {
+        return !is_handler || (lowest <= pointer && pointer <= highest);
     }
 };
 
@@ -160,9 +172,11 @@ private:
         }
         Flow& now = flow();
         if (!now.last) {
-            begin_at_root(now, block);
+            begin_at_root(now, record);
             return;
         }
+        if (is_on_another_stack(now, record, left_handler ? JumpKind::kJump : exit_of(*now.last).jump)) return;
+        now.stack_pointer = stack_pointer;
         if (left_handler) {
             leave_above(now, stack_pointer);
             return;
@@ -173,7 +187,7 @@ private:
         if (jump == JumpKind::kReturn) {
             // 5.
             if (now.calls.empty()) {
-                begin_at_root(now, block);
+                begin_at_root(now, record);
                 return;
             }
             // 1.
@@ -187,7 +201,7 @@ private:
                 return;
             }
             jump = JumpKind::kJump;
-            return_without_call = true;
+            return_without_call = block.function != now.context || block.is_entry || now.payer;
         }
 
         // 3.
@@ -215,9 +229,79 @@ private:
         call(now, record.block, site, now.calls.empty() ? stack_pointer : now.calls.back().stack_pointer, {});
     }
 
-    void begin_at_root(Flow& flow, const Scenario::Block& block) {
-        flow.context = block.function;
-        flow.payer.reset();
+    // 9. The block runs on another stack than the one before; it has been entered there, then.
+    bool is_on_another_stack(Flow& now, const Scenario::Record& record, JumpKind jump) {
+        const Scenario::Block& block = scenario_.blocks[record.block];
+        const Address pointer = record.stack_pointer;
+        const bool above = pointer > now.base + Stack::kMargin;
+        bool leaves = above || goes_far_down(now, block, pointer, jump);
+        for (const Stack& other : now.others) {
+            if (other.base < now.base && pointer <= other.base + Stack::kMargin) leaves = true;
+        }
+        if (!leaves) return false;
+
+        // Back to a stack?
+        for (std::size_t i = 0; i < now.others.size(); ++i) {
+            Stack& other = now.others[i];
+            if (pointer > other.base + Stack::kMargin) continue;
+            if (!other.has(pointer)) break;
+            Stack trial = other;
+            if (!goes_on(trial, block, pointer)) {
+                now.others.erase(now.others.begin() + static_cast<std::ptrdiff_t>(i));
+                break;
+            }
+            now.others.erase(now.others.begin() + static_cast<std::ptrdiff_t>(i));
+            put_aside(now);
+            static_cast<Stack&>(now) = trial;
+            now.stack_pointer = pointer;
+            return true;
+        }
+        // A new one?
+        if ((above && !now.calls.empty()) || goes_far_down(now, block, pointer, jump)) {
+            put_aside(now);
+            static_cast<Stack&>(now) = Stack{};
+            begin_at_root(now, record);
+            return true;
+        }
+        // No, this one has grown.
+        if (above) now.base = pointer;
+        std::erase_if(now.others,
+                      [&](const Stack& other) { return pointer <= other.base && other.base <= now.base; });
+        return false;
+    }
+
+    void put_aside(Flow& now) {
+        auto place = now.others.begin();
+        while (place != now.others.end() && place->base < now.base) ++place;
+        now.others.insert(place, static_cast<const Stack&>(now));
+    }
+
+    // Leaves the calls that are not open any more if `stack` goes on with `block`, and tells whether it can.
+    bool goes_on(Stack& stack, const Scenario::Block& block, Address pointer) {
+        std::optional<Address> return_address;
+        while (!stack.calls.empty() && stack.calls.back().stack_pointer < pointer) {
+            return_address = stack.calls.back().return_address;
+            leave(stack);
+        }
+        for (std::size_t i = 0; i < stack.calls.size(); ++i) {
+            if (stack.calls[i].stack_pointer != pointer || stack.calls[i].return_address != block.address) continue;
+            while (stack.calls.size() > i) leave(stack);
+            return true;
+        }
+        return return_address == block.address || stack.context == block.function;
+    }
+
+    bool goes_far_down(const Stack& now, const Scenario::Block& block, Address pointer, JumpKind jump) {
+        if (jump == JumpKind::kReturn) return pointer + Stack::kMargin < now.stack_pointer;
+        return jump == JumpKind::kJump && pointer + 16384 < now.stack_pointer && block.is_entry &&
+               block.function != now.context;
+    }
+
+    void begin_at_root(Stack& stack, const Scenario::Record& record) {
+        stack.context = scenario_.blocks[record.block].function;
+        stack.payer.reset();
+        stack.base = record.stack_pointer;
+        stack.stack_pointer = record.stack_pointer;
     }
 
     void call(Flow& flow, unsigned callee, Site site, Address stack_pointer,
@@ -236,10 +320,10 @@ private:
         flow.calls.push_back(call);
     }
 
-    void leave(Flow& flow) {
-        flow.context = flow.calls.back().caller_context;
-        flow.payer = flow.calls.back().caller_payer;
-        flow.calls.pop_back();
+    void leave(Stack& stack) {
+        stack.context = stack.calls.back().caller_context;
+        stack.payer = stack.calls.back().caller_payer;
+        stack.calls.pop_back();
     }
 
     bool leave_above(Flow& flow, Address stack_pointer) {

@@ -72,9 +72,11 @@ private:
     // A thread or a handler, roughly: good enough to choose stack pointers that make sense.
     struct Flow {
         Address stack_pointer;
-        std::vector<std::pair<Address, Address>> frames;  // stack pointer at entry, return address
+        using Frames = std::vector<std::pair<Address, Address>>;  // stack pointer at entry, return address
+        Frames frames;
         const Scenario::Block* block = nullptr;           // the latest
         const Scenario::Exit* exit = nullptr;
+        std::vector<std::pair<Address, Frames>> others{};  // stacks: stack pointer, frames
     };
     using Flows = std::vector<Flow>;
 
@@ -195,6 +197,7 @@ private:
         const std::uint64_t threads = chance(50) ? 1 : between(2, 3);
         const std::uint64_t length = between(1, 250);
         const auto signals = static_cast<unsigned>(chance(50) ? between(1, 6) : 0);
+        coroutines_ = static_cast<unsigned>(chance(30) ? between(1, 30) : 0);
         const auto collects = static_cast<unsigned>(chance(50) ? between(1, 10) : 0);
         switch_to(below(threads));
         if (chance(10)) mark(Marker::kCollect, 0);
@@ -220,6 +223,7 @@ private:
     Flows& flows() { return flows_[thread_]; }
 
     static constexpr Address kStackBytes = 0x1000;
+    static constexpr std::size_t kStacks = 4;
     static Address stack_of(Address thread) { return 0x7f0000000 + thread * 0x100000; }
 
     void switch_to(Address thread) {
@@ -240,6 +244,24 @@ private:
         }
     }
 
+    // Onto another of the flow's stacks, as coroutines do: for the first time, or where it was left.
+    void change_stack(Flow& flow) {
+        flow.others.resize(kStacks - 1);
+        auto& other = flow.others[below(kStacks - 1)];
+        if (other.first == 0 || chance(10)) {
+            const auto number = static_cast<Address>(&other - flow.others.data()) + 1;
+            other = {stack_of(thread_) - number * kStackBytes - 8 * below(4), {}};
+            if (chance(30)) other.first += (kStacks + 1) * kStackBytes;
+        }
+        std::swap(other.first, flow.stack_pointer);
+        std::swap(other.second, flow.frames);
+        if (flow.frames.empty() || chance(10)) {
+            record(an_entry(), near(flow.stack_pointer));
+        } else {
+            give_back(flow);
+        }
+    }
+
     void run_block() {
         Flow* flow = &flows().back();
         // Out of the handlers by a jump: at least one flow further down.
@@ -257,6 +279,8 @@ private:
             record(static_cast<unsigned>(below(scenario_.blocks.size())), flow->stack_pointer);
         } else if (chance(3)) {
             record(static_cast<unsigned>(below(scenario_.blocks.size())), near(flow->stack_pointer));
+        } else if (flow->exit->jump != JumpKind::kCall && chance(coroutines_)) {
+            change_stack(*flow);
         } else if (flow->exit->jump == JumpKind::kJump) {
             jump(*flow);
         } else if (flow->exit->jump == JumpKind::kCall) {
@@ -347,6 +371,7 @@ private:
     Scenario scenario_;
     std::map<Address, unsigned> starts_;  // blocks by address
     std::uint64_t data_bytes_ = 0;
+    unsigned coroutines_ = 0;  // percent
     std::map<Address, Flows> flows_;  // by thread
     Address thread_ = 0;
 };
