@@ -128,6 +128,8 @@ def test_every_source_names_its_licence() -> None:
     for path in source_files():
         if path == SOURCES / "bdgrind.h":  # Goes into users' programs, under a licence of its own.
             continue
+        if TOP / "annotate" / "tests" in path.parents and path.suffix != ".py":  # Test data.
+            continue
         first = [line for line in path.read_text().splitlines()[:2] if not line.startswith("#!")]
         if not first or not header.fullmatch(first[0]):
             missing.append(str(path.relative_to(TOP)))
