@@ -21,13 +21,34 @@ from bdbench.render import as_markdown, as_text  # noqa: E402
 from bdbench.summary import Summary  # noqa: E402
 from bdbench.variants import select  # noqa: E402
 
-# Behaves like a launcher whose tools write a profile and leave the guest alone.
-GOOD_VALGRIND = """#!/bin/sh
-test "$*" = --version && { echo valgrind-0.1; exit; }
-refuse() { echo "valgrind: Unknown option: $1" >&2; exit 1; }
+# Behaves like a launcher whose tools leave the guest alone and write the head of a profile. Like
+# Callgrind, they simulate caches when they are told a geometry.
+GOOD_VALGRIND = """#!%s
+import os, signal, sys
+arguments = sys.argv[1:]
+options = dict(word[2:].split("=", 1) for word in arguments if "=" in word)
+
+def refuse(*names):
+    for name in names:
+        if name in options:
+            sys.exit(f"valgrind: Unknown option: --{name}={options[name]}")
+
+def write_profile(tool, asked=options):
+    use = asked.get("cacheuse", "yes" if tool == "bdgrind" else "no") == "yes"
+    cache = asked.get("cache-sim", "yes" if use or "I1" in asked else "no") == "yes"
+    with open(options[tool + "-out-file"], "w") as out:
+        for name in "I1", "D1", "LL":
+            if cache:
+                size, ways, line = asked[name].split(",")
+                out.write(f"desc: {name} cache:  {size} B, {line} B, {ways}-way associative\\n")
+        out.write("events: Ir" + " I1mr" * cache + " SpLoss1" * (use and cache) + "\\n")
+
+if arguments == ["--version"]:
+    sys.exit(print("valgrind-0.1"))
 %s
-for word; do case $word in --*-out-file=*) echo profile >"${word#*=}";; esac; done
-exec "$word"
+if options["tool"] != "none":
+    write_profile(options["tool"])
+os.execv(arguments[-1], arguments[-1:])
 """
 
 
@@ -46,7 +67,7 @@ def bench_command(folder: Path, *options: str, valgrind: Path) -> list[str]:
 
 def fake_valgrind(folder: Path, special: str = "") -> Path:
     path = folder / "fake-valgrind"
-    path.write_text(GOOD_VALGRIND % special)
+    path.write_text(GOOD_VALGRIND % (sys.executable, special))
     path.chmod(0o755)
     return path
 
@@ -68,9 +89,7 @@ def test_measures_a_program_in_each_round(tmp_path: Path) -> None:
 
 
 def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path) -> None:
-    valgrind = fake_valgrind(
-        tmp_path, 'for word; do case $word in --backdate*|--engine*) refuse "$word";; esac; done'
-    )
+    valgrind = fake_valgrind(tmp_path, 'refuse("backdate", "engine-thread")')
     done = bench(tmp_path, "--rounds=1", valgrind=valgrind)
     assert done.returncode == 0, done.stderr
     assert "Absent: bdgrind-nobackdate: Unknown option: --backdate=no" in done.stdout
@@ -92,23 +111,54 @@ def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path
 @pytest.mark.parametrize(
     ("special", "reason"),
     [
-        ("exit 3", "exit status 3"),
-        ("kill -SEGV $$", "killed by SIGSEGV"),
-        ("echo more", "the program's output differs from that without a tool"),
-        ('for word; do :; done; exec "$word"', "no profile was written"),
+        ("sys.exit(3)", "exit status 3"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"),
+        ("print('more', flush=True)", "the program's output differs from that without a tool"),
+        ("os.execv(arguments[-1], arguments[-1:])", "no profile was written"),
     ],
 )
 def test_a_run_that_goes_wrong_is_a_failure(tmp_path: Path, special: str, reason: str) -> None:
     # The first call, the trial, goes well.
-    after_trial = f"if test -e {tmp_path}/tried; then {special}; fi; : >{tmp_path}/tried"
+    mark = tmp_path / "tried"
+    after_trial = f"if os.path.exists({str(mark)!r}): {special}\nopen({str(mark)!r}, 'w')"
     valgrind = fake_valgrind(tmp_path, after_trial)
     done = bench(tmp_path, "--rounds=1", "--variants=callgrind", valgrind=valgrind)
     assert done.returncode == 1
     assert f"FAILED: trivial under callgrind, round 1: {reason}\n" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("variant", "asked", "reason"),
+    [
+        # What a geometry did to Callgrind without caches.
+        ("callgrind", {"I1": "1,1,1", "D1": "1,1,1", "LL": "1,1,1"},
+         "it simulated caches instead of no caches"),
+        ("callgrind-cacheuse", {}, "it simulated no caches instead of cache use"),
+        ("bdgrind-nocacheuse", None, "it simulated cache use instead of caches"),
+        ("cachegrind", {"I1": "32768,8,64", "D1": "32768,4,64", "LL": "6291456,12,64"},
+         "its D1 is not 32768,8,64"),
+    ],
+)  # fmt: skip
+def test_a_variant_that_simulates_something_else_is_refused(
+    tmp_path: Path, variant: str, asked: dict[str, str] | None, reason: str
+) -> None:
+    ignored = "{**options, 'cacheuse': 'yes'}" if asked is None else repr(asked)
+    special = f"sound = write_profile\ndef write_profile(tool): sound(tool, {ignored})"
+    valgrind = fake_valgrind(tmp_path, special)
+    done = bench(tmp_path, f"--variants={variant}", valgrind=valgrind)
+    assert done.returncode == 2
+    assert f"bench: {variant}: the trial run is not what it should be: {reason}\n" in done.stderr
+
+
+def test_all_installed_peers_simulate_what_their_names_say(tmp_path: Path) -> None:
+    peers = "none,callgrind,callgrind-cache,callgrind-cacheuse,cachegrind"
+    done = bench(tmp_path, f"--variants={peers}", "--rounds=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Absent" not in done.stdout
+
+
 def test_a_contestant_that_crashes_is_not_just_absent(tmp_path: Path) -> None:
-    valgrind = fake_valgrind(tmp_path, "echo out of order >&2; exit 4")
+    valgrind = fake_valgrind(tmp_path, "print('out of order', file=sys.stderr); sys.exit(4)")
     done = bench(tmp_path, "--variants=callgrind", valgrind=valgrind)
     assert done.returncode == 2
     assert "bench: callgrind: the trial run failed: exit status 4; out of order\n" in done.stderr
@@ -117,7 +167,10 @@ def test_a_contestant_that_crashes_is_not_just_absent(tmp_path: Path) -> None:
 def test_stops_when_asked_to_and_shows_what_there_is(tmp_path: Path) -> None:
     # The second call of the tool, the first that counts, succeeds; the third never ends.
     calls = tmp_path / "calls"
-    special = f"echo >>{calls}; test $(wc -l <{calls}) -lt 3 || exec sleep 1000"
+    special = (
+        f"open({str(calls)!r}, 'a').write('call\\n')\n"
+        f"if len(open({str(calls)!r}).readlines()) == 3: os.execlp('sleep', 'sleep', '1000')"
+    )
     valgrind = fake_valgrind(tmp_path, special)
     driver = subprocess.Popen(
         bench_command(tmp_path, "--variants=callgrind", "--rounds=2", valgrind=valgrind),
@@ -125,11 +178,10 @@ def test_stops_when_asked_to_and_shows_what_there_is(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert driver.stderr is not None
-    for line in driver.stderr:
-        if line.startswith("round 1/2"):
-            break
-    while calls.read_text().count("\n") < 3:
+    deadline = time.monotonic() + 60
+    while not calls.exists() or calls.read_text().count("\n") < 3:
+        assert driver.poll() is None, driver.communicate()
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     driver.terminate()
     output, _ = driver.communicate(timeout=60)

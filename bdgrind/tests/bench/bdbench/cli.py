@@ -15,6 +15,7 @@ from pathlib import Path
 from bdbench import guests, render, variants
 from bdbench.measure import Outcome, run, wait_for_quiet
 from bdbench.model import Absent, BenchError, Campaign, Geometry, Guest, Sample, Variant
+from bdbench.profiles import complaint
 from bdbench.workshop import Workshop
 
 TOP = Path(__file__).resolve().parents[4]
@@ -251,9 +252,12 @@ def _run_one(
     profile = folder / "profile.out"
     profile.unlink(missing_ok=True)
     wait_for_quiet(options.quiet_s)
-    tool_args = variant.tool_args(guest.geometry or options.geometry, profile)
-    command = (options.valgrind, *tool_args, *guest.command)
+    geometry = guest.geometry or options.geometry
+    command = (options.valgrind, *variant.tool_args(geometry, profile), *guest.command)
     outcome = run(command, guest.stdin, folder, options.timeout_s)
+    failure = _judge(outcome, expected[guest.name])
+    if not failure and variant.writes_profile:
+        failure = complaint(profile, variant, geometry)
     return Sample(
         guest=guest.name,
         variant=variant.name,
@@ -263,17 +267,15 @@ def _run_one(
         system_s=outcome.system_s,
         peak_memory_kib=outcome.peak_memory_kib,
         elsewhere_cpus=outcome.elsewhere_cpus,
-        failure=_judge(outcome, expected[guest.name], profile if variant.writes_profile else None),
+        failure=failure,
     )
 
 
-def _judge(outcome: Outcome, expected_digest: str, profile: Path | None) -> str:
+def _judge(outcome: Outcome, expected_digest: str) -> str:
     if outcome.failure:
         return outcome.failure
     if outcome.stdout_digest != expected_digest:
         return "the program's output differs from that without a tool"
-    if profile and not (profile.is_file() and profile.stat().st_size):
-        return "no profile was written"
     return ""
 
 

@@ -39,6 +39,14 @@ class Guest:
     geometry: Geometry | None = None  # instead of the campaign's
 
 
+class Simulation(enum.Enum):
+    """How much a tool simulates; the value is how to say it."""
+
+    NO_CACHES = "no caches"
+    CACHES = "caches"
+    CACHE_USE = "cache use"
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A tool with the options that make it a contestant of its own."""
@@ -46,6 +54,7 @@ class Variant:
     name: str
     about: str
     tool: str
+    simulation: Simulation
     args: tuple[str, ...] = ()
     # Options that name what a tool without them does anyway: left out where it does not know them.
     assumed: tuple[str, ...] = ()
@@ -55,7 +64,10 @@ class Variant:
         args = (f"--tool={self.tool}", *self.args, *self.assumed)
         if not self.writes_profile:
             return args
-        return (*args, *geometry.args(), f"--{self.tool}-out-file={profile}")
+        # Callgrind simulates caches as soon as it is told their geometry.
+        if self.simulation is not Simulation.NO_CACHES:
+            args = (*args, *geometry.args())
+        return (*args, f"--{self.tool}-out-file={profile}")
 
     @property
     def writes_profile(self) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 
 from bdbench.model import Campaign, Metric
@@ -45,7 +46,13 @@ def as_json(campaign: Campaign) -> str:
         "means": means,
         **dataclasses.asdict(campaign),
     }
-    return json.dumps(content, indent=1) + "\n"
+    return json.dumps(content, indent=1, default=_enum_value) + "\n"
+
+
+def _enum_value(thing: object) -> object:
+    if isinstance(thing, enum.Enum):
+        return thing.value
+    raise TypeError(f"{thing!r} has no JSON form")
 
 
 def _text_table(table: Table) -> str:

@@ -8,22 +8,52 @@ import re
 from pathlib import Path
 
 from bdbench.measure import Outcome, run
-from bdbench.model import Absent, BenchError, Geometry, Guest, Variant
+from bdbench.model import Absent, BenchError, Geometry, Guest, Simulation, Variant
+from bdbench.profiles import complaint
 
 BASELINE = "none"
+PROBE = "probe.out"
 ONE_THREAD = "--engine-thread=no"
 
+_NO_CACHES = Simulation.NO_CACHES
+_CACHES = Simulation.CACHES
+_CACHE_USE = Simulation.CACHE_USE
+
 VARIANTS = (
-    Variant(BASELINE, "Valgrind's own translation: the floor", "none"),
-    Variant("callgrind", "calls, no caches", "callgrind"),
-    Variant("callgrind-cache", "calls and caches", "callgrind", ("--cache-sim=yes",)),
-    Variant("callgrind-cacheuse", "calls and cache use", "callgrind", ("--cacheuse=yes",)),
-    Variant("cachegrind", "caches, no calls", "cachegrind", ("--cache-sim=yes",)),
-    Variant("bdgrind", "everything, on one thread", "bdgrind", (), (ONE_THREAD,)),
-    Variant("bdgrind-thread", "the engine on a second thread", "bdgrind", ("--engine-thread=yes",)),
-    Variant("bdgrind-nobackdate", "no back-dating", "bdgrind", ("--backdate=no",), (ONE_THREAD,)),
-    Variant("bdgrind-nocacheuse", "no cache use", "bdgrind", ("--cacheuse=no",), (ONE_THREAD,)),
-    Variant("bdgrind-nocache", "calls, no caches", "bdgrind", ("--cache-sim=no",), (ONE_THREAD,)),
+    Variant(BASELINE, "Valgrind's own translation: the floor", "none", _NO_CACHES),
+    Variant("callgrind", "calls, no caches", "callgrind", _NO_CACHES),
+    Variant("callgrind-cache", "calls and caches", "callgrind", _CACHES, ("--cache-sim=yes",)),
+    Variant(
+        "callgrind-cacheuse", "calls and cache use", "callgrind", _CACHE_USE, ("--cacheuse=yes",)
+    ),
+    Variant("cachegrind", "caches, no calls", "cachegrind", _CACHES, ("--cache-sim=yes",)),
+    Variant("bdgrind", "everything, on one thread", "bdgrind", _CACHE_USE, (), (ONE_THREAD,)),
+    Variant(
+        "bdgrind-thread",
+        "the engine on a second thread",
+        "bdgrind",
+        _CACHE_USE,
+        ("--engine-thread=yes",),
+    ),
+    Variant(
+        "bdgrind-nobackdate",
+        "no back-dating",
+        "bdgrind",
+        _CACHE_USE,
+        ("--backdate=no",),
+        (ONE_THREAD,),
+    ),
+    Variant(
+        "bdgrind-nocacheuse", "no cache use", "bdgrind", _CACHES, ("--cacheuse=no",), (ONE_THREAD,)
+    ),
+    Variant(
+        "bdgrind-nocache",
+        "calls, no caches",
+        "bdgrind",
+        _NO_CACHES,
+        ("--cache-sim=no",),
+        (ONE_THREAD,),
+    ),
 )
 
 PEERS = ("none", "callgrind", "callgrind-cache", "callgrind-cacheuse", "cachegrind")
@@ -56,6 +86,9 @@ def probe(
         variant = dataclasses.replace(variant, assumed=())
         outcome = _try(variant, launcher, guest, geometry, folder)
     if not outcome.failure:
+        reason = complaint(folder / PROBE, variant, geometry) if variant.writes_profile else ""
+        if reason:
+            raise BenchError(f"{variant.name}: the trial run is not what it should be: {reason}")
         return variant
     refusal = next((line for line in outcome.stderr.splitlines() if _UNKNOWN.search(line)), None)
     if refusal is None:
@@ -67,6 +100,7 @@ def probe(
 def _try(
     variant: Variant, launcher: str, guest: Guest, geometry: Geometry, folder: Path
 ) -> Outcome:
-    profile = folder / "probe.out"
+    profile = folder / PROBE
+    profile.unlink(missing_ok=True)
     command = (launcher, *variant.tool_args(geometry, profile), *guest.command)
     return run(command, None, folder, timeout_s=60)
