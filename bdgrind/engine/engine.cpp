@@ -25,7 +25,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       blocks(costs),
       arcs(events.width()),
       tree(arcs, events.width()),
-      calls(contexts, blocks, arcs, tree) {}
+      calls(contexts, blocks, arcs, tree, config.contexts) {}
 
 void EngineState::mark(Marker marker, const Word* values) {
     if (marker == Marker::kCollect) {

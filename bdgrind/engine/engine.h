@@ -29,6 +29,7 @@ struct EngineConfig {
     CacheGeometries caches{};  // must be legal, see geometry_error
     bool cache_sim = true;
     bool cache_use = true;  // only of effect with cache_sim
+    ContextRules contexts{};
 
     EventSet events() const;
 };

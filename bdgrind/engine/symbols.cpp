@@ -50,6 +50,7 @@ Function& SymbolTable::function(std::string_view name, const SourceFile& file, c
         std::make_unique<Function>(kept, &file, &object, static_cast<std::uint32_t>(functions_.size())));
     function_by_key_.emplace(FunctionKey{std::string_view(kept, name.size()), &file, &object},
                              functions_.back().get());
+    if (rules_ != nullptr) rules_->apply(*functions_.back());
     return *functions_.back();
 }
 

@@ -52,10 +52,20 @@ struct Function {
     mutable std::uint32_t open_calls = 0;
 };
 
+// What is to be settled about a function when it becomes known.
+class FunctionRules {
+public:
+    virtual void apply(Function& function) const = 0;
+
+protected:
+    ~FunctionRules() = default;
+};
+
 // Owns all of them. References stay valid as long as the table lives.
 class SymbolTable {
 public:
-    SymbolTable() = default;
+    // `rules`, if given, must outlive the table.
+    explicit SymbolTable(const FunctionRules* rules = nullptr) : rules_(rules) {}
     SymbolTable(const SymbolTable&) = delete;
     SymbolTable& operator=(const SymbolTable&) = delete;
 
@@ -82,6 +92,7 @@ private:
 
     const char* keep(std::string_view name);
 
+    const FunctionRules* rules_;
     std::vector<std::unique_ptr<char[]>> names_;
     std::vector<std::unique_ptr<ObjectFile>> objects_;
     std::vector<std::unique_ptr<SourceFile>> files_;

@@ -19,14 +19,6 @@ constexpr JumpKind kJump = JumpKind::kJump;
 constexpr JumpKind kCall = JumpKind::kCall;
 constexpr JumpKind kReturn = JumpKind::kReturn;
 
-// As it is named in profiles.
-inline std::string name(const Context& context) {
-    std::string name = context.function().name;
-    if (context.level() > 1) name += "'" + std::to_string(context.level());
-    for (const Function* caller : context.callers()) name += std::string("'") + caller->name;
-    return name;
-}
-
 // Blocks of one instruction of 4 bytes. A call from 0x1010 asks to come back to 0x1014. Stack pointers are
 // small numbers: main begins with 100, and a call takes 1 for its return address.
 class CallTrackerTest : public testing::Test {

@@ -56,7 +56,9 @@ protected:
     Function& main_ = program_.function("main", "main.c");
     Trace trace_;
     // Ir Dr Dw only.
-    Engine engine_{{.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}, .cache_sim = false}};
+    Engine engine_{{.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}},
+                    .cache_sim = false,
+                    .contexts = {.separate_callers = true}}};
 };
 
 TEST_F(CallgrindWriterTest, AWholeFile) {
@@ -283,6 +285,41 @@ TEST_F(CallgrindWriterTest, FunctionsOfTheSameNameHaveNumbersOfTheirOwn) {
     EXPECT_NE(text.find("fn=(2) init\n"), std::string::npos) << text;
 }
 
+// As Callgrind has them: the level of recursion from the second on, then the callers.
+TEST_F(CallgrindWriterTest, ContextsHaveNamesAndNumbersOfTheirOwn) {
+    Function& f = program_.function("f", "f.c");
+    f.recursion_levels = 2;
+    f.caller_count = 2;
+    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    const Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kCall);
+    trace_.thread(1).run(calls, 1000).run(in_f, 992).run(in_f, 984).run(in_f, 976);
+    replay();
+    EXPECT_EQ(body({.compress_strings = true, .compress_positions = false}),
+              "\n"
+              "ob=(1) prog\n"
+              "fl=(1) f.c\n"
+              "fn=(1) f'main\n"
+              "5 1\n"
+              "cfn=(2) f'2'main\n"
+              "calls=1 5\n"
+              "5 2\n"
+              "\n"
+              "fl=(1)\n"
+              "fn=(2)\n"
+              "5 2\n"
+              "cfn=(2)\n"
+              "calls=1 5\n"
+              "5 1\n"
+              "\n"
+              "fl=(2) main.c\n"
+              "fn=(3) main\n"
+              "10 1\n"
+              "cfi=(1)\n"
+              "cfn=(1)\n"
+              "calls=1 5\n"
+              "10 3\n");
+}
+
 TEST_F(CallgrindWriterTest, AFunctionWithoutCostsOrCallsIsLeftOut) {
     const Block& block = program_.code(main_, 0x1000).op().ends(kJump);
     const Block& in_f = program_.entry(program_.function("f"), 0x2000).op().ends(kReturn);
@@ -498,7 +535,7 @@ Contents contents_of(const Profile& profile) {
     const auto copy = [](ConstCosts costs) { return Costs(costs.begin(), costs.end()); };
     const auto name = [](const Context& context) {
         const Function& function = context.function();
-        return std::string(function.object->name) + ':' + function.file->name + ':' + function.name;
+        return std::string(function.object->name) + ':' + function.file->name + ':' + test::name(context);
     };
     contents.summary = contents.totals = copy(profile.totals());
     FunctionProfile function;

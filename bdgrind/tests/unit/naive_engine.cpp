@@ -2,6 +2,7 @@
 
 #include "naive_engine.h"
 
+#include <algorithm>
 #include <bitset>
 #include <list>
 #include <optional>
@@ -13,7 +14,7 @@ namespace {
 
 struct Site {
     unsigned block;
-    unsigned context;
+    ContextKey context;
     unsigned exit;
 };
 
@@ -21,14 +22,14 @@ struct Call {
     Address stack_pointer;
     std::optional<Address> return_address;
     std::optional<ArcKey> arc;  // none: the callee is skipped
-    unsigned caller_context;
+    ContextKey caller_context;
     std::optional<Site> caller_payer;
 };
 
 // What runs on one stack.
 struct Stack {
     std::vector<Call> calls;
-    unsigned context = 0;
+    ContextKey context{};
     std::optional<Site> payer;  // while a skipped function runs: the call that pays for it
     std::optional<Site> last;   // the latest block, in its context, and its exit
     Address base = 0;           // the stack pointer of the root
@@ -201,7 +202,7 @@ private:
                 return;
             }
             jump = JumpKind::kJump;
-            return_without_call = block.function != now.context || block.is_entry || now.payer;
+            return_without_call = block.function != now.context.function || block.is_entry || now.payer;
         }
 
         // 3.
@@ -221,7 +222,7 @@ private:
         if (!return_without_call && !elsewhere && (!block.is_entry || repeats)) return;
         // 4.
         Site site = *now.last;
-        if (scenario_.functions[now.context].left_by_jump && !now.calls.empty() && !now.payer) {
+        if (scenario_.functions[now.context.function].left_by_jump && !now.calls.empty() && !now.payer) {
             const ArcKey& arc = *now.calls.back().arc;
             site = {arc.block, arc.context, arc.exit};
             leave(now);
@@ -288,17 +289,17 @@ private:
             while (stack.calls.size() > i) leave(stack);
             return true;
         }
-        return return_address == block.address || stack.context == block.function;
+        return return_address == block.address || stack.context.function == block.function;
     }
 
     bool goes_far_down(const Stack& now, const Scenario::Block& block, Address pointer, JumpKind jump) {
         if (jump == JumpKind::kReturn) return pointer + Stack::kMargin < now.stack_pointer;
         return jump == JumpKind::kJump && pointer + 16384 < now.stack_pointer && block.is_entry &&
-               block.function != now.context;
+               block.function != now.context.function;
     }
 
     void begin_at_root(Stack& stack, const Scenario::Record& record) {
-        stack.context = scenario_.blocks[record.block].function;
+        stack.context = {scenario_.blocks[record.block].function};
         stack.payer.reset();
         stack.base = record.stack_pointer;
         stack.stack_pointer = record.stack_pointer;
@@ -313,11 +314,34 @@ private:
             flow.payer = site;
         } else {
             flow.payer.reset();
-            flow.context = function;
-            call.arc = ArcKey{site.block, site.context, site.exit, callee, function};
+            flow.context = context_of_callee(flow, function);
+            call.arc = ArcKey{site.block, site.context, site.exit, callee, flow.context};
             if (collecting_) ++costs_.arcs[*call.arc].calls;
         }
         flow.calls.push_back(call);
+    }
+
+    // What a function that is called now is kept apart by.
+    ContextKey context_of_callee(const Stack& stack, unsigned function) {
+        const unsigned caller = stack.context.function;
+        if (caller == function && scenario_.skip_direct_recursion) return stack.context;
+        // The functions that are open, from the root on.
+        std::vector<unsigned> open{stack.calls.empty() ? caller : stack.calls[0].caller_context.function};
+        unsigned level = open[0] == function ? 2 : 1;
+        for (const Call& call : stack.calls) {
+            if (!call.arc) continue;
+            const unsigned callee = call.arc->callee_context.function;
+            const bool direct = callee == call.caller_context.function;
+            if (callee == function && !(direct && scenario_.skip_direct_recursion)) ++level;
+            if (!direct) open.push_back(callee);
+        }
+        if (open.back() == function) open.pop_back();
+        ContextKey context{function, std::min(level, scenario_.functions[function].recursion_levels)};
+        while (!open.empty() && context.callers.size() < scenario_.functions[function].caller_count) {
+            context.callers.push_back(open.back());
+            open.pop_back();
+        }
+        return context;
     }
 
     void leave(Stack& stack) {
@@ -493,6 +517,13 @@ private:
     InstructionKey payer_{};  // the instruction that runs, or pays for it
     RunCosts costs_;
 };
+
+std::ostream& operator<<(std::ostream& out, const ContextKey& context) {
+    out << context.function;
+    if (context.level > 1) out << '\'' << context.level;
+    for (const unsigned caller : context.callers) out << '\'' << caller;
+    return out;
+}
 
 void print(std::ostream& out, const InstructionKey& key) {
     out << "self cost of block " << key.block << " instruction " << key.instruction << " in context "

@@ -21,6 +21,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "engine/events.h"
 #include "scenario.h"
@@ -29,20 +30,27 @@ namespace bd::test {
 
 using Counts = std::array<std::uint64_t, kEventCount>;
 
-// Blocks and functions by their numbers in the scenario; a context is a function.
+// Blocks and functions by their numbers in the scenario.
+struct ContextKey {
+    unsigned function = 0;
+    unsigned level = 1;
+    std::vector<unsigned> callers{};
+    auto operator<=>(const ContextKey&) const = default;
+};
+
 struct InstructionKey {
     unsigned block;
-    unsigned context;
+    ContextKey context;
     unsigned instruction;
     auto operator<=>(const InstructionKey&) const = default;
 };
 
 struct ArcKey {
     unsigned block;  // of the call site
-    unsigned context;
+    ContextKey context;
     unsigned exit;
     unsigned callee_block;
-    unsigned callee_context;
+    ContextKey callee_context;
     auto operator<=>(const ArcKey&) const = default;
 };
 

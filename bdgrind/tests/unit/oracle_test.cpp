@@ -24,6 +24,7 @@ namespace {
 
 using test::ArcKey;
 using test::BuiltScenario;
+using test::ContextKey;
 using test::Counts;
 using test::InstructionKey;
 using test::random_scenario;
@@ -52,11 +53,20 @@ void replay(Engine& engine, const BuiltScenario& built, std::size_t records, std
 }
 
 EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
-    return {.caches = scenario.caches, .cache_sim = variant.cache_sim, .cache_use = variant.cache_use};
+    return {.caches = scenario.caches,
+            .cache_sim = variant.cache_sim,
+            .cache_use = variant.cache_use,
+            .contexts = {.skip_direct_recursion = scenario.skip_direct_recursion, .separate_callers = true}};
 }
 
 void add_to(Counts& counts, ConstCosts costs) {
     for (std::size_t i = 0; i < costs.size(); ++i) counts[i] += costs[i];
+}
+
+ContextKey key_of(const Context& context) {
+    ContextKey key{context.function().id, context.level()};
+    for (const Function* caller : context.callers()) key.callers.push_back(caller->id);
+    return key;
 }
 
 // The engine's counts, put together from what it keeps.
@@ -77,15 +87,15 @@ test::RunCosts costs_of(const Engine& engine) {
             }
             if (cost->instructions[i] != kNoCost) add_to(counts, engine.costs()[cost->instructions[i]]);
             if (counts == Counts{}) continue;
-            costs.self[InstructionKey{block.id, cost->context->function().id, i}] = counts;
+            costs.self[InstructionKey{block.id, key_of(*cost->context), i}] = counts;
             add_to(costs.totals, counts);
         }
     }
     for (std::uint32_t id = 1; id <= engine.arcs().size(); ++id) {
         const Arc& arc = engine.arcs()[ArcId{id}];
         test::ArcCounts& counts =
-            costs.arcs[ArcKey{arc.site.from->block->id, arc.site.from->context->function().id, arc.site.exit,
-                              arc.callee->block->id, arc.callee->context->function().id}];
+            costs.arcs[ArcKey{arc.site.from->block->id, key_of(*arc.site.from->context), arc.site.exit,
+                              arc.callee->block->id, key_of(*arc.callee->context)}];
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }
@@ -173,6 +183,8 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
     Counts totals{};
     std::uint64_t calls = 0;
     std::uint64_t recursive = 0;
+    std::uint64_t deeper = 0;
+    std::uint64_t with_callers = 0;
     std::size_t common = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 300; ++seed) {
@@ -184,12 +196,16 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
         for (std::size_t i = 0; i < kEventCount; ++i) totals[i] += costs.totals[i];
         for (const auto& [key, counts] : costs.arcs) {
             calls += counts.calls;
-            if (key.context == key.callee_context) recursive += counts.calls;
+            if (key.context.function == key.callee_context.function) recursive += counts.calls;
+            if (key.callee_context.level > 1) deeper += counts.calls;
+            if (key.callee_context.callers.size() > 1) with_callers += counts.calls;
         }
     }
     for (std::size_t i = 0; i < kEventCount; ++i) EXPECT_GT(totals[i], 2'000u) << kEvents[i].name;
     EXPECT_GT(calls, 5'000u);
     EXPECT_GT(recursive, 500u);
+    EXPECT_GT(deeper, 500u);
+    EXPECT_GT(with_callers, 500u);
     EXPECT_GT(common, 50u);
     EXPECT_LT(common, 150u);
     for (unsigned i = 0; i < static_cast<unsigned>(Marker::kCount); ++i) {

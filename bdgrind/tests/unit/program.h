@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "engine/block.h"
+#include "engine/contexts.h"
 #include "engine/symbols.h"
 #include "engine/trace.h"
 
@@ -86,6 +88,14 @@ struct Program {
     SymbolTable symbols;
     BlockTable blocks;
 };
+
+// As it is named in profiles.
+inline std::string name(const Context& context) {
+    std::string name = context.function().name;
+    if (context.level() > 1) name += "'" + std::to_string(context.level());
+    for (const Function* caller : context.callers()) name += std::string("'") + caller->name;
+    return name;
+}
 
 class Trace {
 public:

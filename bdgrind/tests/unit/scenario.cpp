@@ -17,6 +17,8 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
                                                "object" + std::to_string(scenario.functions[i].object));
         function.skipped = scenario.functions[i].skipped;
         function.left_by_jump = scenario.functions[i].left_by_jump;
+        function.recursion_levels = scenario.functions[i].recursion_levels;
+        function.caller_count = scenario.functions[i].caller_count;
         functions.push_back(&function);
     }
     std::vector<const Block*> blocks;
@@ -111,10 +113,15 @@ private:
         const std::uint64_t functions = between(2, 8);
         const bool skips = chance(40);
         const bool resolves = chance(30);
+        const unsigned levels = chance(50) ? 3 : 1;
+        const unsigned callers = chance(30) ? 3 : 0;
+        scenario_.skip_direct_recursion = chance(30);
         for (unsigned i = 0; i < functions; ++i) {
             scenario_.functions.push_back({.object = static_cast<unsigned>(below(3)),
                                            .skipped = skips && chance(30),
-                                           .left_by_jump = resolves && chance(30)});
+                                           .left_by_jump = resolves && chance(30),
+                                           .recursion_levels = static_cast<unsigned>(between(1, levels)),
+                                           .caller_count = static_cast<unsigned>(between(0, callers))});
         }
         Address address = 0x10000 + below(256);
         for (unsigned i = 0; i < functions; ++i) {

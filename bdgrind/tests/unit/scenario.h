@@ -19,6 +19,8 @@ struct Scenario {
         unsigned object = 0;
         bool skipped = false;
         bool left_by_jump = false;
+        unsigned recursion_levels = 1;
+        unsigned caller_count = 0;
     };
     struct Access {
         unsigned instruction;
@@ -58,6 +60,7 @@ struct Scenario {
     };
 
     CacheGeometries caches{};
+    bool skip_direct_recursion = false;
     std::vector<Function> functions;
     std::vector<Block> blocks;
     std::vector<Record> records;
@@ -77,7 +80,7 @@ private:
 
 // Chosen at random, the same for the same seed: calls, returns, jumps and stack pointers that make sense most
 // of the time and none at all sometimes, several threads, signal handlers left in every way, stops and starts
-// of collection, skipped functions; and small caches of odd shapes.
+// of collection, coroutines, skipped functions, levels of recursion and callers told apart; and small caches of odd shapes.
 Scenario random_scenario(unsigned seed);
 
 }  // namespace bd::test
