@@ -12,9 +12,6 @@
 namespace bd {
 namespace {
 
-// Sections of one object are numbered within this many.
-constexpr std::uint32_t kSectionsPerObject = 16;
-
 template <class T>
 std::uint16_t narrow(T value) {
     BD_CHECK_OP(value, <=, std::numeric_limits<std::uint16_t>::max());

@@ -70,11 +70,15 @@ struct Exit {
     Address return_address;  // the instruction behind the last one; only of use to calls
 };
 
+// The kinds of sections of one object are numbered within this many.
+inline constexpr std::uint32_t kSectionsPerObject = 16;
+
 struct Block {
     Address address;
     const Function* function;
     Address load_bias;  // address minus load_bias is the address in the object file
-    std::uint32_t section;  // equal for blocks in the same kind of section of the same object
+    // Equal for blocks in the same kind of section of the same object: object's id * kSectionsPerObject + kind.
+    std::uint32_t section;
     bool is_entry;          // starts at the first instruction of its function
     std::uint16_t exit_count;
     std::uint16_t instruction_count;
@@ -102,7 +106,7 @@ struct Block {
 // end. May be used again after BlockTable::add.
 class BlockBuilder {
 public:
-    // `section` numbers the kind of section within `function`'s object, below 16.
+    // `section` is the kind of section, below kSectionsPerObject.
     void start(Address address, const Function& function, Address load_bias, std::uint32_t section,
                bool is_entry);
     // `file` may differ from the function's where code was inlined.

@@ -51,6 +51,12 @@ void CallgrindWriter::write_header(const RunDescription& run, const Profile& pro
          << "\ncmd: ";
     write_text(run.command);
     out_ << "\npart: 1\n\n";
+    if (run.caches != nullptr) {
+        write_cache("I1", run.caches->i1);
+        write_cache("D1", run.caches->d1);
+        write_cache("LL", run.caches->ll);
+        out_ << "desc: Geometry: " << run.geometry_source << '\n';
+    }
     for (const std::string_view description : run.descriptions) out_ << "desc: " << description << '\n';
     out_ << "\npositions:" << (kinds_.instructions ? " instr" : "") << (kinds_.lines ? " line" : "") << '\n';
     for (std::size_t i = 0; i < events_.width(); ++i) {
@@ -63,6 +69,11 @@ void CallgrindWriter::write_header(const RunDescription& run, const Profile& pro
     }
     out_ << "\nsummary:";
     write_costs(profile.totals());
+}
+
+void CallgrindWriter::write_cache(std::string_view name, const CacheGeometry& cache) {
+    out_ << "desc: " << name << " cache: " << cache.size_bytes << " B, " << cache.line_bytes << " B, " << cache.ways
+         << "-way associative\n";
 }
 
 void CallgrindWriter::write_function(const FunctionProfile& function) {

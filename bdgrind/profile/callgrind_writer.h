@@ -23,7 +23,9 @@ struct RunDescription {
     std::string_view creator;
     std::uint64_t pid = 0;
     std::string_view command;
-    std::vector<std::string_view> descriptions;  // each for a "desc:" line, "name: value"
+    const CacheGeometries* caches = nullptr;  // those that were simulated; null: none were
+    std::string_view geometry_source{};       // where they are known from
+    std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
 };
 
 class CallgrindWriter {
@@ -46,6 +48,7 @@ private:
     };
 
     void write_header(const RunDescription& run, const Profile& profile);
+    void write_cache(std::string_view name, const CacheGeometry& cache);
     void write_function(const FunctionProfile& function);
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_text(std::string_view text);

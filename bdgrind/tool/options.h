@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "engine/engine.h"
 #include "engine/geometry.h"
 
 namespace bd {
@@ -17,10 +19,31 @@ struct CacheOption {
     CacheGeometry geometry{};
 };
 
+// The values of an option that may be given several times: names of functions or objects, or patterns of them, in the
+// order given. Nothing is freed, as a global object with a destructor would need the C library.
+struct PatternOption {
+    const char* pattern;
+    std::uint32_t number;  // of options like --separate-recs<n>
+};
+class PatternList {
+public:
+    void add(const PatternOption& option) {
+        if (options_ == nullptr) options_ = new std::vector<PatternOption>;
+        options_->push_back(option);
+    }
+    const PatternOption* begin() const { return options_ == nullptr ? nullptr : options_->data(); }
+    const PatternOption* end() const { return options_ == nullptr ? nullptr : options_->data() + options_->size(); }
+    bool empty() const { return options_ == nullptr; }
+
+private:
+    std::vector<PatternOption>* options_ = nullptr;
+};
+
 enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
 
 // kind, field, option, default, value, help. Kinds:
-//   Flag   yes or no; Auto   auto, yes or no; Text   a string; Cache   <size>,<ways>,<line size>
+//   Flag   yes or no; Auto   auto, yes or no; Text   a string; Number   a number; Cache   <size>,<ways>,<line size>
+//   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
     BD_OPTION_GROUP("output")                                                                           \
@@ -40,6 +63,22 @@ enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
+    BD_OPTION_GROUP("what costs are kept apart by")                                                     \
+    BD_OPTION(Number, separate_callers, "separate-callers", 0, "<n>",                                   \
+              "keep functions apart by <n> callers up the call chain")                                  \
+    BD_OPTION(Patterns, separate_callers_of, "separate-callers<n>", {}, "<function>",                   \
+              "the same for this function, by <n> callers")                                             \
+    BD_OPTION(Number, separate_recs, "separate-recs", 2, "<n>",                                         \
+              "keep the first <n> levels of recursion apart")                                           \
+    BD_OPTION(Patterns, separate_recs_of, "separate-recs<n>", {}, "<function>",                         \
+              "the same for this function, with <n> levels")                                            \
+    BD_OPTION(Flag, skip_direct_rec, "skip-direct-rec", false, "no|yes",                                \
+              "a function that calls itself is no level of recursion")                                  \
+    BD_OPTION(Flag, skip_plt, "skip-plt", true, "no|yes",                                               \
+              "charge what stubs of the dynamic linker cost to the\ncaller, and do not show them")      \
+    BD_OPTION(Patterns, fn_skip, "fn-skip", {}, "<function>", "the same for this function")             \
+    BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
+              "the same for all functions of this object file")                                         \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", EngineThreadChoice::kAuto, "auto|yes|no",           \
               "run the simulation on a thread of its own; auto: if\n"                                   \
@@ -52,7 +91,9 @@ namespace option_type {
 using Flag = bool;
 using Auto = EngineThreadChoice;
 using Text = const char*;
+using Number = std::uint32_t;
 using Cache = CacheOption;
+using Patterns = PatternList;
 }  // namespace option_type
 
 struct Options {
@@ -62,6 +103,23 @@ struct Options {
 #undef BD_NO_GROUP
 #undef BD_OPTION_FIELD
 };
+
+// What is wrong with the value of an option.
+struct OptionError {
+    const char* name = nullptr;
+    const char* form = nullptr;  // what the value should look like
+    const char* value = nullptr;
+    const char* message = nullptr;  // null: nothing is wrong
+};
+
+// Reads one argument of a command line, which must stay as texts are not copied. False if it is not an option of ours.
+bool parse_option(const char* argument, Options* result, OptionError* error);
+
+// The engine's settings: as the options say, and with `caches` for those that they do not name.
+EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
+
+// Where that one's caches are known from, if `caches` are known from `source`.
+std::string_view geometry_source(const Options& given, std::string_view source);
 
 // The options of this run.
 extern Options options;

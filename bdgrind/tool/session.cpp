@@ -43,26 +43,18 @@ void write_command(TextOutput& out) {
     }
 }
 
-void describe_cache(TextOutput& out, std::string_view name, const CacheGeometry& cache) {
-    out << name << " cache: " << cache.size_bytes << " B, " << cache.line_bytes << " B, " << cache.ways
-        << "-way associative";
-}
-
 }  // namespace
 
-EngineConfig Session::make_config(const char** geometry_source) {
+EngineConfig Session::make_config(std::string_view* source) {
     const MachineCaches machine = find_machine_caches();
-    EngineConfig config{.caches = machine.caches, .cache_sim = options.cache_sim, .cache_use = options.cache_use};
+    const EngineConfig config = engine_config(options, machine.caches);
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
     const bool one_given = options.i1.given || options.d1.given || options.ll.given;
-    *geometry_source = all_given ? "as on the command line" : machine.source;
-    if (options.i1.given) config.caches.i1 = options.i1.geometry;
-    if (options.d1.given) config.caches.d1 = options.d1.geometry;
-    if (options.ll.given) config.caches.ll = options.ll.geometry;
+    *source = geometry_source(options, machine.source);
     if (!config.cache_sim) return config;
 
     if (!all_given && VG_(clo_verbosity) > 0) {
-        VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", *geometry_source);
+        VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", machine.source);
     }
     for (const CacheGeometry& first : {config.caches.i1, config.caches.d1}) {
         if (config.caches.ll.size_bytes < first.size_bytes) {
@@ -92,9 +84,18 @@ Session::Session()
       engine_(config_),
       names_(symbols_),
       instrumenter_(blocks_, names_) {
+    if (options.record_trace != nullptr) {
+        TextBuffer command;
+        write_command(command);
+        recorder_ = std::make_unique<TraceRecorder>(
+            options.record_trace, TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
+                                           .command = command.text(),
+                                           .geometry_source = geometry_source_,
+                                           .caches = config_.caches});
+    }
     const bool want_thread = options.engine_thread == EngineThreadChoice::kYes ||
                              (options.engine_thread == EngineThreadChoice::kAuto && EngineThread::is_useful());
-    if (!start_trace(engine_, want_thread)) {
+    if (!start_trace(engine_, recorder_.get(), want_thread)) {
         VG_(umsg)("The engine runs on the program's own thread, as the system allows no further one.\n");
     }
 }
@@ -102,6 +103,7 @@ Session::Session()
 void Session::finish() {
     drain_trace();
     leave_thread();
+    if (recorder_ != nullptr) recorder_->finish();
     engine_.finish();
     const Profile profile(engine_, {.lines = options.dump_line, .instructions = options.dump_instr});
 
@@ -129,25 +131,15 @@ void Session::finish() {
 }
 
 bool Session::write_profile(const char* path, const Profile& profile) const {
-    const bool cache_sim = engine_.config().cache_sim;
-    const CacheGeometries& caches = engine_.config().caches;
+    const EngineConfig& config = engine_.config();
     TextBuffer command;
-    TextBuffer i1;
-    TextBuffer d1;
-    TextBuffer ll;
-    TextBuffer geometry;
     write_command(command);
-    describe_cache(i1, "I1", caches.i1);
-    describe_cache(d1, "D1", caches.d1);
-    describe_cache(ll, "LL", caches.ll);
-    geometry << "Geometry: " << geometry_source_;
-
-    RunDescription run{.creator = "bdgrind-" PACKAGE_VERSION,
-                       .pid = static_cast<std::uint64_t>(VG_(getpid)()),
-                       .command = command.text(),
-                       .descriptions = {}};
-    if (cache_sim) run.descriptions = {i1.text(), d1.text(), ll.text(), geometry.text()};
-    run.descriptions.push_back("Trigger: Program termination");
+    const RunDescription run{.creator = "bdgrind-" PACKAGE_VERSION,
+                             .pid = static_cast<std::uint64_t>(VG_(getpid)()),
+                             .command = command.text(),
+                             .caches = config.cache_sim ? &config.caches : nullptr,
+                             .geometry_source = geometry_source_,
+                             .descriptions = {"Trigger: Program termination"}};
 
     FileOutput file(path);
     if (file.error() == 0) {

@@ -5,12 +5,17 @@
 
 #pragma once
 
+#include <memory>
+#include <string_view>
+
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/symbols.h"
+#include "tool/function_options.h"
 #include "tool/instrument.h"
 #include "tool/options.h"
 #include "tool/symbols.h"
+#include "tool/trace_recorder.h"
 
 namespace bd {
 
@@ -32,17 +37,19 @@ public:
     void finish();
 
 private:
-    static EngineConfig make_config(const char** geometry_source);
+    static EngineConfig make_config(std::string_view* source);
 
     bool write_profile(const char* path, const Profile& profile) const;
 
-    const char* geometry_source_ = nullptr;
+    std::string_view geometry_source_;
     EngineConfig config_;
-    SymbolTable symbols_;
+    FunctionOptions function_options_{options};
+    SymbolTable symbols_{&function_options_};
     BlockTable blocks_;
     Engine engine_;
     CodeNames names_;
     Instrumenter instrumenter_;
+    std::unique_ptr<TraceRecorder> recorder_;  // null: nothing is recorded
 };
 
 }  // namespace bd

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "tool/options.h"
 #include "tool/valgrind.h"
 
 namespace bd {
@@ -14,21 +15,45 @@ namespace {
 // Readers of the format know this for a name that is not known.
 constexpr const char* kUnknown = "???";
 
-// A function without a name gets its address in the object file for one: 0x and 16 digits, as in Callgrind.
+// A function without a name gets its address in the object file for one: 0x and 16 digits, as in Callgrind;
+// behind that of a stub stands [PLT].
 class AddressName {
 public:
-    explicit AddressName(Address address) {
+    AddressName(Address address, bool is_stub) {
         char digits[16];
         const char* const end = std::to_chars(digits, std::end(digits), address, 16).ptr;
-        std::fill(text_, text_ + sizeof text_, '0');
+        std::fill(text_, text_ + kSize, '0');
         text_[1] = 'x';
-        std::copy(static_cast<const char*>(digits), end, text_ + sizeof text_ - (end - digits));
+        std::copy(static_cast<const char*>(digits), end, text_ + kSize - (end - digits));
+        if (is_stub) std::ranges::copy(kStub, text_ + kSize);
+        size_ = is_stub ? sizeof text_ : kSize;
     }
-    std::string_view view() const { return {text_, sizeof text_}; }
+    std::string_view view() const { return {text_, size_}; }
 
 private:
-    char text_[18];
+    static constexpr std::string_view kStub = " [PLT]";
+    static constexpr std::size_t kSize = 18;
+
+    char text_[kSize + kStub.size()];
+    std::size_t size_;
 };
+
+bool is_stub_section(VgSectKind section) {
+    return section == Vg_SectPLT || section == Vg_SectGOTPLT;
+}
+
+// What the core knows about the object that `address` is in; null if nothing. By address, it finds code only that is
+// not in a section of stubs.
+const DebugInfo* debug_info(Addr address, VgSectKind section) {
+    if (!is_stub_section(section)) return VG_(find_DebugInfo)(VG_(current_DiEpoch)(), address);
+    const auto within = [address](Addr begin, SizeT size) { return address - begin < size; };
+    const DebugInfo* info = VG_(next_DebugInfo)(nullptr);
+    while (info != nullptr && !within(VG_(DebugInfo_get_plt_avma)(info), VG_(DebugInfo_get_plt_size)(info)) &&
+           !within(VG_(DebugInfo_get_gotplt_avma)(info), VG_(DebugInfo_get_gotplt_size)(info))) {
+        info = VG_(next_DebugInfo)(info);
+    }
+    return info;
+}
 
 // The folder, a slash and the file, in `buffer`; cut if it does not fit.
 std::string_view join_path(const char* folder, const char* file, char (&buffer)[4096]) {
@@ -71,7 +96,7 @@ CodeBlockName CodeNames::block(Address address) {
     const VgSectKind section = VG_(DebugInfo_sect_kind)(&object_name, at);
     if (object_name == nullptr || object_name[0] == '\0') object_name = kUnknown;
     result.section = static_cast<std::uint32_t>(section);
-    if (DebugInfo* const info = VG_(find_DebugInfo)(epoch, at); info != nullptr) {
+    if (const DebugInfo* const info = debug_info(at, section); info != nullptr) {
         result.load_bias = static_cast<Address>(VG_(DebugInfo_get_text_bias)(info));
     }
     const ObjectFile& object = symbols_.object(object_name);
@@ -87,7 +112,7 @@ CodeBlockName CodeNames::block(Address address) {
         name = split_offset(found, &offset);
         entry -= offset;
     }
-    const AddressName address_name(address - result.load_bias);
+    const AddressName address_name(address - result.load_bias, is_stub_section(section));
     if (name.empty()) name = address_name.view();
 
     // The name lies in the core's buffer, which asking for the line leaves alone. The file is that of the
@@ -95,7 +120,7 @@ CodeBlockName CodeNames::block(Address address) {
     bool is_new = false;
     result.function = &symbols_.function(name, *line(entry).file, object, &is_new);
     if (is_new) {
-        result.function->skipped = section == Vg_SectPLT || section == Vg_SectGOTPLT;
+        if (is_stub_section(section) && options.skip_plt) result.function->skipped = true;
         result.function->left_by_jump = is_resolver(result.function->name);
     }
     return result;

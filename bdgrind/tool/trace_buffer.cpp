@@ -4,6 +4,7 @@
 
 #include "tool/engine_thread.h"
 #include "tool/runtime.h"
+#include "tool/trace_recorder.h"
 
 namespace bd {
 
@@ -23,6 +24,7 @@ constinit Word slots[kSlots][kThreadBatchWords + kMaxRecordWords]{};
 constinit unsigned slot = 0;  // the one that is being filled
 constinit bool on_thread = false;
 constinit Engine* engine_of_trace = nullptr;
+constinit TraceRecorder* recorder_of_trace = nullptr;
 
 void fill(unsigned number) {
     slot = number;
@@ -44,8 +46,9 @@ bool start_thread() {
 constinit Word* trace_cursor = nullptr;
 constinit Word* trace_limit = nullptr;
 
-bool start_trace(Engine& engine, bool want_thread) {
+bool start_trace(Engine& engine, TraceRecorder* recorder, bool want_thread) {
     engine_of_trace = &engine;
+    recorder_of_trace = recorder;
     const bool started = want_thread && start_thread();
     fill(0);
     return started == want_thread;
@@ -53,6 +56,7 @@ bool start_trace(Engine& engine, bool want_thread) {
 
 void pass_on_trace() {
     const Batch batch(slots[slot], trace_cursor);
+    if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
     if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
     if (on_thread) {
         EngineThread::submit(batch);

@@ -17,9 +17,11 @@ extern Word* trace_limit;
 // No record may be longer, in words.
 inline constexpr std::size_t kMaxRecordWords = 8192;
 
+class TraceRecorder;
+
 // To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `want_thread`; false if
-// it wants one and cannot have it.
-bool start_trace(Engine& engine, bool want_thread);
+// that is not to be had. `recorder`, if not null, gets it before the engine.
+bool start_trace(Engine& engine, TraceRecorder* recorder, bool want_thread);
 
 // Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
 // thread.

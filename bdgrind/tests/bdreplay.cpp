@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// bdreplay: runs the engine on recorded traces, without Valgrind. With the same options it writes, byte for byte, the
+// profile that the traced run wrote.
+
+#include <charconv>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "engine/trace_reader.h"
+#include "profile/callgrind_writer.h"
+#include "profile/profile.h"
+#include "profile/run_report.h"
+#include "tool/function_options.h"
+#include "tool/options.h"
+
+namespace bd {
+namespace {
+
+constexpr int kBad = 2;  // the exit status of whatever goes wrong
+
+constexpr const char* kUsage =
+    "Usage: bdreplay [OPTION]... TRACE...\n"
+    "Runs bdgrind's engine on traces that were recorded with\n"
+    "  valgrind --tool=bdgrind --record-trace=TRACE\n"
+    "and reports on stderr as the tool does.\n"
+    "\n"
+    "  --out=<file>         write the profile (of a single trace)\n"
+    "  --stats=no|yes       report the sizes of the engine's tables [no]\n"
+    "  --batch-words=<n>    give the engine about so many words at once [32768]\n"
+    "  --repeat=<n>         do it <n> times [1]\n"
+    "  --time               print the processor time taken and the size of the\n"
+    "                       trace on stdout\n"
+    "\n"
+    "and those of bdgrind's options that say what to simulate and how to write the\n"
+    "profile (valgrind --tool=bdgrind --help). Caches that are not given are those of\n"
+    "the recorded run. The exit status is 2 if anything goes wrong.\n";
+
+[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
+    std::fputs("bdreplay: ", stderr);
+    std::va_list values;
+    va_start(values, format);
+    std::vfprintf(stderr, format, values);
+    va_end(values);
+    std::fputc('\n', stderr);
+    std::exit(kBad);
+}
+
+struct Arguments {
+    Options options;
+    const char* out = nullptr;
+    std::size_t batch_words = 32768;
+    unsigned repeat = 1;
+    bool time = false;
+    bool stats = false;
+    std::vector<const char*> traces;
+};
+
+// What follows `name` in `argument`; null if it begins with something else.
+const char* value_of(const char* argument, std::string_view name) {
+    return std::string_view(argument).starts_with(name) ? argument + name.size() : nullptr;
+}
+
+template <class Number>
+Number positive(const char* argument, const char* value) {
+    Number number = 0;
+    const char* const end = value + std::strlen(value);
+    const auto [stop, error] = std::from_chars(value, end, number);
+    if (error != std::errc{} || stop != end || number == 0) fail("%s: it must be a positive number", argument);
+    return number;
+}
+
+Arguments read_arguments(int count, char** texts) {
+    Arguments arguments;
+    for (int i = 1; i < count; ++i) {
+        const char* const argument = texts[i];
+        OptionError error;
+        if (std::strcmp(argument, "--help") == 0) {
+            std::fputs(kUsage, stdout);
+            std::exit(0);
+        } else if (const char* const out = value_of(argument, "--out=")) {
+            arguments.out = out;
+        } else if (const char* const words = value_of(argument, "--batch-words=")) {
+            arguments.batch_words = positive<std::size_t>(argument, words);
+        } else if (const char* const times = value_of(argument, "--repeat=")) {
+            arguments.repeat = positive<unsigned>(argument, times);
+        } else if (std::strcmp(argument, "--time") == 0) {
+            arguments.time = true;
+        } else if (std::strcmp(argument, "--stats=yes") == 0 || std::strcmp(argument, "--stats=no") == 0) {
+            arguments.stats = std::strcmp(argument, "--stats=yes") == 0;
+        } else if (parse_option(argument, &arguments.options, &error)) {
+            if (error.message != nullptr) {
+                fail("'%s' is not a value for --%s=%s: %s", error.value, error.name, error.form, error.message);
+            }
+        } else if (argument[0] == '-') {
+            fail("there is no option %s; see --help", argument);
+        } else {
+            arguments.traces.push_back(argument);
+        }
+    }
+    const Options initial;
+    if (arguments.options.out_file != initial.out_file || arguments.options.record_trace != nullptr) {
+        fail("--bdgrind-out-file and --record-trace are options of the tool; here there is --out");
+    }
+    if (arguments.traces.empty()) fail("which trace? See --help");
+    if (arguments.traces.size() > 1 && arguments.out != nullptr) fail("--out is for a single trace");
+    return arguments;
+}
+
+class MappedFile {
+public:
+    explicit MappedFile(const char* path) {
+        const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+        struct stat status {};
+        if (fd < 0 || ::fstat(fd, &status) != 0) fail("%s: %s", path, std::strerror(errno));
+        size_ = static_cast<std::size_t>(status.st_size);
+        if (S_ISDIR(status.st_mode)) fail("%s: %s", path, std::strerror(EISDIR));
+        if (size_ != 0) memory_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (memory_ == MAP_FAILED) fail("%s: %s", path, std::strerror(errno));
+        ::close(fd);
+    }
+    ~MappedFile() {
+        if (size_ != 0) ::munmap(memory_, size_);
+    }
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::string_view bytes() const { return {static_cast<const char*>(memory_), size_}; }
+
+private:
+    void* memory_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+class StreamOutput final : public TextOutput {
+public:
+    explicit StreamOutput(std::FILE* stream) : stream_(stream) {}
+
+private:
+    bool write(std::string_view text) override {
+        return std::fwrite(text.data(), 1, text.size(), stream_) == text.size();
+    }
+    std::FILE* stream_;
+};
+
+void write_profile(const char* path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
+                   const Profile& profile) {
+    std::FILE* const file = std::fopen(path, "wb");
+    if (file == nullptr) fail("%s: %s", path, std::strerror(errno));
+    StreamOutput out(file);
+    const EngineConfig& config = engine.config();
+    CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
+                          .compress_positions = arguments.options.compress_pos})
+        .write({.creator = "bdgrind-" PACKAGE_VERSION,
+                .pid = run.pid,
+                .command = run.command,
+                .caches = config.cache_sim ? &config.caches : nullptr,
+                .geometry_source = geometry_source(arguments.options, run.geometry_source),
+                .descriptions = {"Trigger: Program termination"}},
+               profile);
+    const bool written = out.finish();
+    if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
+}
+
+// Processor time: what else the machine does meanwhile must not show.
+double seconds() {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+struct Times {
+    double read = 0;
+    double replay = 0;
+    double finish = 0;
+};
+
+void print_times(const char* path, unsigned repetition, const Times& times, std::uint64_t bytes,
+                 std::uint64_t words, std::uint64_t records) {
+    const auto each = static_cast<double>(records);
+    if (repetition == 0) {
+        std::printf("%s: %llu bytes, %llu records, %llu words, %.2f bytes per record\n", path,
+                    static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(records),
+                    static_cast<unsigned long long>(words), static_cast<double>(bytes) / each);
+    }
+    std::printf("%s: read %.3f s, replay %.3f s, finish %.3f s; per record: read %.1f ns, replay %.1f ns\n", path,
+                times.read, times.replay, times.finish, times.read / each * 1e9,
+                times.replay / each * 1e9);
+}
+
+void replay(const char* path, const Arguments& arguments, unsigned repetition) {
+    const MappedFile file(path);
+    TraceReader reader(file.bytes());
+    if (const TraceError& error = reader.error()) fail("%s: %s", path, error.message);
+
+    const EngineConfig config = engine_config(arguments.options, reader.run().caches);
+    const FunctionOptions rules(arguments.options);
+    SymbolTable symbols(&rules);
+    BlockTable blocks(config.caches.i1.line_bits());
+    Engine engine(config);
+    Times times;
+    std::uint64_t words = 0;
+    for (bool more = true; more;) {
+        const double start = seconds();
+        const Batch batch = reader.read(arguments.batch_words, symbols, blocks);
+        const double middle = seconds();
+        engine.replay(batch);
+        times.read += middle - start;
+        times.replay += seconds() - middle;
+        words += batch.size();
+        more = !batch.empty();
+    }
+    if (const TraceError& error = reader.error()) {
+        fail("%s: byte %llu: %s", path, static_cast<unsigned long long>(error.offset), error.message);
+    }
+    const double start = seconds();
+    engine.finish();
+    times.finish = seconds() - start;
+    if (arguments.time) {
+        print_times(path, repetition, times, file.bytes().size(), words, reader.records());
+        std::fflush(stdout);
+    }
+    if (repetition + 1 != arguments.repeat) return;
+
+    const Profile profile(engine, {.lines = arguments.options.dump_line, .instructions = arguments.options.dump_instr});
+    if (arguments.out != nullptr) write_profile(arguments.out, arguments, reader.run(), engine, profile);
+    StreamOutput report(stderr);
+    if (arguments.traces.size() > 1) report << path << ":\n";
+    write_run_report(report, profile.events(), profile.totals());
+    if (arguments.stats) {
+        report << '\n';
+        write_engine_stats(report, engine.stats(), symbols.functions().size(), blocks.blocks().size());
+    }
+    report.finish();
+}
+
+}  // namespace
+}  // namespace bd
+
+int main(int argc, char** argv) {
+    const bd::Arguments arguments = bd::read_arguments(argc, argv);
+    for (const char* trace : arguments.traces) {
+        for (unsigned repetition = 0; repetition < arguments.repeat; ++repetition) {
+            bd::replay(trace, arguments, repetition);
+        }
+    }
+    return 0;
+}

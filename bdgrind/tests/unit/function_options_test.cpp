@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/function_options.h"
+
+#include <initializer_list>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace bd {
+namespace {
+
+// A command line, and the functions of a program run with it.
+class FunctionOptionsTest : public testing::Test {
+protected:
+    void give(std::initializer_list<const char*> arguments) {
+        for (const char* argument : arguments) {
+            OptionError error;
+            ASSERT_TRUE(parse_option(argument, &options_, &error)) << argument;
+            ASSERT_EQ(error.message, nullptr) << argument;
+        }
+    }
+    const char* error_of(const char* argument) {
+        OptionError error;
+        return parse_option(argument, &options_, &error) ? error.message : "no option";
+    }
+    const Function& function(std::string_view name, std::string_view object = "/usr/bin/prog") {
+        return symbols_.function(name, symbols_.file("prog.c"), symbols_.object(object));
+    }
+
+    Options options_;
+    FunctionOptions function_options_{options_};
+    SymbolTable symbols_{&function_options_};
+};
+
+TEST_F(FunctionOptionsTest, ByDefaultTwoLevelsOfRecursionAreApart) {
+    EXPECT_EQ(function("f").recursion_levels, 2u);
+    EXPECT_EQ(function("f").caller_count, 0u);
+    EXPECT_FALSE(function("f").skipped);
+    EXPECT_FALSE(context_rules(options_).separate_callers);
+    EXPECT_FALSE(context_rules(options_).skip_direct_recursion);
+}
+
+TEST_F(FunctionOptionsTest, NumbersForAllAndForSomeFunctions) {
+    give({"--separate-recs=5", "--separate-recs10=f*", "--separate-callers=1", "--separate-callers3=g"});
+    EXPECT_EQ(function("f").recursion_levels, 10u);
+    EXPECT_EQ(function("f").caller_count, 1u);
+    EXPECT_EQ(function("g").recursion_levels, 5u);
+    EXPECT_EQ(function("g").caller_count, 3u);
+    EXPECT_TRUE(context_rules(options_).separate_callers);
+}
+
+TEST_F(FunctionOptionsTest, CallersOfOneFunctionAreEnoughToFollowThem) {
+    give({"--separate-callers2=f"});
+    EXPECT_TRUE(context_rules(options_).separate_callers);
+}
+
+TEST_F(FunctionOptionsTest, TheLastOptionThatMatchesCounts) {
+    give({"--separate-recs4=f", "--separate-recs3=*", "--separate-recs7=g", "--separate-callers=2",
+          "--separate-callers0=f"});
+    EXPECT_EQ(function("f").recursion_levels, 3u);
+    EXPECT_EQ(function("g").recursion_levels, 7u);
+    EXPECT_EQ(function("f").caller_count, 0u);
+    EXPECT_EQ(function("g").caller_count, 2u);
+}
+
+TEST_F(FunctionOptionsTest, NoLevelIsTheSameAsOne) {
+    give({"--separate-recs=0"});
+    EXPECT_EQ(function("f").recursion_levels, 1u);
+}
+
+TEST_F(FunctionOptionsTest, FunctionsAreSkippedByNameOrObject) {
+    give({"--fn-skip=f?", "--fn-skip=N::g", "--obj-skip=lib*.so.6"});
+    EXPECT_TRUE(function("f1").skipped);
+    EXPECT_FALSE(function("f").skipped);
+    EXPECT_TRUE(function("N::g(int)").skipped);
+    EXPECT_TRUE(function("any", "/lib/libc.so.6").skipped);
+    EXPECT_FALSE(function("any", "/lib/ld.so").skipped);
+}
+
+TEST_F(FunctionOptionsTest, DirectRecursionMayBeSkipped) {
+    give({"--skip-direct-rec=yes"});
+    EXPECT_TRUE(context_rules(options_).skip_direct_recursion);
+}
+
+TEST_F(FunctionOptionsTest, WrongValuesAreRejected) {
+    for (const char* argument : {"--separate-recs=", "--separate-recs=x", "--separate-recs=-1", "--separate-recs=2x",
+                                 "--separate-callers=99999999999", "--fn-skip=", "--separate-callers2=",
+                                 "--separate-recsx=f", "--separate-recs-1=f", "--separate-recs2", "--fn-skip1=f"}) {
+        EXPECT_NE(error_of(argument), nullptr) << argument;
+    }
+    EXPECT_TRUE(options_.fn_skip.empty());
+    EXPECT_TRUE(options_.separate_callers_of.empty());
+}
+
+}  // namespace
+}  // namespace bd

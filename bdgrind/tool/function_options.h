@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the options say about functions, by their names and their objects' names. Calls nothing of Valgrind.
+
+#pragma once
+
+#include "engine/call_tracker.h"
+#include "engine/symbols.h"
+#include "tool/options.h"
+
+namespace bd {
+
+// `given` must not change.
+class FunctionOptions final : public FunctionRules {
+public:
+    explicit FunctionOptions(const Options& given) : options_(given) {}
+
+    void apply(Function& function) const override;
+
+private:
+    const Options& options_;
+};
+
+ContextRules context_rules(const Options& given);
+
+}  // namespace bd

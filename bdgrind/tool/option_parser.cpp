@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reads options and says what they mean. Calls nothing of Valgrind, so that bdreplay takes the same options.
+
+#include "tool/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "tool/function_options.h"
+
+namespace bd {
+namespace {
+
+// Each reads a value. Null if it was fine, else what is wrong with it.
+
+const char* read(std::string_view text, bool* flag) {
+    if (text != "yes" && text != "no") return "it must be yes or no";
+    *flag = text == "yes";
+    return nullptr;
+}
+
+const char* read(std::string_view text, EngineThreadChoice* choice) {
+    if (text != "yes" && text != "no" && text != "auto") return "it must be auto, yes or no";
+    *choice = text == "yes" ? EngineThreadChoice::kYes : text == "no" ? EngineThreadChoice::kNo : EngineThreadChoice::kAuto;
+    return nullptr;
+}
+
+const char* read(std::string_view text, const char** value) {
+    if (text.empty()) return "it must not be empty";
+    *value = text.data();  // the end of an argument
+    return nullptr;
+}
+
+const char* read(std::string_view text, std::uint32_t* number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size()) {
+        return "it must be a number";
+    }
+    return error == std::errc{} ? nullptr : "it is too large";
+}
+
+const char* read(std::string_view text, CacheOption* cache) {
+    const char* error = parse_geometry(text, &cache->geometry);
+    if (error == nullptr) error = geometry_error(cache->geometry);
+    cache->given = error == nullptr;
+    return error;
+}
+
+// Takes `start` off the start of `text`, if it is there.
+bool take_off(std::string_view& text, std::string_view start) {
+    if (!text.starts_with(start)) return false;
+    text.remove_prefix(start.size());
+    return true;
+}
+
+// Whether `argument` is --name=value; reads the value then.
+template <class Value>
+bool take(std::string_view argument, const char* name, Value* value, const char* form, OptionError* error) {
+    if (!take_off(argument, "--") || !take_off(argument, name) || !take_off(argument, "=")) return false;
+    *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, value)};
+    return true;
+}
+
+// The same where each option is one more value. <n> in the name stands for a number.
+bool take(std::string_view argument, const char* name, PatternList* patterns, const char* form, OptionError* error) {
+    constexpr std::string_view kNumber = "<n>";
+    std::string_view plain_name = name;
+    const bool numbered = plain_name.ends_with(kNumber);
+    if (numbered) plain_name.remove_suffix(kNumber.size());
+    if (!take_off(argument, "--") || !take_off(argument, plain_name)) return false;
+    PatternOption option{};
+    if (numbered) {
+        const std::size_t digits = std::min(argument.find('='), argument.size());
+        if (read(argument.substr(0, digits), &option.number) != nullptr) return false;
+        argument.remove_prefix(digits);
+    }
+    if (!take_off(argument, "=")) return false;
+    *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, &option.pattern)};
+    if (error->message == nullptr) patterns->add(option);
+    return true;
+}
+
+}  // namespace
+
+bool parse_option(const char* argument, Options* result, OptionError* error) {
+#define BD_TAKE(kind, field, name, initial, form, help) \
+    if (take(argument, name, &result->field, form, error)) return true;
+#define BD_NO_GROUP(title)
+    BD_OPTIONS(BD_TAKE, BD_NO_GROUP)
+#undef BD_NO_GROUP
+#undef BD_TAKE
+    return false;
+}
+
+EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
+    EngineConfig config{.caches = caches,
+                        .cache_sim = given.cache_sim,
+                        .cache_use = given.cache_use,
+                        .contexts = context_rules(given)};
+    if (given.i1.given) config.caches.i1 = given.i1.geometry;
+    if (given.d1.given) config.caches.d1 = given.d1.geometry;
+    if (given.ll.given) config.caches.ll = given.ll.geometry;
+    return config;
+}
+
+std::string_view geometry_source(const Options& given, std::string_view source) {
+    return given.i1.given && given.d1.given && given.ll.given ? "as on the command line" : source;
+}
+
+}  // namespace bd
