@@ -47,6 +47,10 @@ class Run:
         assert self.profile_path.exists(), f"no profile was written; log:\n{self.log}"
         return read_profile(self.profile_path)
 
+    @cached_property
+    def contexts(self) -> Profile:
+        return read_profile(self.profile_path, contexts=True)
+
 
 def run_tool(
     folder: Path,

@@ -52,7 +52,8 @@ class Profile:
         return sum(costs[event] for costs in self.self_costs.values())
 
 
-def read_profile(path: Path) -> Profile:
+def read_profile(path: Path, contexts: bool = False) -> Profile:
+    """`contexts`: keep functions apart as the file does, by recursion and callers."""
     profile = Profile()
     names: dict[tuple[str, str], str] = {}
     function = callee = ""
@@ -70,7 +71,8 @@ def read_profile(path: Path) -> Profile:
                 assert (space, identity) not in names, f"{path}:{number}: {line} defined twice"
                 names[space, identity] = new_name
             name = names[space, identity] if identity else plain
-            name = _RECURSION.sub("", name)
+            if not contexts:
+                name = _RECURSION.sub("", name)
             if kind == "fn":
                 function = name
                 profile.self_costs.setdefault(function, Counter())
