@@ -115,7 +115,7 @@ private:
         const bool skips = chance(40);
         const bool resolves = chance(30);
         const unsigned levels = chance(50) ? 3 : 1;
-        const unsigned callers = chance(30) ? 3 : 0;
+        const unsigned callers = chance(40) ? 3 : 0;
         scenario_.skip_direct_recursion = chance(30);
         const unsigned triggers = chance(40) ? 15 : 0;
         for (unsigned i = 0; i < functions; ++i) {
