@@ -87,7 +87,7 @@ struct Block {
     std::uint16_t fetch_count;
     std::uint32_t id;  // dense, from 0
 
-    // The engine's: counts of this block, one set per context, most recently used first.
+    // The engine's: counts of this block, one set per context; this is the set used last.
     mutable BlockCost* costs;
 
     std::span<const Exit> exits() const { return {exits_, exit_count}; }

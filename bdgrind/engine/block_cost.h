@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/block.h"
 #include "engine/contexts.h"
@@ -25,7 +28,7 @@ struct ExitCount {
 struct BlockCost {
     const Block* block;
     const Context* context;
-    BlockCost* next;  // the same block in another context
+    BlockCost* next;        // the same block in another context; the last one's is the first
     ExitCount* exits;       // by exit
     CostId* instructions;   // by instruction; kNoCost: only what follows from the exits
 };
@@ -71,10 +74,19 @@ public:
     void clear_counts();
 
 private:
+    using Key = std::pair<const Block*, const Context*>;
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            return reinterpret_cast<std::uintptr_t>(key.first) * 31 + reinterpret_cast<std::uintptr_t>(key.second);
+        }
+    };
+
     BlockCost& find_or_make(const Block& block, const Context& context);
+    BlockCost* make(const Block& block, const Context& context);
 
     CostPool& costs_;
     std::vector<BlockCost*> all_;
+    boost::unordered_flat_map<Key, BlockCost*, KeyHash> of_many_;  // those of blocks with many contexts
 };
 
 }  // namespace bd

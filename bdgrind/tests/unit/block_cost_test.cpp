@@ -12,7 +12,7 @@ namespace {
 class BlockCostsTest : public testing::Test {
 protected:
     test::Program program_;
-    const Function& f_ = program_.function("f");
+    Function& f_ = program_.function("f");
     const Function& g_ = program_.function("g");
     const Function& h_ = program_.function("h");
     const Block& block_ = program_.code(f_, 0x1000).op().may_exit().op().op().may_exit().op().ends();
@@ -45,14 +45,17 @@ TEST_F(BlockCostsTest, ABlockHasOneSetOfCountsPerContext) {
     EXPECT_EQ(in_g.context, &g);
 }
 
-TEST_F(BlockCostsTest, TheOneAskedForIsFirstAndNoneIsLost) {
-    for (const Function* function : {&f_, &g_, &h_, &f_, &g_}) {
-        BlockCost& cost = blocks_.get(block_, contexts_.of(*function));
-        EXPECT_EQ(block_.costs, &cost);
+TEST_F(BlockCostsTest, TheOneAskedForIsFoundFirstNextTimeAndNoneIsLost) {
+    f_.recursion_levels = 40;
+    std::vector<const BlockCost*> made;
+    for (std::uint32_t level = 1; level <= 40; ++level) {
+        made.push_back(&blocks_.get(block_, contexts_.of(f_, level)));
+        for (std::uint32_t again = level; again > 0; --again) {
+            ASSERT_EQ(&blocks_.get(block_, contexts_.of(f_, again)), made[again - 1]) << again << " of " << level;
+            ASSERT_EQ(block_.costs, made[again - 1]);
+        }
     }
-    std::size_t length = 0;
-    for (const BlockCost* cost = block_.costs; cost != nullptr; cost = cost->next) ++length;
-    EXPECT_EQ(length, 3u);
+    EXPECT_EQ(blocks_.all().size(), 40u);
 }
 
 TEST_F(BlockCostsTest, CountsStartAtZero) {
