@@ -27,11 +27,10 @@ struct BlockCost;
 
 enum class JumpKind : std::uint8_t { kJump, kCall, kReturn };
 
-// kBus is no access of its own: an atomic instruction locks the bus. It never has an address.
-enum class AccessKind : std::uint8_t { kRead, kWrite, kModify, kBus };
+enum class AccessKind : std::uint8_t { kRead, kWrite, kModify };
 
 constexpr bool is_write(AccessKind kind) {
-    return kind == AccessKind::kWrite || kind == AccessKind::kModify;  // a modify counts as one, as in Callgrind
+    return kind != AccessKind::kRead;  // a modify counts as a write, as in Callgrind
 }
 
 struct Instruction {
@@ -42,7 +41,7 @@ struct Instruction {
 };
 
 struct Access {
-    std::uint32_t size;  // bytes, at least 1; kBus: 0
+    std::uint32_t size;  // bytes, at least 1
     std::uint16_t instruction;
     AccessKind kind;
     bool guarded;  // may not happen; then the trace holds address 0
@@ -114,7 +113,6 @@ public:
     void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
     // By the last instruction added.
     void add_access(std::uint32_t size, AccessKind kind, bool guarded);
-    void add_bus_event() { add_access(0, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
     // Returns its index.
