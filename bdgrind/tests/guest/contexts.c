@@ -9,8 +9,8 @@
 //   by main, wade reads a byte each of 32 lines, by right (3 times) of 16 lines each
 //
 // build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -static
-// expect: calls left = 5; leaf = 8; self = 6; ping = 3; pong = 3; wade = 4
-// expect: self wade SpLoss1 = 63 * (32 + 3 * 16)
+// counts: calls left = 5; leaf = 8; self = 6; ping = 3; pong = 3; wade = 4
+// counts: self wade SpLoss1 = 63 * (32 + 3 * 16)
 
 enum { kLine = 64 };
 static _Alignas(kLine) volatile char river[32 * kLine], brooks[3][16 * kLine];

@@ -3,8 +3,8 @@
 // C++ functions, for options that take names of functions: with and without parameters, with wildcards.
 //
 // build: -O0 -static
-// expect: calls town::road(int) = 2; town::road(double) = 3; town::house::enter(int) const = 1
-// expect: calls step() = 2 + 3 + 1
+// counts: calls town::road(int) = 2; town::road(double) = 3; town::house::enter(int) const = 1
+// counts: calls step() = 2 + 3 + 1
 
 static void step() {}
 

@@ -243,7 +243,7 @@ TEST(Invariants, CostsAddUpEverywhere) {
         ASSERT_EQ(self, totals) << "seed " << seed;
         ASSERT_EQ(roots, totals) << "seed " << seed;
     }
-    EXPECT_GT(arcs_seen, 10'000u) << "too little happened for this to mean anything";
+    EXPECT_GT(arcs_seen, 10u * kRuns) << "too little happened for this to mean anything";
 }
 
 }  // namespace
