@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from harness import GUESTS, SMALL_CACHES, run_tool
+from harness import GUESTS, SMALL_CACHES, run_tool, steady_environment
 
 GUEST_NAMES = (
     "attribution",
@@ -30,8 +30,11 @@ def without_pid(profile: Path) -> str:
 
 @pytest.mark.parametrize("name", GUEST_NAMES)
 def test_two_runs_write_the_same_profile(name: str, tmp_path: Path) -> None:
+    command = [str(GUESTS / name)]
+    environment = steady_environment(tmp_path, command)
     first, second = (
-        run_tool(tmp_path, [GUESTS / name], SMALL_CACHES, name=run) for run in ("first", "second")
+        run_tool(tmp_path, command, SMALL_CACHES, name=run, environment=environment)
+        for run in ("first", "second")
     )
     assert first.status == second.status
     assert without_pid(first.profile_path) == without_pid(second.profile_path)

@@ -2,6 +2,7 @@
 
 #include "tool/function_options.h"
 
+#include <deque>
 #include <initializer_list>
 #include <string_view>
 
@@ -28,7 +29,13 @@ protected:
         return symbols_.function(name, symbols_.file("prog.c"), symbols_.object(object));
     }
 
-    Options options_;
+    // Options never free the patterns they list; so they stay, for the leak checker to see.
+    static Options& lasting_options() {
+        static auto& all = *new std::deque<Options>;
+        return all.emplace_back();
+    }
+
+    Options& options_ = lasting_options();
     FunctionOptions function_options_{options_};
     SymbolTable symbols_{&function_options_};
 };
