@@ -75,6 +75,11 @@ public:
     // Forgets all pending costs.
     void clear_counts();
 
+    // Takes out of root_costs() what is forgotten elsewhere.
+    void forget(ConstCosts costs) {
+        for (std::size_t i = 0; i < root_costs_.size(); ++i) root_costs_[i] -= costs[i];
+    }
+
     // The costs that have reached a root and left it, by pruning or settling.
     ConstCosts root_costs() const { return root_costs_; }
 

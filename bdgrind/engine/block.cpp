@@ -59,7 +59,7 @@ void BlockBuilder::add_instruction(Address address, std::uint32_t size, const So
 
 void BlockBuilder::add_access(std::uint32_t size, AccessKind kind, bool guarded) {
     accesses_.push_back({size, narrow(instructions_.size() - 1), kind, guarded});
-    (is_write(kind) ? writes_ : reads_) += 1;
+    if (kind != AccessKind::kBus) (is_write(kind) ? writes_ : reads_) += 1;
 }
 
 void BlockBuilder::make_modify() {

@@ -27,10 +27,11 @@ struct BlockCost;
 
 enum class JumpKind : std::uint8_t { kJump, kCall, kReturn };
 
-enum class AccessKind : std::uint8_t { kRead, kWrite, kModify };
+// kBus is no access of its own: an atomic instruction locks the bus. It never has an address.
+enum class AccessKind : std::uint8_t { kRead, kWrite, kModify, kBus };
 
 constexpr bool is_write(AccessKind kind) {
-    return kind != AccessKind::kRead;  // a modify counts as a write, as in Callgrind
+    return kind == AccessKind::kWrite || kind == AccessKind::kModify;  // a modify counts as one, as in Callgrind
 }
 
 struct Instruction {
@@ -113,6 +114,7 @@ public:
     void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
     // By the last instruction added.
     void add_access(std::uint32_t size, AccessKind kind, bool guarded);
+    void add_bus_event() { add_access(1, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
     // Returns its index.

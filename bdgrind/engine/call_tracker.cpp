@@ -3,6 +3,7 @@
 #include "engine/call_tracker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bd {
 namespace {
@@ -21,6 +22,15 @@ std::size_t calls_left_by_return(const Execution& execution, Address target, Add
     return 0;
 }
 
+// Stands for the end of the block before while a block is being entered, once all but the requests is done. Not a
+// jump, so that it is looked at.
+constexpr Exit make_stopped() {
+    Exit exit{};
+    exit.jump = JumpKind::kCall;
+    return exit;
+}
+constinit const Exit kStopped = make_stopped();
+
 // A REP instruction iterates by jumping to itself; that is no call, even where it begins a function.
 bool repeats_itself(const Exit& exit, const Block& block) {
     return exit.block->instruction_address(exit.instructions - 1u) == block.address;
@@ -31,7 +41,12 @@ bool repeats_itself(const Exit& exit, const Block& block) {
 bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address stack_pointer) {
     if (running_ != &execution) run(execution);
     if (execution.last_exit == nullptr) {
+        if (!execution.within_bounds(stack_pointer)) return false;
         start(execution, block, stack_pointer);
+        return requests_.empty();
+    }
+    if (execution.last_exit == &kStopped) {
+        if (execution.call_uncounted) count_call(execution);
         return true;
     }
     const Exit& exit = *execution.last_exit;
@@ -40,7 +55,7 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
             leave_above(execution, stack_pointer);
             return false;
         }
-        if (change_stack(execution, block, stack_pointer, exit.jump)) return true;
+        if (change_stack(execution, block, stack_pointer, exit.jump)) return requests_.empty();
     }
     execution.stack_pointer = stack_pointer;
 
@@ -49,12 +64,12 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
         if (execution.calls.empty()) {
             // To a caller that was never seen.
             start(execution, block, stack_pointer);
-            return true;
+            return requests_.empty();
         }
         if (const std::size_t count = calls_left_by_return(execution, block.address, stack_pointer); count != 0) {
             leave(execution, count);
             leave_above(execution, stack_pointer);
-            return true;
+            return requests_.empty();
         }
         // libc's vfork takes its return address off the stack for a while: back in its caller, nothing is called.
         const bool goes_on = block.function == &execution.context->function() && !block.is_entry && !execution.payer;
@@ -64,13 +79,13 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
     const std::size_t left = leave_above(execution, stack_pointer);
     if (exit.jump == JumpKind::kCall) {
         call(execution, block, {execution.last, exit.index}, stack_pointer, exit.return_address);
-        return true;
+        return requests_.empty();
     }
     // A jump that left calls, as longjmp does, is not a call on top of that.
-    if (left != 0) return true;
+    if (left != 0) return requests_.empty();
     const bool tail_call = stray_return || (block.is_entry && !repeats_itself(exit, block)) ||
                            block.section != exit.block->section;
-    if (!tail_call) return true;
+    if (!tail_call) return requests_.empty();
     CallSite from{execution.last, exit.index};
     if (execution.context->function().left_by_jump && !execution.calls.empty() && !execution.payer) {
         from = arcs_[execution.calls.back().arc].site;  // what was found is called from where it was asked for
@@ -79,7 +94,7 @@ bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address
     // It shares the stack pointer of the call below, so that one return leaves both.
     call(execution, block, from, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer,
          0);
-    return true;
+    return requests_.empty();
 }
 
 void CallTracker::enter_by_jump(Execution& execution, const Block& block, Address stack_pointer) {
@@ -96,15 +111,28 @@ void CallTracker::enter_by_jump(Execution& execution, const Block& block, Addres
     execution.stack_pointer = stack_pointer;
 }
 
+void CallTracker::stop(Execution& execution) {
+    execution.last_exit = &kStopped;
+}
+
 // The current stack is at its root: nobody known has called `block`.
 void CallTracker::start(Execution& execution, const Block& block, Address stack_pointer) {
+    leave_root(execution);
     if (execution.context != nullptr) --execution.context->function().open_calls;
     ++block.function->open_calls;
-    execution.context = &contexts_.of(*block.function);
+    execution.context = &own_context(execution, contexts_.of(*block.function));
     execution.payer = {};
     execution.stack_pointer = stack_pointer;
     execution.base = stack_pointer;
     execution.update_stack();
+    if (block.is_entry && block.function->triggers.any()) {
+        execution.watched_root = block.function;
+        watch_entry(execution, *block.function);
+    }
+}
+
+void CallTracker::leave_root(CallStack& stack) {
+    if (const Function* const left = std::exchange(stack.watched_root, nullptr)) watch_exit(*running_, *left);
 }
 
 void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
@@ -115,18 +143,48 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     open.arc = kNoArc;
     open.caller = execution.context;
     open.caller_payer = execution.payer;
+    open.watched = block.function->triggers.any() ? block.function : nullptr;
     open.at_entry = execution.running;
 
     const CallSite site = execution.payer ? execution.payer : from;
     if (block.function->skipped) {
         execution.payer = site;
     } else {
-        execution.context = &callee_context(execution, *block.function);
+        execution.context = &own_context(execution, callee_context(execution, *block.function));
         execution.payer = {};
         open.arc = arcs_.get(site, blocks_.get(block, *execution.context));
-        if (collecting_) ++arcs_[open.arc].calls;
     }
     execution.update_top();
+    if (__builtin_expect(open.watched != nullptr, 0)) watch_entry(execution, *block.function);
+    if (__builtin_expect(requests_.empty(), 1)) {
+        count_call(execution);
+    } else {
+        execution.call_uncounted = true;  // it belongs to the part that its costs go to
+    }
+}
+
+void CallTracker::count_call(Execution& execution) {
+    execution.call_uncounted = false;
+    const ArcId arc = execution.calls.back().arc;
+    if (arc != kNoArc && execution.collecting) ++arcs_[arc].calls;
+}
+
+void CallTracker::watch_entry(Execution& execution, const Function& function) {
+    if (execution.watched[&function]++ != 0) return;
+    if (function.triggers.dump_before) {
+        requests_.push_back({RequestKind::kDumpBefore, &function, execution.thread});
+    } else if (function.triggers.zero_before) {
+        requests_.push_back({RequestKind::kZero, &function, execution.thread});
+    }
+    if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
+}
+
+void CallTracker::watch_exit(Execution& execution, const Function& function) {
+    if (--execution.watched[&function] != 0) return;
+    if (function.triggers.dump_after) {
+        requests_.push_back({RequestKind::kDumpAfter, &function, execution.thread});
+    }
+    if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
 }
 
 // The context of a function called by the current one.
@@ -156,6 +214,7 @@ void CallTracker::leave(CallStack& stack) {
     }
     const bool has_node = stack.nodes == stack.calls.size();
     const NodeId node = open.node;
+    const Function* const watched = open.watched;
     stack.context = open.caller;
     stack.payer = open.caller_payer;
     stack.calls.pop_back();
@@ -163,6 +222,7 @@ void CallTracker::leave(CallStack& stack) {
         --stack.nodes;
         tree_.release(node);
     }
+    if (__builtin_expect(watched != nullptr, 0)) watch_exit(*running_, *watched);
 }
 
 void CallTracker::leave(Execution& execution, std::size_t count) {
@@ -198,8 +258,19 @@ void CallTracker::leave_all(Execution& execution) {
     if (running_ != &execution) run(execution);
     while (!execution.others.empty()) drop_stack(execution, execution.others.size() - 1);
     leave(execution, execution.calls.size());
+    leave_root(execution);
     count_open_calls(execution, -1);
     running_ = nullptr;
+}
+
+void CallTracker::abandon(Execution& execution) {
+    const std::size_t asked_before = requests_.size();
+    leave_all(execution);
+    requests_.resize(asked_before);
+    execution.context = nullptr;
+    execution.payer = {};
+    execution.last = nullptr;
+    execution.last_exit = nullptr;
 }
 
 void CallTracker::settle(Execution& execution) {

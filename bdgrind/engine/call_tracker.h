@@ -10,6 +10,7 @@
 #include "engine/block_cost.h"
 #include "engine/contexts.h"
 #include "engine/execution.h"
+#include "engine/requests.h"
 
 namespace bd {
 
@@ -25,8 +26,8 @@ public:
                 ContextRules rules = {})
         : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree), rules_(rules) {}
 
-    // `block` begins with `stack_pointer`. Returns false if by that the execution, a signal handler, has been left
-    // for good by a jump; nothing has been entered then.
+    // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
+    // handler, has been left for good by a jump, or there are requests.
     bool enter(Execution& execution, const Block& block, Address stack_pointer) {
         const Exit* exit = execution.last_exit;
         if (__builtin_expect(exit != nullptr && exit->jump == JumpKind::kJump && !block.is_entry &&
@@ -41,6 +42,12 @@ public:
     // Goes on in `execution` after a jump out of a handler that had interrupted it.
     void enter_by_jump(Execution& execution, const Block& block, Address stack_pointer);
 
+    // What is to be done before anything else is counted; the same block is entered again afterwards, and `stop`
+    // makes that go on where this time it ended.
+    std::vector<Request>& requests() { return requests_; }
+    const std::vector<Request>& requests() const { return requests_; }
+    void stop(Execution& execution);
+
     // The node of the innermost open call, made with its missing ancestors if it has none yet.
     NodeId active_node(Execution& execution) {
         if (__builtin_expect(execution.nodes == execution.calls.size(), 1)) {
@@ -52,21 +59,28 @@ public:
     // Leaves all open calls, innermost first, also those on other stacks: the execution is over.
     void leave_all(Execution& execution);
 
+    // The same where it is not the guest who leaves them: no dumps are asked for. The execution is as new then.
+    void abandon(Execution& execution);
+
     // Adds to all open calls' arcs what has been counted since their entry, or since the last time.
     void settle(Execution& execution);
-
-    // Whether new calls are counted.
-    void set_collecting(bool collecting) { collecting_ = collecting; }
 
 private:
     bool enter_slowly(Execution& execution, const Block& block, Address stack_pointer);
     void start(Execution& execution, const Block& block, Address stack_pointer);
     void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
               Address return_address);
+    const Context& own_context(const Execution& execution, const Context& context) {
+        return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
+    }
     const Context& callee_context(CallStack& stack, const Function& callee);
     void leave(CallStack& stack);
     void leave(Execution& execution, std::size_t count);
     std::size_t leave_above(Execution& execution, Address stack_pointer);
+    void leave_root(CallStack& stack);
+    void count_call(Execution& execution);
+    void watch_entry(Execution& execution, const Function& function);
+    void watch_exit(Execution& execution, const Function& function);
     void settle_stack(CallStack& stack);
     NodeId make_nodes(Execution& execution);
 
@@ -96,7 +110,7 @@ private:
     BackdatingTree& tree_;
     const ContextRules rules_;
     Execution* running_ = nullptr;
-    bool collecting_ = true;
+    std::vector<Request> requests_;
     std::vector<const Function*> callers_;  // of the latest call, innermost first
 };
 

@@ -48,6 +48,18 @@ const Context& ContextTable::with_callers(const Function& function, std::uint32_
     return get(found->second, function, level, found->first.subspan(1));
 }
 
+const Context& ContextTable::in_thread(const Context& context, std::uint32_t thread) {
+    if (context.thread() == thread) return context;
+    const Context*& own = by_thread_[std::uint64_t{thread} << 32 | context.id()];
+    if (own == nullptr) {
+        const auto id = static_cast<std::uint32_t>(contexts_.size());
+        contexts_.push_back(
+            std::make_unique<Context>(context.function(), context.level(), context.callers(), id, thread));
+        own = contexts_.back().get();
+    }
+    return *own;
+}
+
 const Context& ContextTable::get(Levels& levels, const Function& function, std::uint32_t level, Callers callers) {
     BD_DCHECK(level >= 1 && level <= function.recursion_levels && callers.size() <= function.caller_count);
     while (levels.size() < level) {

@@ -21,8 +21,8 @@ using Callers = std::span<const Function* const>;
 
 class Context {
 public:
-    Context(const Function& function, std::uint32_t level, Callers callers, std::uint32_t id)
-        : function_(&function), callers_(callers), level_(level), id_(id) {}
+    Context(const Function& function, std::uint32_t level, Callers callers, std::uint32_t id, std::uint32_t thread = 0)
+        : function_(&function), callers_(callers), level_(level), id_(id), thread_(thread) {}
 
     const Function& function() const { return *function_; }
 
@@ -35,11 +35,15 @@ public:
     // Dense, from 0, in the order of their making.
     std::uint32_t id() const { return id_; }
 
+    // The guest thread; 0 where threads are not told apart.
+    std::uint32_t thread() const { return thread_; }
+
 private:
     const Function* function_;
     Callers callers_;
     std::uint32_t level_;
     std::uint32_t id_;
+    std::uint32_t thread_;
 };
 
 // Owns all of them; references stay valid as long as the table lives. One table at a time can know a function.
@@ -59,6 +63,9 @@ public:
     const Context& of(const Function& function, std::uint32_t level, Callers callers) {
         return callers.empty() ? of(function, level) : with_callers(function, level, callers);
     }
+
+    // The same in a thread of its own, if `context` is not there yet.
+    const Context& in_thread(const Context& context, std::uint32_t thread);
 
     std::size_t size() const { return contexts_.size(); }
 
@@ -84,6 +91,7 @@ private:
     std::vector<Levels> by_function_;  // by Function::id
     boost::unordered_flat_map<Callers, Levels, ChainHash, ChainEqual> by_chain_;
     std::vector<std::unique_ptr<const Function*[]>> chains_;
+    boost::unordered_flat_map<std::uint64_t, const Context*> by_thread_;  // by thread and the id of that without
     std::vector<const Function*> key_;  // for looking up
 };
 

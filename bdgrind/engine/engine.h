@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/geometry.h"
+#include "engine/requests.h"
 #include "engine/trace.h"
 
 namespace bd {
@@ -30,6 +32,12 @@ struct EngineConfig {
     bool cache_sim = true;
     bool cache_use = true;  // only of effect with cache_sim
     ContextRules contexts{};
+    bool collect_at_start = true;      // whether threads and signal handlers begin with collecting costs
+    bool separate_threads = false;     // whether costs are kept apart by guest thread
+    std::uint64_t dump_every = 0;      // a request after each so many blocks; 0: never
+    bool bus_events = false;           // counts atomic instructions
+    bool system_calls = false;         // counts them and the time they take
+    bool system_cpu_time = false;      // and their processor time
 
     EventSet events() const;
 };
@@ -42,6 +50,8 @@ struct EngineStats {
     std::uint64_t calls;
 };
 
+class Replay;
+
 // What the replay loop works on. Not for use outside the engine.
 struct EngineState {
     explicit EngineState(const EngineConfig& engine_config);
@@ -49,12 +59,21 @@ struct EngineState {
     // Handles a marker record.
     void mark(Marker marker, const Word* values);
 
-    // Leaves the signal handler that runs on the current thread.
-    void leave_handler();
+    // Where CallTracker::enter has failed: goes on in what a signal handler had interrupted if that was left. False:
+    // there are requests to be served before `block` is entered.
+    bool enter_elsewhere(const Block& block, Address stack_pointer);
 
-    void finish_thread(std::vector<std::unique_ptr<Execution>>& executions);
+    void charge_system_call(Execution& execution, const Word* values);
+    void forget_calls();
+    void settle();
+    void zero(std::uint32_t thread);
+
+    using Executions = std::vector<std::unique_ptr<Execution>>;
+    void add_execution(Executions& executions, std::uint32_t id, AddressRange stack);
+    void leave_execution(Executions& executions);
 
     EngineConfig config;
+    bool collect_at_start;  // of the executions to come
     EventSet events;
     CostPool costs;  // of instructions
     ContextTable contexts;
@@ -64,11 +83,12 @@ struct EngineState {
     CallTracker calls;
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
-    std::vector<std::vector<std::unique_ptr<Execution>>> threads;
+    std::vector<Executions> threads;
     std::uint32_t thread = 0;
     Execution* current = nullptr;
+    Replay* replay = nullptr;
 
-    bool collecting = true;
+    std::uint64_t blocks_run = 0;
 
     // For the average number of nodes.
     std::uint64_t loads = 0;
@@ -80,8 +100,8 @@ class Replay {
 public:
     virtual ~Replay() = default;
 
-    // Processes whole records.
-    virtual void run(Batch batch) = 0;
+    // Processes whole records, up to the first that makes requests. Returns how many words that were.
+    virtual std::size_t run(Batch batch) = 0;
 
     // Empties the caches, as if every line were evicted.
     virtual void flush() = 0;
@@ -93,22 +113,57 @@ class Engine {
 public:
     explicit Engine(const EngineConfig& config);
 
-    // Processes whole records, in program order. Blocks must stay valid as long as the engine.
-    void replay(Batch batch) { replay_->run(batch); }
+    // Processes whole records, in program order, and returns how many words. It stops where there are requests(),
+    // which must be served before the rest is given to it; as a rule there are none and all is processed.
+    // Blocks must stay valid as long as the engine.
+    std::size_t replay(Batch batch);
+
+    // In the order in which they are to be served.
+    const std::vector<Request>& requests() const { return state_.calls.requests(); }
+    void clear_requests() { state_.calls.requests().clear(); }
+
+    // Brings what has been counted so far to where it belongs, so that it can be written. Changes nothing else.
+    void settle() { state_.settle(); }
+
+    // Forgets all counts of a guest thread (0: of all); what is open and what is cached stays. Implies settle().
+    void zero(std::uint32_t thread) { state_.zero(thread); }
+
+    // After a fork only this guest thread is left.
+    void keep_thread(std::uint32_t thread);
 
     // The end: evicts all lines and leaves all calls. To be called once; no replay after it.
     void finish();
 
     const EngineConfig& config() const { return state_.config; }
     const EventSet& events() const { return state_.events; }
+
+    // How many blocks have run.
+    std::uint64_t blocks_run() const { return state_.blocks_run; }
+
+    // The threads that costs are kept apart by, in ascending order; {0} if they are not.
+    std::vector<std::uint32_t> threads() const;
+
+    // The counts of such a thread since they were last zeroed, summed up.
+    std::vector<std::uint64_t> totals(std::uint32_t thread) const;
+
+    // A thread's call stacks, for a look in mid-run: what runs on it, the latest signal handler last.
+    struct Stack {
+        std::uint32_t thread;  // the guest's number
+        const Execution* execution;
+    };
+    std::vector<Stack> stacks() const;
+
     const BlockCosts& blocks() const { return state_.blocks; }
     const CostPool& costs() const { return state_.costs; }
     const ArcTable& arcs() const { return state_.arcs; }
     EngineStats stats() const;
 
 private:
+    std::size_t words_to_next_dump(Batch batch) const;
+
     EngineState state_;
     std::unique_ptr<Replay> replay_;
+    std::uint64_t next_dump_;  // in blocks_run()
 };
 
 }  // namespace bd

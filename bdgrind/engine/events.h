@@ -12,7 +12,7 @@
 namespace bd {
 
 // An option switches a group as a whole.
-enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2 };
+enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2, kBus, kSystemCalls, kSystemCpuTime };
 
 // name, group, whether viewers know the name, long name.
 // The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
@@ -36,7 +36,11 @@ enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2 };
     X(SpLoss2, kUse2, false, "LL bytes loaded but never used")                           \
     X(EvLine2, kUse2, false, "LL lines evicted")                                         \
     X(UsByte2, kUse2, false, "LL bytes used of evicted lines")                           \
-    X(Access2, kUse2, false, "LL accesses to evicted lines")
+    X(Access2, kUse2, false, "LL accesses to evicted lines")                             \
+    X(Ge, kBus, true, "Global bus events")                                               \
+    X(sysCount, kSystemCalls, false, "System calls")                                     \
+    X(sysTime, kSystemCalls, false, "Time in system calls")                              \
+    X(sysCpuTime, kSystemCpuTime, false, "Processor time of system calls")
 
 enum class Event : std::uint8_t {
 #define BD_EVENT_ENUMERATOR(name, group, known, description) k##name,

@@ -15,6 +15,8 @@
 #include <memory>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "engine/block_cost.h"
 #include "engine/events.h"
 #include "engine/types.h"
@@ -31,6 +33,7 @@ struct OpenCall {
     NodeId node;             // only valid for the calls that have one, see CallStack::nodes
     const Context* caller;   // to go on with after the return
     CallSite caller_payer;
+    const Function* watched;  // the function called, if it has triggers; else null
     RunningCosts at_entry;
 };
 
@@ -62,6 +65,8 @@ struct CallStack {
     CallSite payer;                    // set while skipped code runs: the call that pays for it
     RunningCosts running{};
     std::vector<OpenCall> calls;
+    bool call_uncounted = false;  // the latest is to be counted once what it has triggered is done
+    const Function* watched_root = nullptr;  // what the stack began with, if that is watched
     std::size_t nodes = 0;  // the first so many calls have a tree node
     NodeId root;
     Address base = 0;  // the stack pointer of the root, which nobody is known to have called
@@ -105,6 +110,11 @@ struct Execution : CallStack {
     AddressRange stack;  // the part of it that is the current stack's
     Address top_span;    // see within_top
     std::vector<std::unique_ptr<CallStack>> others;  // by base
+
+    bool collecting = true;    // whether what happens is counted
+    std::uint32_t thread = 0;  // whose contexts its code has; 0: threads are not told apart
+    // How often functions with triggers are open, on all stacks.
+    boost::unordered_flat_map<const Function*, std::uint32_t> watched;
 };
 
 }  // namespace bd

@@ -19,7 +19,7 @@ class CacheReplay final : public Replay {
 public:
     explicit CacheReplay(EngineState& state) : state_(state), caches_(state.config.caches, *this) {}
 
-    void run(Batch batch) override;
+    std::size_t run(Batch batch) override;
     void flush() override { caches_.flush(); }
 
     // The caches' sink.
@@ -27,7 +27,7 @@ public:
     Owner load() {
         state_.live_nodes_at_loads += state_.tree.stats().live;
         ++state_.loads;
-        if (!state_.collecting) return {};
+        if (!state_.current->collecting) return {};
         const NodeId node = state_.calls.active_node(*state_.current);
         state_.tree.acquire(node);
         return {node, cost_of_instruction()};
@@ -92,28 +92,27 @@ class PlainReplay final : public Replay {
 public:
     explicit PlainReplay(EngineState& state) : state_(state) {}
 
-    void run(Batch batch) override;
+    std::size_t run(Batch batch) override;
     void flush() override {}
 
 private:
     EngineState& state_;
 };
 
-// Follows calls and counts the block that `record` begins; returns its costs.
-inline BlockCost& enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
+// Follows calls and counts the block that `record` begins; returns its costs. Null: there are requests before it.
+inline BlockCost* enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
     const Block& block = *exit.block;
     BD_CHECK(state.current != nullptr);
-    if (__builtin_expect(!state.calls.enter(*state.current, block, stack_pointer), 0)) {
-        do {
-            state.leave_handler();
-        } while (!state.current->within_bounds(stack_pointer));
-        state.calls.enter_by_jump(*state.current, block, stack_pointer);
+    if (__builtin_expect(!state.calls.enter(*state.current, block, stack_pointer), 0) &&
+        !state.enter_elsewhere(block, stack_pointer)) {
+        return nullptr;
     }
+    ++state.blocks_run;
     Execution& execution = *state.current;
     BlockCost& cost = state.blocks.get(block, *execution.context);
     execution.last = &cost;
     execution.last_exit = &exit;
-    if (__builtin_expect(state.collecting, 1)) {
+    if (__builtin_expect(execution.collecting, 1)) {
         execution.running[0] += exit.instructions;
         execution.running[1] += exit.reads;
         execution.running[2] += exit.writes;
@@ -126,19 +125,26 @@ inline BlockCost& enter_block(EngineState& state, const Exit& exit, Address stac
             paid[2] += exit.writes;
         }
     }
-    return cost;
+    return &cost;
 }
 
-// A guarded access whose guard was false has been counted with its exit: takes that back.
-void uncount(EngineState& state, CostId cost, const Access& access) {
-    if (!state.collecting) return;
+// An access without an address: its guard was false but it has been counted with its exit, which is taken back; or it
+// is none.
+void see_no_access(EngineState& state, CostId cost, const Access& access) {
+    if (!state.current->collecting) return;
+    if (access.kind == AccessKind::kBus) {
+        if (!state.events.has(Event::kGe)) return;  // a trace may have more than is asked for
+        ++state.costs[cost][column(Event::kGe)];
+        ++state.tree.costs(state.calls.active_node(*state.current))[column(Event::kGe)];
+        return;
+    }
     const std::size_t event = column(is_write(access.kind) ? Event::kDw : Event::kDr);
     --state.costs[cost][event];
     --state.current->running[event];
 }
 
 template <bool kCommon, bool kUse>
-void CacheReplay<kCommon, kUse>::run(Batch batch) {
+std::size_t CacheReplay<kCommon, kUse>::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = batch_end_ = at + batch.size();
     while (at < end) {
@@ -146,13 +152,16 @@ void CacheReplay<kCommon, kUse>::run(Batch batch) {
         if (__builtin_expect(exit.block == nullptr, 0)) {
             state_.mark(static_cast<Marker>(exit.index), at + 1);
             at += kMarkerWords;
+            if (!state_.calls.requests().empty()) break;
             continue;
         }
-        cost_ = &enter_block(state_, exit, at[1]);
+        cost_ = enter_block(state_, exit, at[1]);
+        if (__builtin_expect(cost_ == nullptr, 0)) break;
         block_ = exit.block;
         simulate(exit, at + kHeaderWords);
         at += kHeaderWords + exit.accesses;
     }
+    return static_cast<std::size_t>(at - batch.data());
 }
 
 // Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go first.
@@ -204,7 +213,7 @@ template <bool kCommon, bool kUse>
     const Address address = *word;
     instruction_ = access.instruction;
     if (address == 0 && access.guarded) {
-        uncount(state_, cost_of_instruction(), access);
+        see_no_access(state_, cost_of_instruction(), access);
         return;
     }
     const Outcome outcome = caches_.data(address, access.size);
@@ -229,7 +238,7 @@ template <bool kCommon, bool kUse>
 
 template <bool kCommon, bool kUse>
 void CacheReplay<kCommon, kUse>::charge(Outcome outcome, Event first_miss, Event last_miss) {
-    if (outcome == Outcome::kHit || !state_.collecting) return;
+    if (outcome == Outcome::kHit || !state_.current->collecting) return;
     for (const Costs costs : {state_.costs[cost_of_instruction()],
                               state_.tree.costs(state_.calls.active_node(*state_.current))}) {
         ++costs[column(first_miss)];
@@ -242,7 +251,7 @@ void CacheReplay<kCommon, kUse>::credit(std::size_t instruction) {
     caches_.credit_fetched(block_->instruction_address(instruction), block_->instructions_[instruction].size);
 }
 
-void PlainReplay::run(Batch batch) {
+std::size_t PlainReplay::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = at + batch.size();
     while (at < end) {
@@ -250,20 +259,23 @@ void PlainReplay::run(Batch batch) {
         if (__builtin_expect(exit.block == nullptr, 0)) {
             state_.mark(static_cast<Marker>(exit.index), at + 1);
             at += kMarkerWords;
+            if (!state_.calls.requests().empty()) break;
             continue;
         }
-        BlockCost& cost = enter_block(state_, exit, at[1]);
+        BlockCost* const cost = enter_block(state_, exit, at[1]);
+        if (__builtin_expect(cost == nullptr, 0)) break;
         const Word* addresses = at + kHeaderWords;
         for (std::size_t i = 0; i < exit.accesses; ++i) {
             const Access& access = exit.block->accesses_[i];
             if (!access.guarded || addresses[i] != 0) continue;
             const CallSite& payer = state_.current->payer;
-            uncount(state_,
-                    payer ? state_.blocks.caller(payer) : state_.blocks.instruction(cost, access.instruction),
-                    access);
+            see_no_access(state_,
+                          payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*cost, access.instruction),
+                          access);
         }
         at += kHeaderWords + exit.accesses;
     }
+    return static_cast<std::size_t>(at - batch.data());
 }
 
 }  // namespace

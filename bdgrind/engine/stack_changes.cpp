@@ -124,6 +124,7 @@ void CallTracker::drop_stack(Execution& execution, std::size_t other) {
     CallStack& stack = **place;
     count_open_calls(stack, 1);
     while (!stack.calls.empty()) leave(stack);
+    leave_root(stack);
     count_open_calls(stack, -1);
     tree_.release(stack.root);
     execution.others.erase(place);

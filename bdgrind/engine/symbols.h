@@ -28,6 +28,16 @@ struct SourceFile {
     std::uint32_t id;  // dense, from 0
 };
 
+// What entering or leaving a function sets off. Only the outermost of its open calls in a thread counts.
+struct FunctionTriggers {
+    bool dump_before = false;
+    bool zero_before = false;
+    bool dump_after = false;
+    bool toggle_collect = false;
+
+    bool any() const { return dump_before || zero_before || dump_after || toggle_collect; }
+};
+
 struct Function {
     const char* name;
     const SourceFile* file;
@@ -39,6 +49,7 @@ struct Function {
     // It ends by jumping to the function that it was asked to find, as the dynamic linker's resolver does: it is
     // left then, and the function found is called by its caller.
     bool left_by_jump = false;
+    FunctionTriggers triggers{};
 
     // What costs of this function are kept apart by, see contexts.h: so many levels of recursion, and so many
     // callers up the call chain.

@@ -19,6 +19,10 @@ constinit const Exit kMarkers[] = {
     marker(Marker::kSignalEnter),
     marker(Marker::kSignalLeave),
     marker(Marker::kCollect),
+    marker(Marker::kToggleCollect),
+    marker(Marker::kZero),
+    marker(Marker::kStop),
+    marker(Marker::kSystemCall),
 };
 
 }  // namespace bd

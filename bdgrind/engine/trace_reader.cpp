@@ -135,11 +135,15 @@ void TraceReader::read_marker() {
             if (thread == thread_) thread_runs_ = false;
             break;
         case Marker::kSignalEnter:
+        case Marker::kToggleCollect:
+        case Marker::kZero:
+        case Marker::kSystemCall:
             break;
         case Marker::kSignalLeave:
             if (thread != thread_) fail("a signal handler returns on a thread that does not run");
             break;
         case Marker::kCollect:
+        case Marker::kStop:
         case Marker::kCount:
             return;
     }
@@ -234,12 +238,14 @@ void TraceReader::read_access(std::uint64_t kind) {
     if (builder_.instruction_count() == 0) fail(kNoInstruction);
     const std::uint64_t size = number(kMaxTracedAccessBytes, "an access is too large");
     if (error_) return;
-    if (size == 0 || kind >= 8 || kind % 4 > static_cast<std::uint64_t>(AccessKind::kModify) ||
+    const auto what = static_cast<AccessKind>(kind % 4);
+    const bool is_guarded = kind >= 4;
+    if (size == 0 || kind >= 8 || (what == AccessKind::kBus && !is_guarded) ||
         builder_.access_count() == kMaxTracedAccesses) {
         fail("an access is impossible");
         return;
     }
-    builder_.add_access(static_cast<std::uint32_t>(size), static_cast<AccessKind>(kind % 4), kind >= 4);
+    builder_.add_access(static_cast<std::uint32_t>(size), what, is_guarded);
 }
 
 void TraceReader::read_exit(std::uint64_t jump) {

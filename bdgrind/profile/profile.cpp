@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 
@@ -64,6 +65,7 @@ void for_each_execution(const BlockCost& cost, Use use) {
         if (taken == 0) continue;
         for (std::size_t i = 0; i < exit.instructions; ++i) use(i, Event::kIr, taken);
         for (const Access& access : block.accesses().first(exit.accesses)) {
+            if (access.kind == AccessKind::kBus) continue;
             use(access.instruction, is_write(access.kind) ? Event::kDw : Event::kDr, taken);
         }
     }
@@ -75,13 +77,15 @@ bool is_zero(ConstCosts costs) {
 
 }  // namespace
 
-Profile::Profile(const Engine& engine, PositionKinds kinds)
-    : engine_(engine), kinds_(kinds), totals_(engine.events().width()) {
-    const auto blocks = engine.blocks().all();
-    blocks_.assign(blocks.begin(), blocks.end());
+Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread)
+    : engine_(engine), kinds_(kinds), totals_(engine.totals(thread)) {
+    std::ranges::copy_if(engine.blocks().all(), std::back_inserter(blocks_),
+                         [&](const BlockCost* cost) { return cost->context->thread() == thread; });
     const ArcTable& arcs = engine.arcs();
     for (std::uint32_t id = 1; id <= arcs.size(); ++id) {
-        if (arcs[ArcId{id}].calls != 0 || !is_zero(arcs.costs(ArcId{id}))) arcs_.push_back(ArcId{id});
+        const Arc& arc = arcs[ArcId{id}];
+        if (arc.site.from->context->thread() != thread) continue;
+        if (arc.calls != 0 || !is_zero(arcs.costs(ArcId{id}))) arcs_.push_back(ArcId{id});
     }
     std::ranges::stable_sort(blocks_, [](const BlockCost* a, const BlockCost* b) {
         return by_name(*a->context, *b->context) < 0;
@@ -101,17 +105,6 @@ Profile::Profile(const Engine& engine, PositionKinds kinds)
                               std::span(arcs_).subspan(first_arc, arc - first_arc)});
     }
     BD_CHECK_OP(arc, ==, arcs_.size());
-    sum_up();
-}
-
-void Profile::sum_up() {
-    for (const BlockCost* cost : blocks_) {
-        for_each_execution(*cost, [this](std::size_t, Event event, std::uint64_t times) {
-            totals_[column(event)] += times;
-        });
-    }
-    const CostPool& costs = engine_.costs();
-    for (std::uint32_t id = 1; id <= costs.size(); ++id) add(totals_, costs[CostId{id}]);
 }
 
 Position Profile::position(const Block& block, std::size_t instruction) const {

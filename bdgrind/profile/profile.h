@@ -52,8 +52,9 @@ struct PositionKinds {
 
 class Profile {
 public:
-    // `engine` must outlive the profile and not replay meanwhile.
-    Profile(const Engine& engine, PositionKinds kinds);
+    // Of what the engine has counted for `thread`, see Engine::threads. `engine` must be settled or finished, outlive
+    // the profile and not replay meanwhile.
+    Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread = 0);
 
     const EventSet& events() const { return engine_.events(); }
     PositionKinds kinds() const { return kinds_; }
@@ -75,7 +76,6 @@ private:
     };
 
     Position position(const Block& block, std::size_t instruction) const;
-    void sum_up();
 
     const Engine& engine_;
     PositionKinds kinds_;

@@ -539,12 +539,12 @@ TEST_F(CallTrackerTest, SettlingGivesOpenCallsTheirCostsOnce) {
 }
 
 TEST_F(CallTrackerTest, CallsAreFollowedButNotCountedWhileNothingIsCollected) {
-    tracker_.set_collecting(false);
+    execution_.collecting = false;
     run(main_calls_, 100);
     run(f_calls_, 99);
     EXPECT_EQ(stack(), "main f");
     EXPECT_EQ(arcs(), Arcs{});
-    tracker_.set_collecting(true);
+    execution_.collecting = true;
     run(g_returns_, 89);
     EXPECT_EQ(arcs(), (Arcs{"f@2000 g@3010 1"}));
 }

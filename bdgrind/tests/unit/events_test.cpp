@@ -34,6 +34,12 @@ TEST(Events, GroupsAreSwitchedOnAsAWhole) {
     EXPECT_EQ(names(events),
               "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 EvLine1 UsByte1 Access1 "
               "AcCost2 SpLoss2 EvLine2 UsByte2 Access2");
+    events.enable(EventGroup::kBus);
+    EXPECT_TRUE(names(events).ends_with(" Access2 Ge")) << names(events);
+    events.enable(EventGroup::kSystemCalls);
+    EXPECT_TRUE(names(events).ends_with(" Ge sysCount sysTime")) << names(events);
+    events.enable(EventGroup::kSystemCpuTime);
+    EXPECT_TRUE(names(events).ends_with(" sysCount sysTime sysCpuTime")) << names(events);
     EXPECT_EQ(events.width(), kEventCount);
 }
 

@@ -24,6 +24,7 @@ struct Call {
     std::optional<ArcKey> arc;  // none: the callee is skipped
     ContextKey caller_context;
     std::optional<Site> caller_payer;
+    unsigned function;  // that was called
 };
 
 // What runs on one stack.
@@ -32,6 +33,7 @@ struct Stack {
     ContextKey context{};
     std::optional<Site> payer;  // while a skipped function runs: the call that pays for it
     std::optional<Site> last;   // the latest block, in its context, and its exit
+    std::optional<unsigned> root;  // the function that it began with, where it did with its first block
     Address base = 0;           // the stack pointer of the root
     Address stack_pointer = 0;  // at the start of the latest block
 
@@ -47,6 +49,8 @@ struct Flow : Stack {
     Address lowest = 0;  // where the stack pointer may be while a handler runs
     Address highest = 0;
     std::vector<Stack> others;  // that it ran on before, lowest base first
+    bool collecting = true;
+    std::map<unsigned, unsigned> open;  // how many calls of a function are, on all stacks
 
     bool can_have(Address pointer) const {
         return !is_handler || (lowest <= pointer && pointer <= highest);
@@ -108,6 +112,12 @@ public:
     }
 
     RunCosts finish() {
+        flush();
+        return std::move(costs_);
+    }
+
+private:
+    void flush() {
         for (Cache* cache : {&i1_, &d1_}) {
             for (auto& set : cache->sets) {
                 while (!set.empty()) evict_first(*cache, set);
@@ -116,10 +126,8 @@ public:
         for (auto& set : ll_.sets) {
             while (!set.empty()) evict_last(set);
         }
-        return std::move(costs_);
     }
 
-private:
     const Scenario::Block& block_of(const Site& site) const { return scenario_.blocks[site.block]; }
     const Scenario::Exit& exit_of(const Site& site) const { return block_of(site).exits[site.exit]; }
     const Scenario::Function& function_of(const Scenario::Block& block) const {
@@ -134,14 +142,15 @@ private:
         switch (record.marker) {
             case Marker::kThread:
                 thread_ = value;
-                if (flows_[value].empty()) flows_[value].push_back({});
+                begin(value);
                 break;
             case Marker::kThreadEnd:
                 flows_[value].clear();
                 break;
             case Marker::kSignalEnter: {
-                if (flows_[value].empty()) flows_[value].push_back({});
+                begin(value);
                 Flow handler;
+                handler.collecting = collect_at_start_;
                 handler.is_handler = true;
                 handler.lowest = record.values[1];
                 handler.highest = record.values[2];
@@ -152,11 +161,84 @@ private:
                 if (flows_[value].size() > 1) flows_[value].pop_back();
                 break;
             case Marker::kCollect:
-                collecting_ = value != 0;
+                collect_at_start_ = value != 0;
+                for (auto& [thread, flows] : flows_) {
+                    for (Flow& each : flows) each.collecting = collect_at_start_;
+                }
+                break;
+            case Marker::kToggleCollect: {
+                begin(value);
+                bool& collecting = flows_[value].back().collecting;
+                collecting = !collecting;
+                break;
+            }
+            case Marker::kZero:
+                costs_ = {};
+                break;
+            case Marker::kStop:
+                flush();
+                for (auto& [thread, flows] : flows_) {
+                    for (Flow& each : flows) {
+                        for (Stack& other : each.others) drop(each, other);
+                        each.others.clear();
+                        drop(each, each);
+                        each.last.reset();
+                    }
+                }
+                break;
+            case Marker::kSystemCall:
+                begin(value);
+                system_call(flows_[value].back(), record.values[1], record.values[2]);
                 break;
             case Marker::kCount:
                 break;
         }
+    }
+
+    // A thread that is not known yet.
+    void begin(Address thread) {
+        if (!flows_[thread].empty()) return;
+        flows_[thread].push_back({});
+        flows_[thread].back().collecting = collect_at_start_;
+    }
+
+    // By the instruction that ended the latest block.
+    void system_call(const Flow& flow, std::uint64_t time, std::uint64_t cpu_time) {
+        if (!flow.collecting || !flow.last) return;
+        const InstructionKey payer = last_instruction(flow.payer ? *flow.payer : *flow.last);
+        charge(Event::ksysCount, 1, payer, open_arcs(flow));
+        charge(Event::ksysTime, time, payer, open_arcs(flow));
+        charge(Event::ksysCpuTime, cpu_time, payer, open_arcs(flow));
+    }
+
+    InstructionKey last_instruction(const Site& site) {
+        return {site.block, site.context, exit_of(site).instructions - 1};
+    }
+
+    // --- Triggers: only a function's outermost call on a flow counts. Dumps change nothing: all parts together are
+    // --- what is asked for.
+
+    void entered(Flow& flow, unsigned function) {
+        const FunctionTriggers& triggers = scenario_.functions[function].triggers;
+        if (flow.open[function]++ != 0) return;
+        if (triggers.zero_before && !triggers.dump_before) costs_ = {};
+        if (triggers.toggle_collect) flow.collecting = !flow.collecting;
+    }
+
+    void left(Flow& flow, unsigned function) {
+        if (--flow.open[function] != 0) return;
+        if (scenario_.functions[function].triggers.toggle_collect) flow.collecting = !flow.collecting;
+    }
+
+    void leave_root(Flow& flow, Stack& stack) {
+        if (stack.root) left(flow, *stack.root);
+        stack.root.reset();
+    }
+
+    // A stack is over.
+    void drop(Flow& flow, Stack& stack) {
+        while (!stack.calls.empty()) leave(flow, stack);
+        leave_root(flow, stack);
     }
 
     // --- Calls: MODEL.md section 5 -------------------------------------------------------------------------
@@ -167,7 +249,7 @@ private:
 
         // 6. Out of a handler by a jump: what it interrupted goes on.
         bool left_handler = false;
-        if (flow().last && !flow().can_have(stack_pointer)) {
+        if (!flow().can_have(stack_pointer)) {
             left_handler = true;
             while (!flow().can_have(stack_pointer)) flows_[thread_].pop_back();
         }
@@ -198,7 +280,7 @@ private:
             }
             for (std::size_t i = now.calls.size(); i-- > 0 && now.calls[i].stack_pointer == stack_pointer;) {
                 if (now.calls[i].return_address != block.address) continue;
-                while (now.calls.size() > i) leave(now);
+                while (now.calls.size() > i) leave(now, now);
                 return;
             }
             jump = JumpKind::kJump;
@@ -225,7 +307,7 @@ private:
         if (scenario_.functions[now.context.function].left_by_jump && !now.calls.empty() && !now.payer) {
             const ArcKey& arc = *now.calls.back().arc;
             site = {arc.block, arc.context, arc.exit};
-            leave(now);
+            leave(now, now);
         }
         call(now, record.block, site, now.calls.empty() ? stack_pointer : now.calls.back().stack_pointer, {});
     }
@@ -247,7 +329,8 @@ private:
             if (pointer > other.base + Stack::kMargin) continue;
             if (!other.has(pointer)) break;
             Stack trial = other;
-            if (!goes_on(trial, block, pointer)) {
+            if (!goes_on(now, trial, block, pointer)) {
+                drop(now, trial);
                 now.others.erase(now.others.begin() + static_cast<std::ptrdiff_t>(i));
                 break;
             }
@@ -266,8 +349,11 @@ private:
         }
         // No, this one has grown.
         if (above) now.base = pointer;
-        std::erase_if(now.others,
-                      [&](const Stack& other) { return pointer <= other.base && other.base <= now.base; });
+        std::erase_if(now.others, [&](Stack& other) {
+            if (other.base < pointer || now.base < other.base) return false;
+            drop(now, other);
+            return true;
+        });
         return false;
     }
 
@@ -278,15 +364,15 @@ private:
     }
 
     // Leaves the calls that are not open any more if `stack` goes on with `block`, and tells whether it can.
-    bool goes_on(Stack& stack, const Scenario::Block& block, Address pointer) {
+    bool goes_on(Flow& flow, Stack& stack, const Scenario::Block& block, Address pointer) {
         std::optional<Address> return_address;
         while (!stack.calls.empty() && stack.calls.back().stack_pointer < pointer) {
             return_address = stack.calls.back().return_address;
-            leave(stack);
+            leave(flow, stack);
         }
         for (std::size_t i = 0; i < stack.calls.size(); ++i) {
             if (stack.calls[i].stack_pointer != pointer || stack.calls[i].return_address != block.address) continue;
-            while (stack.calls.size() > i) leave(stack);
+            while (stack.calls.size() > i) leave(flow, stack);
             return true;
         }
         return return_address == block.address || stack.context.function == block.function;
@@ -298,25 +384,32 @@ private:
                block.function != now.context.function;
     }
 
-    void begin_at_root(Stack& stack, const Scenario::Record& record) {
-        stack.context = {scenario_.blocks[record.block].function};
-        stack.payer.reset();
-        stack.base = record.stack_pointer;
-        stack.stack_pointer = record.stack_pointer;
+    void begin_at_root(Flow& flow, const Scenario::Record& record) {
+        const Scenario::Block& block = scenario_.blocks[record.block];
+        leave_root(flow, flow);
+        flow.context = {block.function};
+        flow.payer.reset();
+        flow.base = record.stack_pointer;
+        flow.stack_pointer = record.stack_pointer;
+        if (block.is_entry) {
+            flow.root = block.function;
+            entered(flow, block.function);
+        }
     }
 
     void call(Flow& flow, unsigned callee, Site site, Address stack_pointer,
               std::optional<Address> return_address) {
         if (flow.payer) site = *flow.payer;
-        Call call{stack_pointer, return_address, {}, flow.context, flow.payer};
         const unsigned function = scenario_.blocks[callee].function;
+        Call call{stack_pointer, return_address, {}, flow.context, flow.payer, function};
+        entered(flow, function);
         if (scenario_.functions[function].skipped) {
             flow.payer = site;
         } else {
             flow.payer.reset();
             flow.context = context_of_callee(flow, function);
             call.arc = ArcKey{site.block, site.context, site.exit, callee, flow.context};
-            if (collecting_) ++costs_.arcs[*call.arc].calls;
+            if (flow.collecting) ++costs_.arcs[*call.arc].calls;
         }
         flow.calls.push_back(call);
     }
@@ -344,16 +437,18 @@ private:
         return context;
     }
 
-    void leave(Stack& stack) {
+    void leave(Flow& flow, Stack& stack) {
         stack.context = stack.calls.back().caller_context;
         stack.payer = stack.calls.back().caller_payer;
+        const unsigned function = stack.calls.back().function;
         stack.calls.pop_back();
+        left(flow, function);
     }
 
     bool leave_above(Flow& flow, Address stack_pointer) {
         bool any = false;
         while (!flow.calls.empty() && flow.calls.back().stack_pointer < stack_pointer) {
-            leave(flow);
+            leave(flow, flow);
             any = true;
         }
         return any;
@@ -366,17 +461,14 @@ private:
         const Scenario::Exit& exit = block.exits[record.exit];
         unsigned access = 0;
         for (unsigned i = 0; i < exit.instructions; ++i) {
-            payer_ = {record.block, flow().context, i};
-            if (flow().payer) {
-                const Site& site = *flow().payer;
-                payer_ = {site.block, site.context, exit_of(site).instructions - 1};
-            }
+            payer_ = flow().payer ? last_instruction(*flow().payer) : InstructionKey{record.block, flow().context, i};
             count(Event::kIr);
             const Missed fetch = touch(i1_, block.instruction_address(i), block.instruction_sizes[i]);
             if (fetch.first) count(Event::kI1mr);
             if (fetch.last) count(Event::kILmr);
             for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
                 const Scenario::Access& what = block.accesses[access];
+                if (what.kind == AccessKind::kBus) count(Event::kGe);
                 if (what.guarded && record.addresses[access] == 0) continue;
                 const bool read = what.kind == AccessKind::kRead;
                 count(read ? Event::kDr : Event::kDw);
@@ -387,16 +479,16 @@ private:
         }
     }
 
-    std::vector<ArcKey> open_arcs() {
+    std::vector<ArcKey> open_arcs(const Flow& flow) {
         std::vector<ArcKey> arcs;
-        for (const Call& call : flow().calls) {
+        for (const Call& call : flow.calls) {
             if (call.arc) arcs.push_back(*call.arc);
         }
         return arcs;
     }
 
     void count(Event event) {
-        if (collecting_) charge(event, 1, payer_, open_arcs());
+        if (flow().collecting) charge(event, 1, payer_, open_arcs(flow()));
     }
 
     void charge(Event event, std::uint64_t cost, const InstructionKey& payer,
@@ -441,9 +533,9 @@ private:
     Line& load(std::list<Line>& set, Address number) {
         set.push_front({.number = number});
         Line& line = set.front();
-        line.collected = collecting_;
+        line.collected = flow().collecting;
         line.loader = payer_;
-        line.chain = open_arcs();
+        line.chain = open_arcs(flow());
         return line;
     }
 
@@ -513,7 +605,7 @@ private:
     Cache ll_;
     std::map<Address, std::vector<Flow>> flows_;  // by thread; handlers last
     Address thread_ = 0;
-    bool collecting_ = true;
+    bool collect_at_start_ = true;  // of flows to come
     InstructionKey payer_{};  // the instruction that runs, or pays for it
     RunCosts costs_;
 };

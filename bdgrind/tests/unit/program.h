@@ -106,6 +106,7 @@ public:
     }
     Trace& thread(Word id) { return mark(Marker::kThread, id); }
     Trace& collect(bool on) { return mark(Marker::kCollect, on ? 1 : 0); }
+    Trace& toggle_collect(Word thread) { return mark(Marker::kToggleCollect, thread); }
 
     // A block run up to its exit number `exit`, or to its end.
     Trace& run_to(const Block& block, std::size_t exit, Address stack_pointer,

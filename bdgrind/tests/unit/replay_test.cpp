@@ -503,7 +503,7 @@ TEST_F(ReplayTest, EventsFollowTheConfiguration) {
             .events()
             .width();
     };
-    EXPECT_EQ(width(true, true), kEventCount);
+    EXPECT_EQ(width(true, true), column(Event::kAccess2) + 1);
     EXPECT_EQ(width(true, false), column(Event::kDLmw) + 1);
     EXPECT_EQ(width(false, true), column(Event::kDw) + 1);
     EXPECT_EQ(width(false, false), column(Event::kDw) + 1);

@@ -19,6 +19,7 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
         function.left_by_jump = scenario.functions[i].left_by_jump;
         function.recursion_levels = scenario.functions[i].recursion_levels;
         function.caller_count = scenario.functions[i].caller_count;
+        function.triggers = scenario.functions[i].triggers;
         functions.push_back(&function);
     }
     std::vector<const Block*> blocks;
@@ -116,12 +117,17 @@ private:
         const unsigned levels = chance(50) ? 3 : 1;
         const unsigned callers = chance(40) ? 3 : 0;
         scenario_.skip_direct_recursion = chance(30);
+        const unsigned triggers = chance(40) ? 15 : 0;
         for (unsigned i = 0; i < functions; ++i) {
             scenario_.functions.push_back({.object = static_cast<unsigned>(below(3)),
                                            .skipped = skips && chance(30),
                                            .left_by_jump = resolves && chance(30),
                                            .recursion_levels = static_cast<unsigned>(between(1, levels)),
-                                           .caller_count = static_cast<unsigned>(between(0, callers))});
+                                           .caller_count = static_cast<unsigned>(between(0, callers)),
+                                           .triggers = {.dump_before = chance(triggers),
+                                                        .zero_before = chance(triggers / 5),
+                                                        .dump_after = chance(triggers),
+                                                        .toggle_collect = chance(triggers)}});
         }
         Address address = 0x10000 + below(256);
         for (unsigned i = 0; i < functions; ++i) {
@@ -165,6 +171,7 @@ private:
                                           one_of(std::vector{AccessKind::kRead, AccessKind::kRead,
                                                              AccessKind::kWrite, AccessKind::kModify}),
                                           chance(20)});
+                if (chance(5)) block.accesses.push_back({i, 0, AccessKind::kBus, true});
                 may_exit();
             }
         }
@@ -206,6 +213,8 @@ private:
         const auto signals = static_cast<unsigned>(chance(50) ? between(1, 6) : 0);
         coroutines_ = static_cast<unsigned>(chance(30) ? between(1, 30) : 0);
         const auto collects = static_cast<unsigned>(chance(50) ? between(1, 10) : 0);
+        const unsigned steers = chance(25) ? 1 : 0;
+        const unsigned calls_system = chance(30) ? 20 : 0;
         switch_to(below(threads));
         if (chance(10)) mark(Marker::kCollect, 0);
         while (scenario_.records.size() < length) {
@@ -218,12 +227,24 @@ private:
                 switch_to(below(threads));
             }
             if (chance(collects)) mark(Marker::kCollect, below(2));
+            if (chance(collects)) mark(Marker::kToggleCollect, below(threads));
+            if (chance(calls_system)) mark(Marker::kSystemCall, below(threads), below(1000), below(100));
+            if (chance(steers)) mark(Marker::kZero, below(threads));
+            if (chance(steers)) stop();
             if (chance(signals)) enter_handler();
             if (flows().size() > 1 && chance(5)) {
                 mark(Marker::kSignalLeave, thread_);
                 flows().pop_back();
             }
             run_block();
+        }
+    }
+
+    // For a while nobody looks: what is open, nobody knows.
+    void stop() {
+        mark(Marker::kStop);
+        for (auto& [thread, flows] : flows_) {
+            for (Flow& flow : flows) flow = {flow.stack_pointer, {}};
         }
     }
 
@@ -365,7 +386,9 @@ private:
         record.exit = static_cast<unsigned>(below(code.exits.size()));
         record.stack_pointer = stack_pointer;
         for (unsigned i = 0; i < code.exits[record.exit].accesses; ++i) {
-            record.addresses.push_back(code.accesses[i].guarded && chance(50) ? 0 : choose_address());
+            const Scenario::Access& access = code.accesses[i];
+            const bool absent = access.kind == AccessKind::kBus || (access.guarded && chance(50));
+            record.addresses.push_back(absent ? 0 : choose_address());
         }
         while (!flow.frames.empty() && flow.frames.back().first < stack_pointer) flow.frames.pop_back();
         flow.stack_pointer = stack_pointer;

@@ -21,6 +21,7 @@ struct Scenario {
         bool left_by_jump = false;
         unsigned recursion_levels = 1;
         unsigned caller_count = 0;
+        FunctionTriggers triggers{};
     };
     struct Access {
         unsigned instruction;
@@ -79,8 +80,9 @@ private:
 };
 
 // Chosen at random, the same for the same seed: calls, returns, jumps and stack pointers that make sense most
-// of the time and none at all sometimes, several threads, signal handlers left in every way, stops and starts
-// of collection, coroutines, skipped functions, levels of recursion and callers told apart; and small caches of odd shapes.
+// of the time and none at all sometimes, several threads, signal handlers left in every way, coroutines, skipped
+// functions, levels of recursion and callers told apart; stops and starts of collection, by markers and functions,
+// functions that ask for dumps and zeroing, system calls, times of not being observed; and small caches of odd shapes.
 Scenario random_scenario(unsigned seed);
 
 }  // namespace bd::test
