@@ -183,6 +183,16 @@ std::size_t Engine::replay(Batch batch) {
     return words;
 }
 
+void Engine::replay_whole(Batch batch) {
+    while (!batch.empty()) {
+        batch = batch.subspan(replay(batch));
+        for (const Request& request : requests()) {
+            if (request.kind == RequestKind::kZero) zero(request.thread);
+        }
+        clear_requests();
+    }
+}
+
 // All of them if it does not come within the batch.
 std::size_t Engine::words_to_next_dump(Batch batch) const {
     std::uint64_t blocks = next_dump_ - blocks_run();

@@ -118,6 +118,9 @@ public:
     // Blocks must stay valid as long as the engine.
     std::size_t replay(Batch batch);
 
+    // The same for who wants no parts: zeroes where that is asked for, leaves dumps out, and processes everything.
+    void replay_whole(Batch batch);
+
     // In the order in which they are to be served.
     const std::vector<Request>& requests() const { return state_.calls.requests(); }
     void clear_requests() { state_.calls.requests().clear(); }

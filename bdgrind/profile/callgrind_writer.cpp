@@ -50,7 +50,9 @@ void CallgrindWriter::write_header(const RunDescription& run, const Profile& pro
     out_ << "# callgrind format\nversion: 1\ncreator: " << run.creator << "\npid: " << run.pid
          << "\ncmd: ";
     write_text(run.command);
-    out_ << "\npart: 1\n\n";
+    out_ << "\npart: " << run.part << '\n';
+    if (run.thread != 0) out_ << "thread: " << run.thread << '\n';
+    out_ << '\n';
     if (run.caches != nullptr) {
         write_cache("I1", run.caches->i1);
         write_cache("D1", run.caches->d1);

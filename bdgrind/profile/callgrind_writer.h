@@ -23,6 +23,8 @@ struct RunDescription {
     std::string_view creator;
     std::uint64_t pid = 0;
     std::string_view command;
+    std::uint32_t part = 1;
+    std::uint32_t thread = 0;                 // 0: all of them
     const CacheGeometries* caches = nullptr;  // those that were simulated; null: none were
     std::string_view geometry_source{};       // where they are known from
     std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"

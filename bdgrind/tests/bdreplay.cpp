@@ -47,7 +47,8 @@ constexpr const char* kUsage =
     "\n"
     "and those of bdgrind's options that say what to simulate and how to write the\n"
     "profile (valgrind --tool=bdgrind --help). Caches that are not given are those of\n"
-    "the recorded run. The exit status is 2 if anything goes wrong.\n";
+    "the recorded run. Dumps are left out: there is one profile, of the whole run and\n"
+    "of all threads. The exit status is 2 if anything goes wrong.\n";
 
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
     std::fputs("bdreplay: ", stderr);
@@ -162,6 +163,9 @@ void write_profile(const char* path, const Arguments& arguments, const TraceRun&
     if (file == nullptr) fail("%s: %s", path, std::strerror(errno));
     StreamOutput out(file);
     const EngineConfig& config = engine.config();
+    const std::string range = "Timerange: Basic block 0 - " + std::to_string(engine.blocks_run());
+    std::vector<std::string_view> descriptions{range, "Trigger: Program termination"};
+    if (const char* unit = unit_description(arguments.options.collect_systime)) descriptions.push_back(unit);
     CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
                           .compress_positions = arguments.options.compress_pos})
         .write({.creator = "bdgrind-" PACKAGE_VERSION,
@@ -169,7 +173,7 @@ void write_profile(const char* path, const Arguments& arguments, const TraceRun&
                 .command = run.command,
                 .caches = config.cache_sim ? &config.caches : nullptr,
                 .geometry_source = geometry_source(arguments.options, run.geometry_source),
-                .descriptions = {"Trigger: Program termination"}},
+                .descriptions = descriptions},
                profile);
     const bool written = out.finish();
     if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
@@ -206,7 +210,9 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition) {
     TraceReader reader(file.bytes());
     if (const TraceError& error = reader.error()) fail("%s: %s", path, error.message);
 
-    const EngineConfig config = engine_config(arguments.options, reader.run().caches);
+    EngineConfig config = engine_config(arguments.options, reader.run().caches);
+    config.separate_threads = false;
+    config.dump_every = 0;
     const FunctionOptions rules(arguments.options);
     SymbolTable symbols(&rules);
     BlockTable blocks(config.caches.i1.line_bits());
@@ -217,7 +223,7 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition) {
         const double start = seconds();
         const Batch batch = reader.read(arguments.batch_words, symbols, blocks);
         const double middle = seconds();
-        engine.replay(batch);
+        engine.replay_whole(batch);
         times.read += middle - start;
         times.replay += seconds() - middle;
         words += batch.size();

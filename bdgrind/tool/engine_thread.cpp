@@ -52,8 +52,16 @@ constinit Batch batches[kSlots]{};
 constinit Futex submitted{0};
 constinit Futex done{0};
 constinit Futex alive{0};  // the kernel makes it 0 when the thread has gone
+constinit Futex progress{0};  // changes with `done` and with `asking`
+constinit Futex asking{0};    // 1: the engine waits to be served
 constinit std::atomic<bool> stopping{false};
 constinit EngineThread::Work replay = nullptr;
+constinit EngineThread::Serve serve_asking = nullptr;
+
+void tell_progress() {
+    progress.fetch_add(1, std::memory_order_release);
+    wake(progress);
+}
 
 [[noreturn]] void run() {
     for (;;) {
@@ -62,7 +70,7 @@ constinit EngineThread::Work replay = nullptr;
         if (stopping.load(std::memory_order_relaxed)) break;
         replay(batches[number % kSlots]);
         done.store(number + 1, std::memory_order_release);
-        wake(done);
+        tell_progress();
     }
     for (;;) system_call(__NR_exit);
 }
@@ -86,9 +94,10 @@ bool EngineThread::is_here() {
     return here >= stack && here < stack + kStackBytes;
 }
 
-bool EngineThread::start(Work work) {
+bool EngineThread::start(Work work, Serve serve) {
     BD_CHECK(alive.load() == 0);
     replay = work;
+    serve_asking = serve;
     stopping = false;
     constexpr long kFlags = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES | VKI_CLONE_SIGHAND | VKI_CLONE_THREAD |
                             VKI_CLONE_SYSVSEM | VKI_CLONE_PARENT_SETTID | VKI_CLONE_CHILD_CLEARTID;
@@ -125,10 +134,21 @@ void EngineThread::submit(Batch batch) {
 void EngineThread::wait(unsigned count) {
     const std::uint32_t all = submitted.load(std::memory_order_relaxed);
     for (;;) {
-        const std::uint32_t so_far = done.load(std::memory_order_acquire);
-        if (all - so_far <= count) return;
-        wait_while(done, so_far);
+        const std::uint32_t seen = progress.load(std::memory_order_acquire);
+        if (asking.load(std::memory_order_acquire) != 0) {
+            serve_asking();
+            asking.store(0, std::memory_order_release);
+            wake(asking);
+        }
+        if (all - done.load(std::memory_order_acquire) <= count) return;
+        wait_while(progress, seen);
     }
+}
+
+void EngineThread::ask() {
+    asking.store(1, std::memory_order_release);
+    tell_progress();
+    wait_while(asking, 1);
 }
 
 void EngineThread::stop() {
@@ -156,7 +176,8 @@ namespace bd {
 bool EngineThread::is_possible() { return false; }
 bool EngineThread::is_useful() { return false; }
 bool EngineThread::is_here() { return false; }
-bool EngineThread::start(Work) { return false; }
+bool EngineThread::start(Work, Serve) { return false; }
+void EngineThread::ask() {}
 void EngineThread::submit(Batch) {}
 void EngineThread::wait(unsigned) {}
 void EngineThread::stop() {}

@@ -24,8 +24,14 @@ public:
     // Whether the caller runs on it.
     static bool is_here();
 
+    // Does what the engine asks for; called on Valgrind's own thread while the engine waits.
+    using Serve = void (*)();
+
     // Starts the thread. False if the system does not let us.
-    static bool start(Work work);
+    static bool start(Work work, Serve serve);
+
+    // To be called on the thread: waits until it has been served, for which the other one has to wait, too.
+    static void ask();
 
     // Hands on a batch, which must stay as it is until it is done.
     static void submit(Batch batch);

@@ -33,6 +33,10 @@ void FunctionOptions::apply(Function& function) const {
         return matches_object(option.pattern, function.object->name);
     });
     if (object_skipped || any_names(options_.fn_skip, function)) function.skipped = true;
+    function.triggers = {.dump_before = any_names(options_.dump_before, function),
+                         .zero_before = any_names(options_.zero_before, function),
+                         .dump_after = any_names(options_.dump_after, function),
+                         .toggle_collect = any_names(options_.toggle_collect, function)};
 }
 
 ContextRules context_rules(const Options& given) {

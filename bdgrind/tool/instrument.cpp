@@ -3,6 +3,7 @@
 #include "tool/instrument.h"
 
 #include "engine/trace.h"
+#include "tool/options.h"
 #include "tool/trace_buffer.h"
 
 namespace bd {
@@ -62,6 +63,7 @@ private:
     void see(IRStmt* statement);
     void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
     void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
+    void see_bus_event();
 
     IRSB* in_;
     IRSB* out_;
@@ -189,6 +191,7 @@ void BlockInstrumenter::see(IRStmt* statement) {
             const IRCAS& cas = *statement->Ist.CAS.details;
             const UInt size = bytes_of(typeOfIRExpr(in_->tyenv, cas.dataLo));
             see_access(cas.addr, cas.dataHi == nullptr ? size : 2 * size, AccessKind::kModify, nullptr);
+            see_bus_event();
             break;
         }
         case Ist_LLSC:
@@ -197,6 +200,7 @@ void BlockInstrumenter::see(IRStmt* statement) {
             } else {
                 see_access(statement->Ist.LLSC.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored)), AccessKind::kWrite,
                            nullptr);
+                see_bus_event();
             }
             break;
         case Ist_Dirty: {
@@ -228,6 +232,13 @@ void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, 
     builder_.add_access(size, kind, guarded);
     read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
     read_size_ = size;
+}
+
+void BlockInstrumenter::see_bus_event() {
+    if (!options.collect_bus) return;
+    store(plus(record_, (kHeaderWords + builder_.access_count()) * kWordBytes), constant(0));
+    builder_.add_bus_event();
+    read_address_ = nullptr;
 }
 
 }  // namespace

@@ -2,26 +2,27 @@
 //
 // Registers the tool with Valgrind's core, and passes on what the core tells it.
 
+#include "tool/client_requests.h"
 #include "tool/options.h"
 #include "tool/session.h"
+#include "tool/system_calls.h"
 #include "tool/threads.h"
 #include "tool/valgrind.h"
 
 namespace bd {
 namespace {
 
-constinit Session* session = nullptr;
-
 void post_clo_init() {
     check_out_file();
     session = new Session;
+    watch_system_calls();
 }
 
 IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, const VexGuestExtents*,
                  const VexArchInfo*, IRType guest_word_type, IRType host_word_type) {
     // The trace holds guest addresses in host words.
     if (guest_word_type != host_word_type) VG_(tool_panic)("guest and host have words of different size");
-    return session->instrumenter().instrument(block, *layout, host_word_type);
+    return session->instrument(block, *layout, host_word_type);
 }
 
 // The core does not know the guest's exit status at this point; the argument is always 0.
@@ -43,6 +44,7 @@ void pre_clo_init() {
     VG_(basic_tool_funcs)(post_clo_init, instrument, finish);
     VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
     watch_threads();
+    take_client_requests();
 
     // A block must end where a call or a return may be: VEX must not follow branches nor unroll loops.
     VG_(clo_vex_control).guest_chase = False;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <concepts>
 #include <system_error>
 
 #include "tool/function_options.h"
@@ -21,9 +22,24 @@ const char* read(std::string_view text, bool* flag) {
     return nullptr;
 }
 
-const char* read(std::string_view text, EngineThreadChoice* choice) {
+const char* read(std::string_view text, Choice* choice) {
     if (text != "yes" && text != "no" && text != "auto") return "it must be auto, yes or no";
-    *choice = text == "yes" ? EngineThreadChoice::kYes : text == "no" ? EngineThreadChoice::kNo : EngineThreadChoice::kAuto;
+    *choice = text == "yes" ? Choice::kYes : text == "no" ? Choice::kNo : Choice::kAuto;
+    return nullptr;
+}
+
+const char* read(std::string_view text, SystemTime* unit) {
+    if (text == "no") {
+        *unit = SystemTime::kNo;
+    } else if (text == "yes" || text == "msec") {
+        *unit = SystemTime::kMilliseconds;
+    } else if (text == "usec") {
+        *unit = SystemTime::kMicroseconds;
+    } else if (text == "nsec") {
+        *unit = SystemTime::kNanoseconds;
+    } else {
+        return "it must be no, yes, msec, usec or nsec";
+    }
     return nullptr;
 }
 
@@ -33,7 +49,8 @@ const char* read(std::string_view text, const char** value) {
     return nullptr;
 }
 
-const char* read(std::string_view text, std::uint32_t* number) {
+template <std::unsigned_integral Number>
+const char* read(std::string_view text, Number* number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
     if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size()) {
         return "it must be a number";
@@ -98,11 +115,32 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     EngineConfig config{.caches = caches,
                         .cache_sim = given.cache_sim,
                         .cache_use = given.cache_use,
-                        .contexts = context_rules(given)};
+                        .contexts = context_rules(given),
+                        .collect_at_start = given.collect_atstart == Choice::kYes ||
+                                            (given.collect_atstart == Choice::kAuto && given.toggle_collect.empty()),
+                        .separate_threads = given.separate_threads,
+                        .dump_every = given.dump_every_bb,
+                        .bus_events = given.collect_bus,
+                        .system_calls = given.collect_systime != SystemTime::kNo,
+                        .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
     return config;
+}
+
+const char* unit_description(SystemTime unit) {
+    switch (unit) {
+        case SystemTime::kNo:
+            break;
+        case SystemTime::kMilliseconds:
+            return "sysTime: in milliseconds";
+        case SystemTime::kMicroseconds:
+            return "sysTime: in microseconds";
+        case SystemTime::kNanoseconds:
+            return "sysTime: in nanoseconds, sysCpuTime too";
+    }
+    return nullptr;
 }
 
 std::string_view geometry_source(const Options& given, std::string_view source) {

@@ -2,6 +2,8 @@
 
 #include "tool/options.h"
 
+#include <concepts>
+
 #include "tool/valgrind.h"
 
 namespace bd {
@@ -11,13 +13,15 @@ constinit Options options;
 namespace {
 
 const char* text_of(bool flag) { return flag ? "yes" : "no"; }
-const char* text_of(EngineThreadChoice choice) {
-    return choice == EngineThreadChoice::kYes ? "yes" : choice == EngineThreadChoice::kNo ? "no" : "auto";
+const char* text_of(Choice choice) {
+    return choice == Choice::kYes ? "yes" : choice == Choice::kNo ? "no" : "auto";
 }
+const char* text_of(SystemTime unit) { return unit == SystemTime::kNo ? "no" : "yes"; }
 const char* text_of(const char* text) { return text == nullptr ? "none" : text; }
-const char* text_of(std::uint32_t number) {
-    static char digits[16];
-    VG_(sprintf)(digits, "%u", number);
+template <std::unsigned_integral Number>
+const char* text_of(Number number) {
+    static char digits[24];
+    VG_(sprintf)(digits, "%llu", static_cast<ULong>(number));
     return digits;
 }
 const char* text_of(const PatternList&) { return "none"; }

@@ -39,10 +39,14 @@ private:
     std::vector<PatternOption>* options_ = nullptr;
 };
 
-enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
+enum class Choice : std::uint8_t { kNo, kYes, kAuto };
+
+// The unit of time in system calls.
+enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanoseconds };
 
 // kind, field, option, default, value, help. Kinds:
-//   Flag   yes or no; Auto   auto, yes or no; Text   a string; Number   a number; Cache   <size>,<ways>,<line size>
+//   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
+//   Cache   <size>,<ways>,<line size>
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -55,6 +59,26 @@ enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
               "write each name once and a number from then on")                                         \
     BD_OPTION(Flag, compress_pos, "compress-pos", true, "no|yes",                                       \
               "write positions as differences from the one before")                                     \
+    BD_OPTION(Flag, combine_dumps, "combine-dumps", false, "no|yes",                                    \
+              "write all parts into one file, one behind the other")                                    \
+    BD_OPTION_GROUP("what is dumped when; functions are names or patterns with * and ?")                \
+    BD_OPTION(Count, dump_every_bb, "dump-every-bb", 0, "<count>",                                      \
+              "dump after every <count> basic blocks; 0: never")                                        \
+    BD_OPTION(Patterns, dump_before, "dump-before", {}, "<function>", "dump when the function is entered") \
+    BD_OPTION(Patterns, zero_before, "zero-before", {}, "<function>",                                   \
+              "forget all counts when the function is entered")                                         \
+    BD_OPTION(Patterns, dump_after, "dump-after", {}, "<function>", "dump when the function is left")   \
+    BD_OPTION_GROUP("what is counted")                                                                  \
+    BD_OPTION(Flag, instr_atstart, "instr-atstart", true, "no|yes",                                     \
+              "observe the program from its start")                                                     \
+    BD_OPTION(Auto, collect_atstart, "collect-atstart", Choice::kAuto, "auto|no|yes",                   \
+              "collect costs from the start of each thread; auto:\nunless there is --toggle-collect")   \
+    BD_OPTION(Patterns, toggle_collect, "toggle-collect", {}, "<function>",                             \
+              "start and stop collecting when the function is\nentered and left")                       \
+    BD_OPTION(Flag, collect_bus, "collect-bus", false, "no|yes",                                        \
+              "count atomic instructions (global bus events, Ge)")                                      \
+    BD_OPTION(Unit, collect_systime, "collect-systime", SystemTime::kNo, "no|yes|msec|usec|nsec",       \
+              "count system calls and the time in them, in this\nunit; yes: msec; nsec: also their processor time") \
     BD_OPTION_GROUP("caches")                                                                           \
     BD_OPTION(Flag, cache_sim, "cache-sim", true, "no|yes", "simulate the caches")                      \
     BD_OPTION(Flag, cache_use, "cacheuse", true, "no|yes",                                              \
@@ -64,6 +88,8 @@ enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
     BD_OPTION_GROUP("what costs are kept apart by")                                                     \
+    BD_OPTION(Flag, separate_threads, "separate-threads", false, "no|yes",                              \
+              "write each thread's costs into a file of its own")                                       \
     BD_OPTION(Number, separate_callers, "separate-callers", 0, "<n>",                                   \
               "keep functions apart by <n> callers up the call chain")                                  \
     BD_OPTION(Patterns, separate_callers_of, "separate-callers<n>", {}, "<function>",                   \
@@ -80,7 +106,7 @@ enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
     BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
               "the same for all functions of this object file")                                         \
     BD_OPTION_GROUP("speed")                                                                            \
-    BD_OPTION(Auto, engine_thread, "engine-thread", EngineThreadChoice::kAuto, "auto|yes|no",           \
+    BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",           \
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for those who work on bdgrind")                                                    \
@@ -89,9 +115,11 @@ enum class EngineThreadChoice : std::uint8_t { kNo, kYes, kAuto };
 
 namespace option_type {
 using Flag = bool;
-using Auto = EngineThreadChoice;
+using Auto = Choice;
+using Unit = SystemTime;
 using Text = const char*;
 using Number = std::uint32_t;
+using Count = std::uint64_t;
 using Cache = CacheOption;
 using Patterns = PatternList;
 }  // namespace option_type
@@ -120,6 +148,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
 
 // Where that one's caches are known from, if `caches` are known from `source`.
 std::string_view geometry_source(const Options& given, std::string_view source);
+
+// A line about the unit for the profile; null: no time is measured.
+const char* unit_description(SystemTime unit);
 
 // The options of this run.
 extern Options options;

@@ -49,6 +49,19 @@ bool LogOutput::write(std::string_view text) {
     return true;
 }
 
+const char* TextBuffer::c_str() {
+    finish();
+    text_.push_back('\0');
+    const char* const text = text_.data();
+    text_.pop_back();
+    return text;
+}
+
+bool TextBuffer::write(std::string_view text) {
+    text_.insert(text_.end(), text.begin(), text.end());
+    return true;
+}
+
 const char* error_text(int error) {
     switch (error) {
         case VKI_ENOENT:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where text goes: files, written with Valgrind's own calls, and Valgrind's log.
+// Where text goes: files, written with Valgrind's own calls, Valgrind's log, and memory.
 
 #pragma once
+
+#include <string_view>
+#include <vector>
 
 #include "engine/text_output.h"
 
@@ -30,6 +33,22 @@ private:
 class LogOutput final : public TextOutput {
 private:
     bool write(std::string_view text) override;
+};
+
+// A text to be handed around.
+class TextBuffer final : public TextOutput {
+public:
+    std::string_view view() {
+        finish();
+        return {text_.data(), text_.size()};
+    }
+    // For as long as nothing is added.
+    const char* c_str();
+
+private:
+    bool write(std::string_view text) override;
+
+    std::vector<char> text_;
 };
 
 // What an error number means, for a message.

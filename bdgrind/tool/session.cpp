@@ -2,8 +2,6 @@
 
 #include "tool/session.h"
 
-#include "profile/callgrind_writer.h"
-#include "profile/profile.h"
 #include "profile/run_report.h"
 #include "tool/engine_thread.h"
 #include "tool/machine_caches.h"
@@ -12,38 +10,8 @@
 #include "tool/valgrind.h"
 
 namespace bd {
-namespace {
 
-// A text in memory, to be handed around.
-class TextBuffer final : public TextOutput {
-public:
-    std::string_view text() {
-        finish();
-        return {text_.data(), text_.size()};
-    }
-
-private:
-    bool write(std::string_view text) override {
-        text_.insert(text_.end(), text.begin(), text.end());
-        return true;
-    }
-    std::vector<char> text_;
-};
-
-// Where the profile goes if it cannot go where it should.
-void fallback_path(HChar (&path)[512]) {
-    VG_(snprintf)(path, sizeof path, "%s/bdgrind.out.%d", VG_(tmpdir)(), VG_(getpid)());
-}
-
-void write_command(TextOutput& out) {
-    out << VG_(args_the_exename);
-    const Word count = VG_(sizeXA)(VG_(args_for_client));
-    for (Word i = 0; i < count; ++i) {
-        out << ' ' << *static_cast<HChar**>(VG_(indexXA)(VG_(args_for_client), i));
-    }
-}
-
-}  // namespace
+constinit Session* session = nullptr;
 
 EngineConfig Session::make_config(std::string_view* source) {
     const MachineCaches machine = find_machine_caches();
@@ -65,39 +33,89 @@ EngineConfig Session::make_config(std::string_view* source) {
     return config;
 }
 
-void check_out_file() {
-    HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
-    vg_stat before;
-    const bool existed = !sr_isError(VG_(stat)(path, &before));
-    // What is there stays as it is until there is something new to write.
-    if (const int error = FileOutput(path, FileOutput::Mode::kAppend).error(); error != 0) {
-        VG_(umsg)("The profile could not be written to %s (--bdgrind-out-file): %s.\n", path, error_text(error));
-        VG_(exit)(1);
-    }
-    if (!existed) VG_(unlink)(path);
-    VG_(free)(path);
-}
-
 Session::Session()
     : config_(make_config(&geometry_source_)),
       blocks_(config_.caches.i1.line_bits()),
       engine_(config_),
       names_(symbols_),
-      instrumenter_(blocks_, names_) {
+      instrumenter_(blocks_, names_),
+      dumps_(engine_, geometry_source_),
+      instruments_(options.instr_atstart) {
     if (options.record_trace != nullptr) {
         TextBuffer command;
         write_command(command);
         recorder_ = std::make_unique<TraceRecorder>(
             options.record_trace, TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
-                                           .command = command.text(),
+                                           .command = command.view(),
                                            .geometry_source = geometry_source_,
                                            .caches = config_.caches});
     }
-    const bool want_thread = options.engine_thread == EngineThreadChoice::kYes ||
-                             (options.engine_thread == EngineThreadChoice::kAuto && EngineThread::is_useful());
-    if (!start_trace(engine_, recorder_.get(), want_thread)) {
+    const bool want_thread = options.engine_thread == Choice::kYes ||
+                             (options.engine_thread == Choice::kAuto && EngineThread::is_useful());
+    const auto serve = [](const Request& request) { session->serve(request); };
+    if (!start_trace(engine_, recorder_.get(), serve, want_thread)) {
         VG_(umsg)("The engine runs on the program's own thread, as the system allows no further one.\n");
     }
+}
+
+IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {
+    return instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
+}
+
+void Session::dump(std::string_view trigger, ThreadId thread) {
+    drain_trace();
+    dumps_.write(trigger, config_.separate_threads ? thread : 0);
+}
+
+// The part of the trace before the request has been replayed, and no more.
+void Session::serve(const Request& request) {
+    const char* const name = request.function == nullptr ? "" : request.function->name;
+    TextBuffer trigger;
+    switch (request.kind) {
+        case RequestKind::kDumpBefore:
+            trigger << "--dump-before=" << name;
+            break;
+        case RequestKind::kDumpAfter:
+            trigger << "--dump-after=" << name;
+            break;
+        case RequestKind::kDumpEvery:
+            trigger << "--dump-every-bb=" << options.dump_every_bb;
+            break;
+        case RequestKind::kZero:
+            engine_.zero(request.thread);
+            dumps_.zeroed(request.thread);
+            return;
+    }
+    dumps_.write(trigger.view(), request.thread);
+}
+
+void Session::zero(ThreadId thread) {
+    mark_now(Marker::kZero, thread);
+}
+
+void Session::toggle_collect(ThreadId thread) {
+    mark_trace(Marker::kToggleCollect, thread);
+}
+
+// What is translated is thrown away, as it does, or does not, write the trace.
+void Session::set_instrumentation(bool on) {
+    if (on == instruments_) return;
+    instruments_ = on;
+    if (!on) mark_now(Marker::kStop, 0);
+    VG_(discard_translations_safely)(0x1000, ~SizeT{0xfff}, "bdgrind");
+}
+
+const Engine& Session::settled_engine() {
+    drain_trace();
+    engine_.settle();
+    return engine_;
+}
+
+void Session::start_in_child(ThreadId thread) {
+    trace_in_child();
+    engine_.keep_thread(thread);
+    engine_.zero(0);
+    dumps_.start_in_child();
 }
 
 void Session::finish() {
@@ -105,22 +123,12 @@ void Session::finish() {
     leave_thread();
     if (recorder_ != nullptr) recorder_->finish();
     engine_.finish();
-    const Profile profile(engine_, {.lines = options.dump_line, .instructions = options.dump_instr});
-
-    HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
-    bool written = write_profile(path, profile);
-    if (!written) {
-        HChar fallback[512];
-        fallback_path(fallback);
-        written = write_profile(fallback, profile);
-        if (written) VG_(umsg)("The profile is in %s instead.\n", fallback);
-    }
-    VG_(free)(path);
+    const bool written = dumps_.write_last();
 
     LogOutput log;
     if (VG_(clo_verbosity) > 0) {
         log << '\n';
-        write_run_report(log, profile.events(), profile.totals());
+        write_run_report(log, engine_.events(), dumps_.totals());
     }
     if (VG_(clo_stats)) {
         log << '\n';
@@ -128,29 +136,6 @@ void Session::finish() {
     }
     log.finish();
     if (!written) VG_(exit)(1);
-}
-
-bool Session::write_profile(const char* path, const Profile& profile) const {
-    const EngineConfig& config = engine_.config();
-    TextBuffer command;
-    write_command(command);
-    const RunDescription run{.creator = "bdgrind-" PACKAGE_VERSION,
-                             .pid = static_cast<std::uint64_t>(VG_(getpid)()),
-                             .command = command.text(),
-                             .caches = config.cache_sim ? &config.caches : nullptr,
-                             .geometry_source = geometry_source_,
-                             .descriptions = {"Trigger: Program termination"}};
-
-    FileOutput file(path);
-    if (file.error() == 0) {
-        CallgrindWriter(file, {.compress_strings = options.compress_strings,
-                               .compress_positions = options.compress_pos})
-            .write(run, profile);
-        file.finish();
-    }
-    if (file.error() == 0) return true;
-    VG_(umsg)("The profile could not be written to %s: %s.\n", path, error_text(file.error()));
-    return false;
 }
 
 }  // namespace bd

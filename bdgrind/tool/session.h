@@ -11,26 +11,41 @@
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/symbols.h"
+#include "tool/dumps.h"
 #include "tool/function_options.h"
 #include "tool/instrument.h"
 #include "tool/options.h"
 #include "tool/symbols.h"
 #include "tool/trace_recorder.h"
+#include "tool/valgrind.h"
 
 namespace bd {
-
-class Profile;
-
-// Ends the process with a sentence if the profile could not be written where it is to go: better to know that before
-// the program has run for hours.
-void check_out_file();
 
 class Session {
 public:
     // Takes its settings from `options`, which are complete.
     Session();
 
-    Instrumenter& instrumenter() { return instrumenter_; }
+    // The block with all that observes it, if the program is observed.
+    IRSB* instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type);
+
+    // Writes what has been counted since the latest dump, and counts from zero again. `thread` is meant if threads are
+    // told apart and it is not 0, else all are.
+    void dump(std::string_view trigger, ThreadId thread);
+    // Forgets what has been counted since then.
+    void zero(ThreadId thread);
+
+    void toggle_collect(ThreadId thread);
+
+    bool instruments() const { return instruments_; }
+    void set_instrumentation(bool on);
+
+    // For a look at what has been counted so far.
+    const Engine& settled_engine();
+    std::uint32_t parts() const { return dumps_.parts(); }
+
+    // This process is a new child, in which only `thread` runs. All that was traced in the parent has been drained.
+    void start_in_child(ThreadId thread);
 
     // The guest has ended: writes the profile and reports. The guest's exit status stays what it is, unless the
     // profile is lost altogether: then it is 1.
@@ -39,7 +54,7 @@ public:
 private:
     static EngineConfig make_config(std::string_view* source);
 
-    bool write_profile(const char* path, const Profile& profile) const;
+    void serve(const Request& request);
 
     std::string_view geometry_source_;
     EngineConfig config_;
@@ -50,6 +65,11 @@ private:
     CodeNames names_;
     Instrumenter instrumenter_;
     std::unique_ptr<TraceRecorder> recorder_;  // null: nothing is recorded
+    Dumps dumps_;
+    bool instruments_;
 };
+
+// The one of this process; null before the command line has been read.
+extern Session* session;
 
 }  // namespace bd

@@ -2,6 +2,7 @@
 
 #include "tool/threads.h"
 
+#include "tool/session.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -42,13 +43,13 @@ void handler_has_returned(ThreadId thread, Int) {
     mark_trace(Marker::kSignalLeave, thread);
 }
 
-// The engine's thread is not in the child; what it was to do must be done before.
+// The child has nothing but the thread that forked; the engine's is not there, either.
 void before_fork(ThreadId) {
     drain_trace();
 }
 
-void in_child(ThreadId) {
-    trace_in_child();
+void start_child(ThreadId thread) {
+    session->start_in_child(thread);
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ void watch_threads() {
     VG_(track_pre_thread_ll_exit)(thread_exits);
     VG_(track_pre_deliver_signal)(handler_starts);
     VG_(track_post_deliver_signal)(handler_has_returned);
-    VG_(atfork)(before_fork, nullptr, in_child);
+    VG_(atfork)(before_fork, nullptr, start_child);
 }
 
 }  // namespace bd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Tells the trace which thread runs, and when signal handlers start and end.
+// Tells the trace which thread runs and when signal handlers start and end, and the session when the process forks.
 
 #pragma once
 

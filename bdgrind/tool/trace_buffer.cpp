@@ -21,24 +21,60 @@ constexpr unsigned kSlots = 6;
 constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
 
 constinit Word slots[kSlots][kThreadBatchWords + kMaxRecordWords]{};
-constinit unsigned slot = 0;  // the one that is being filled
+constinit unsigned slot = 0;      // the one that is being filled
+constinit Word* begin = nullptr;  // what of it has not been passed on begins here
 constinit bool on_thread = false;
 constinit Engine* engine_of_trace = nullptr;
 constinit TraceRecorder* recorder_of_trace = nullptr;
 
+using Serve = void (*)(const Request&);
+constinit Serve serve_request = nullptr;
+
 void fill(unsigned number) {
     slot = number;
-    trace_cursor = slots[slot];
+    trace_cursor = begin = slots[slot];
     trace_limit = slots[slot] + (on_thread ? kThreadBatchWords : kBatchWords);
 }
 
+void serve_requests() {
+    for (const Request& request : engine_of_trace->requests()) serve_request(request);
+    engine_of_trace->clear_requests();
+}
+
+// On whichever thread the engine runs.
 void replay(Batch batch) {
-    engine_of_trace->replay(batch);
+    while (!batch.empty()) {
+        batch = batch.subspan(engine_of_trace->replay(batch));
+        if (engine_of_trace->requests().empty()) continue;
+        if (EngineThread::is_here()) {
+            EngineThread::ask();
+        } else {
+            serve_requests();
+        }
+    }
 }
 
 bool start_thread() {
-    on_thread = EngineThread::is_possible() && heap.reserve(kReserveBytes) && EngineThread::start(replay);
+    on_thread = EngineThread::is_possible() && heap.reserve(kReserveBytes) &&
+                EngineThread::start(replay, serve_requests);
     return on_thread;
+}
+
+void pass_on(Batch batch) {
+    if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
+    if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
+    if (on_thread) {
+        EngineThread::submit(batch);
+    } else {
+        replay(batch);
+    }
+}
+
+// What has been written since the last time.
+void pass_on_written() {
+    const Batch batch(begin, trace_cursor);
+    begin = trace_cursor;
+    pass_on(batch);
 }
 
 }  // namespace
@@ -46,30 +82,34 @@ bool start_thread() {
 constinit Word* trace_cursor = nullptr;
 constinit Word* trace_limit = nullptr;
 
-bool start_trace(Engine& engine, TraceRecorder* recorder, bool want_thread) {
+bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread) {
     engine_of_trace = &engine;
     recorder_of_trace = recorder;
+    serve_request = serve;
     const bool started = want_thread && start_thread();
     fill(0);
     return started == want_thread;
 }
 
 void pass_on_trace() {
-    const Batch batch(slots[slot], trace_cursor);
-    if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
-    if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
+    pass_on_written();
     if (on_thread) {
-        EngineThread::submit(batch);
         EngineThread::wait(kSlots - 1);
         fill((slot + 1) % kSlots);
     } else {
-        replay(batch);
         fill(slot);
     }
 }
 
 void drain_trace() {
-    if (trace_cursor != slots[slot]) pass_on_trace();
+    if (trace_cursor != begin) pass_on_written();
+    if (on_thread) EngineThread::wait(0);
+}
+
+void mark_now(Marker marker, Word first, Word second, Word third) {
+    drain_trace();
+    const Word record[]{marker_word(marker), first, second, third};
+    pass_on(record);
     if (on_thread) EngineThread::wait(0);
 }
 

@@ -20,15 +20,21 @@ inline constexpr std::size_t kMaxRecordWords = 8192;
 class TraceRecorder;
 
 // To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `want_thread`; false if
-// that is not to be had. `recorder`, if not null, gets it before the engine.
-bool start_trace(Engine& engine, TraceRecorder* recorder, bool want_thread);
+// that is not to be had. `recorder`, if not null, gets it before the engine. What the engine asks for on the way is
+// served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine, but not
+// call anything of this file.
+bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread);
 
 // Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
 // thread.
 void pass_on_trace();
 
-// The same, and waits until all has been replayed: the engine may be looked at then.
+// Waits until all records written so far have been replayed: the engine may be looked at then. May be called at any
+// time, also while a block is writing its record, as the cursor stays where it is: gdb stops within blocks.
 void drain_trace();
+
+// The same, and the engine has seen a marker record behind them.
+void mark_now(Marker marker, Word first, Word second = 0, Word third = 0);
 
 // Ends the engine's thread, if there is one; to be called with a drained trace.
 void leave_thread();
@@ -36,7 +42,7 @@ void leave_thread();
 // In a forked child, whose parent had drained the trace: starts a new thread for the engine, if it had one.
 void trace_in_child();
 
-// Appends a marker record.
+// Appends a marker record. Not to be called while a block is writing its record.
 void mark_trace(Marker marker, Word first, Word second = 0, Word third = 0);
 
 }  // namespace bd

@@ -89,6 +89,8 @@ def test_includes_never_point_up(layer: str) -> None:
                 continue
             if bracket == "<" and is_library_header(name):
                 continue
+            if layer == "tool" and name == "bdgrind.h":  # What the guest asks, the tool answers.
+                continue
             if path == SOURCES / "tool" / "valgrind.h":  # The one door to Valgrind's headers.
                 continue
             wrong.append(f"{path.relative_to(TOP)}:{number}: {name}")

@@ -171,7 +171,7 @@ private:
                                           one_of(std::vector{AccessKind::kRead, AccessKind::kRead,
                                                              AccessKind::kWrite, AccessKind::kModify}),
                                           chance(20)});
-                if (chance(5)) block.accesses.push_back({i, 0, AccessKind::kBus, true});
+                if (chance(5)) block.accesses.push_back({i, 1, AccessKind::kBus, true});
                 may_exit();
             }
         }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The files that the profile goes into: a part for each dump in mid-run, and what is left at the end. They are named as
+// Callgrind names them: <file>.<part>, the last one <file>; and -<thread> behind that with --separate-threads=yes. All
+// parts together are the profile. With --combine-dumps=yes they stand one behind the other in <file>.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "profile/profile.h"
+#include "tool/output.h"
+
+namespace bd {
+
+// Ends the process with a sentence if the profile could not be written where it is to go: better to know that before
+// the program has run for hours.
+void check_out_file();
+
+// The guest's command line.
+void write_command(TextOutput& out);
+
+class Dumps {
+public:
+    // `geometry_source`: where the geometry of the caches is known from. Both must stay.
+    Dumps(Engine& engine, std::string_view geometry_source);
+
+    // Writes what has been counted since the latest dump as the next part, and makes the engine forget it; of guest
+    // thread `thread`, or of all (0). What cannot be written anywhere is kept for the next part.
+    void write(std::string_view trigger, std::uint32_t thread);
+
+    // Writes what the engine, which is finished, still has. False if it cannot be written anywhere.
+    bool write_last();
+
+    // How many there are.
+    std::uint32_t parts() const { return parts_; }
+
+    // What all of them add up to, by event.
+    ConstCosts totals() const { return totals_; }
+
+    // The engine has forgotten what `thread` (0: every thread) has counted so far.
+    void zeroed(std::uint32_t thread);
+
+    // This process is a child of the one that the parts so far are about.
+    void start_in_child();
+
+private:
+    // One of them, which may be a file for each thread.
+    struct Part {
+        std::string_view trigger;
+        bool is_last;
+    };
+
+    std::vector<std::uint32_t> threads_with_counts() const;
+    bool write(const Part& part, std::uint32_t thread);
+    bool write_file(const char* path, FileOutput::Mode mode, const Part& part, const Profile& profile,
+                    std::uint32_t thread);
+    std::uint64_t& counted_from(std::uint32_t thread);
+
+    Engine& engine_;
+    std::string_view geometry_source_;
+    std::vector<char> path_;    // as named on the command line, with the process id and the like put in
+    bool is_parents_ = false;   // the parent writes there, so this process needs a name of its own
+    std::uint32_t parts_ = 0;
+    std::vector<std::uint64_t> totals_;
+    // Engine::blocks_run() when the counts were last 0: of each thread, and of those not mentioned.
+    std::vector<std::uint64_t> counted_from_;
+    std::uint64_t all_counted_from_ = 0;
+    bool file_begun_ = false;  // combined parts are appended to it
+};
+
+}  // namespace bd
