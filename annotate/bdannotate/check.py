@@ -10,18 +10,23 @@
 A function can be both called and a root (a handler that the program also calls). Its callers'
 costs then do not cover it, in every event that happened in the uncovered runs, and certainly in
 the first one, instructions: no run is without. So an event that is not covered although the
-instructions are has been lost on the way to the callers, and that is an error.
+instructions are has been lost on the way to the callers, and that is an error. Not so where the
+counts begin in mid-run, after a dump or a zeroing: an uncovered run before may have loaded lines
+that are evicted only now.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .graph import CallGraph, build, strongly_connected
-from .model import Function, Profile, Row, add_rows, subtract_rows, sum_rows
+from .model import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
 
 REFERENCE_EVENT = "Ir"
+
+_RANGE = re.compile(r"Basic block (\d+) - (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ def _call_violation(
     )
     width = len(profile.events)
     source = profile.parts[0].source
+    from_the_start = _is_from_the_start(profile.parts)
     root_cost = profile.zero
     for group in strongly_connected(sorted(graph.functions), graph.callees):
         members = frozenset(group)
@@ -90,7 +96,7 @@ def _call_violation(
             if caller not in members
         ]
         uncovered = subtract_rows(inclusive, sum_rows(incoming, width))
-        wrong = _wrong_event(uncovered, reference, bool(incoming))
+        wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start)
         if wrong is not None:
             return (
                 f"{source}: {profile.events[wrong]} of {_describe(group)}: its callers pay "
@@ -106,12 +112,29 @@ def _call_violation(
     return None
 
 
-def _wrong_event(uncovered: Row, reference: int, called: bool) -> int | None:
+def _wrong_event(uncovered: Row, reference: int, must_be_covered: bool) -> int | None:
     """The first event that the callers' costs do not explain."""
     for event, count in enumerate(uncovered):
-        if count < 0 or (count > 0 and called and uncovered[reference] == 0):
+        if count < 0 or (count > 0 and must_be_covered and uncovered[reference] == 0):
             return event
     return None
+
+
+def _is_from_the_start(parts: tuple[Part, ...]) -> bool:
+    """Whether the parts of each thread follow each other without a gap."""
+    ranges: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for part in parts:
+        text = dict(part.descriptions).get("Timerange", "")
+        if match := _RANGE.fullmatch(text):
+            thread = ranges.setdefault((part.pid, part.thread), [])
+            thread.append((int(match[1]), int(match[2])))
+    for counted in ranges.values():
+        end = 0
+        for first, last in sorted(counted):
+            if first != end:
+                return False
+            end = last
+    return True
 
 
 def _describe(group: list[Function]) -> str:

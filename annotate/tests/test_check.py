@@ -52,6 +52,21 @@ def test_a_function_that_is_also_entered_without_a_call():
     assert [function.name for function in result.also_called] == ["f"]
 
 
+@pytest.mark.parametrize("blocks, follows", [
+    (["0 - 9"], True),
+    (["3 - 9"], False),
+    (["3 - 9", "0 - 3"], True),
+    (["0 - 3", "5 - 9"], False),
+])
+def test_counts_that_begin_in_mid_run(blocks, follows):
+    # f's run without a call was before: only an eviction, a byte, is left of it.
+    heads = [f"# callgrind format\ndesc: Timerange: Basic block {text}\n" for text in blocks]
+    lost = GOOD.replace("fn=f\n1 20 5", "fn=f\n1 20 6").replace("30 7", "30 8")
+    nothing = "events: Ir SpLoss1\nfl=a.c\nfn=main\n1 0\n"
+    text = "".join(head + body for head, body in zip(heads, [lost, nothing]))
+    assert (checked(text).violation is not None) == follows
+
+
 def test_recursion_is_checked_as_a_whole():
     text = (
         "events: Ir\nfl=a.c\nfn=main\n1 10\ncfn=f\ncalls=1 1\n2 {}\n"

@@ -11,6 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
 
+pytest.register_assert_rewrite("part_files")
+
 from harness import VALGRIND, Run, run_tool  # noqa: E402
 
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Does what its first argument says, a letter at a time:
+//
+//   a to z    touch(): reads a byte each of 1 to 26 lines that were never read before
+//   0 to 9    makes a client request: the first of the group that the second argument names, as BD, or one of those
+//             behind it. A group that does not exist makes the same program that asks for nothing.
+//   ( ... )   does this one level down: level0 calls level1, which calls level2
+//   < ... >   does this in one more call of the same level
+//   !         bump(): an atomic instruction
+//   ~         nap(): one system call, that takes 20 ms
+//   F ... |   forks; this is for the parent, which waits first, and what comes then for the child
+//
+// What is read at all is in the LL before level0 begins (no jump tables, therefore), but for the lines that touch()
+// reads. So the LL read misses of a call are the lines that are touched in it.
+//
+// build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-jump-tables -static
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bdgrind.h"
+
+enum { kLine = 64, kLines = 4096 };
+
+static _Alignas(4096) volatile char lines[kLines * kLine];
+static volatile char *fresh;  // the first line that was never read
+static unsigned long group;
+
+static void touch(volatile char *first, long count)
+{
+    for (long i = 0; i < count; ++i)
+        first[i * kLine];
+}
+
+static void request(unsigned long number)
+{
+    VALGRIND_DO_CLIENT_REQUEST_STMT(group + number, "half\nway", 0, 0, 0, 0);
+}
+
+static void bump(void)
+{
+    static int count;
+    __asm__ volatile("lock incl %0" : "+m"(count));
+}
+
+// Without a function of the library, which might make further calls.
+static void nap(void)
+{
+    static const struct timespec time = {0, 20 * 1000 * 1000};
+    long result = SYS_nanosleep;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(NULL) : "rcx", "r11", "memory");
+}
+
+// Returns where the parent, or the child, goes on.
+static const char *split(const char *text)
+{
+    pid_t child = fork();
+    if (child == 0)
+        return strchr(text, '|');
+    waitpid(child, NULL, 0);
+    return text;
+}
+
+typedef const char *Level(const char *text);
+
+// Returns the end of what was done.
+static inline __attribute__((always_inline)) const char *run(const char *text, Level *same, Level *next)
+{
+    for (;; ++text) {
+        if (*text >= 'a' && *text <= 'z') {
+            long count = *text - 'a' + 1;
+            volatile char *first = fresh;
+            fresh = first + count * kLine;
+            touch(first, count);
+        } else if (*text >= '0' && *text <= '9') {
+            request((unsigned long)(*text - '0'));
+        } else if (*text == '(') {
+            text = next(text + 1);
+        } else if (*text == '<') {
+            text = same(text + 1);
+        } else if (*text == '!') {
+            bump();
+        } else if (*text == '~') {
+            nap();
+        } else if (*text == 'F') {
+            text = split(text);
+        } else {
+            return text;
+        }
+    }
+}
+
+static const char *level2(const char *text) { return run(text, level2, level2); }
+static const char *level1(const char *text) { return run(text, level1, level2); }
+static const char *level0(const char *text) { return run(text, level0, level1); }
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 1;
+    group = VG_USERREQ_TOOL_BASE((unsigned char)arguments[2][0], (unsigned char)arguments[2][1]);
+    fresh = lines;
+    if (arguments[1] + strlen(arguments[1]) < arguments[1])
+        return 1;
+    level0(arguments[1]);
+    return 0;
+}

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles in parts: which files, what is in them, and that together they are the whole.
+
+The numbers are worked out as in test_requests.py: LL read misses are the lines touched.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import BD_ANNOTATE, ENVIRONMENT, GUESTS, SMALL_CACHES, run_tool
+from part_files import (
+    Divided,
+    assert_parts_add_up,
+    assert_sound,
+    normal_bytes,
+    run_divided,
+    steer,
+    written_files,
+)
+
+# level0 calls level1 three times; it calls itself once in the second, and level2 twice in the last.
+SCRIPT = "a(b)c(d<e>f)g(h(i)(j)k)l"
+
+
+def whole(folder: Path, script: str = SCRIPT) -> Divided:
+    return steer(folder, script, name="whole")
+
+
+def triggers(divided: Divided) -> list[str]:
+    return [file.trigger for file in divided.files]
+
+
+def touched(divided: Divided) -> list[int]:
+    return [file.own("touch") for file in divided.files]
+
+
+def test_dump_before(tmp_path: Path) -> None:
+    parts = steer(tmp_path, SCRIPT, "--dump-before=level1")
+    assert parts.endings == [".1", ".2", ".3", ""]
+    assert triggers(parts) == ["--dump-before=level1"] * 3 + ["Program termination"]
+    assert touched(parts) == [1, 2 + 3, 4 + 5 + 6 + 7, 8 + 9 + 10 + 11 + 12]
+    # A call begins with the part that its costs go to; recursion is no further entry.
+    assert [file.calls("level0", "level1") for file in parts.files] == [0, 1, 1, 1]
+    assert [file.passed("level0", "level1") for file in parts.files] == [0, 2, 15, 38]
+    assert_parts_add_up(parts, whole(tmp_path))
+
+
+def test_dump_after(tmp_path: Path) -> None:
+    parts = steer(tmp_path, SCRIPT, "--dump-after=level1")
+    assert triggers(parts) == ["--dump-after=level1"] * 3 + ["Program termination"]
+    assert touched(parts) == [1 + 2, 3 + 4 + 5 + 6, 7 + 8 + 9 + 10 + 11, 12]
+    assert [file.calls("level0", "level1") for file in parts.files] == [1, 1, 1, 0]
+    assert [file.passed("level0", "level1") for file in parts.files] == [2, 15, 38, 0]
+    assert_parts_add_up(parts, whole(tmp_path))
+
+
+def test_dump_before_and_after(tmp_path: Path) -> None:
+    options = ("--dump-before=level2", "--dump-after=level2", "--dump-after=level1")
+    parts = steer(tmp_path, SCRIPT, *options)
+    assert touched(parts) == [3, 18, 7 + 8, 9, 0, 10, 11, 12]
+    assert [file.calls("level1", "level2") for file in parts.files] == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert_parts_add_up(parts, whole(tmp_path))
+
+
+def test_dumps_in_recursion(tmp_path: Path) -> None:
+    script = "a<b<c(d)e>(f)>(<g>)"
+    for option in ("--dump-before=level1", "--dump-after=level1", "--dump-before=touch"):
+        parts = steer(tmp_path, script, option, name=option[2:])
+        assert_parts_add_up(parts, whole(tmp_path, script))
+
+
+def test_dump_before_a_function_by_pattern(tmp_path: Path) -> None:
+    parts = steer(tmp_path, SCRIPT, "--dump-before=level[12]", "--dump-before=le?el2")
+    assert triggers(parts) == ["--dump-before=level2"] * 2 + ["Program termination"]
+    parts = steer(tmp_path, SCRIPT, "--dump-before=l*2")
+    assert triggers(parts) == ["--dump-before=level2"] * 2 + ["Program termination"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "dumps"),
+    [
+        ("town::road(int)", 2),
+        ("town::road(double)", 3),
+        ("town::road", 5),
+        ("town::*", 6),
+        ("town::house::enter", 1),
+        ("*enter(int)*", 1),
+        ("road", 0),
+    ],
+)
+def test_names_of_cpp_functions(pattern: str, dumps: int, tmp_path: Path) -> None:
+    parts = run_divided(tmp_path, [GUESTS / "names"], f"--dump-before={pattern}")
+    assert len(parts.files) == dumps + 1
+    assert all(trigger.startswith("--dump-before=town::") for trigger in triggers(parts)[:-1])
+
+
+def test_zero_before(tmp_path: Path) -> None:
+    (only,) = steer(tmp_path, SCRIPT, "--zero-before=level1").files
+    assert only.calls("level0", "level1") == 1 and only.passed("level0", "level1") == 38
+    assert only.own("touch") == only.passed("main", "level0") == 38 + 12
+    (only,) = steer(tmp_path, SCRIPT, "--zero-before=level2", name="2").files
+    assert only.calls("level1", "level2") == 1 and only.passed("level1", "level2") == 10
+    assert only.calls("level0", "level1") == 0 and only.passed("level0", "level1") == 10 + 11
+
+
+def test_zero_before_between_dumps(tmp_path: Path) -> None:
+    options = ("--zero-before=level2", "--dump-after=level1")
+    parts = steer(tmp_path, SCRIPT, *options)
+    assert touched(parts) == [1 + 2, 18, 10 + 11, 12]
+    before, at_zero, after = parts.files[1].blocks, parts.files[2].blocks, parts.files[3].blocks
+    assert before[1] < at_zero[0] and at_zero[1] == after[0]
+
+
+@pytest.mark.parametrize("count", [1000, 1777])
+def test_dump_every_bb(count: int, tmp_path: Path) -> None:
+    parts = steer(tmp_path, SCRIPT, f"--dump-every-bb={count}")
+    ranges = [file.blocks for file in parts.files]
+    *full, last = ranges
+    assert len(full) >= 2
+    assert full == [(i * count, (i + 1) * count) for i in range(len(full))]
+    assert last[0] == len(full) * count and 0 <= last[1] - last[0] <= count
+    assert triggers(parts)[:-1] == [f"--dump-every-bb={count}"] * len(full)
+    assert_parts_add_up(parts, whole(tmp_path))
+
+
+def test_all_kinds_of_dumps_at_once(tmp_path: Path) -> None:
+    options = ("--dump-every-bb=2000", "--dump-before=level*", "--dump-after=touch")
+    script = "a0(b<c0>d)0zzz(0z(<0y>x)zz)w"
+    parts = steer(tmp_path, script, *options)
+    kinds = [trigger.partition("=")[0] for trigger in triggers(parts)]
+    assert kinds.count("Client Request") == 5
+    assert kinds.count("--dump-before") == 1 + 2 + 1  # recursion is no entry
+    assert kinds.count("--dump-after") == 13  # a letter each
+    assert kinds.count("--dump-every-bb") >= 2
+    assert_parts_add_up(parts, steer(tmp_path, script, group="NO"))
+
+
+def test_parts_of_a_larger_program_add_up(tmp_path: Path) -> None:
+    """C++ with exceptions: calls that are left by unwinding, and dumped before and after."""
+    options = ("--dump-before=*catch*", "--dump-after=*throw*", "--dump-every-bb=20000")
+    command = [GUESTS / "exceptions"]
+    parts = run_divided(tmp_path, command, *options)
+    for file in parts.files:
+        assert_sound(file)
+    assert_parts_add_up(parts, run_divided(tmp_path, command, name="whole"))
+
+
+def combine(folder: Path, *options: str) -> Path:
+    options = (*SMALL_CACHES, "--dump-before=level1", "--combine-dumps=yes", *options)
+    run = run_tool(folder, [GUESTS / "steer", SCRIPT, "BD"], options, name="combined")
+    assert written_files(run.profile_path).keys() == {""}
+    return run.profile_path
+
+
+@pytest.mark.parametrize("where", ["no", "yes"])
+def test_combined_dumps_are_one_file(where: str, tmp_path: Path) -> None:
+    parts = steer(tmp_path, SCRIPT, "--dump-before=level1", name="apart")
+    head = "# callgrind format\n"
+    _, *bodies = normal_bytes(combine(tmp_path, f"--engine-thread={where}")).split(head)
+    assert bodies == [normal_bytes(file.path).removeprefix(head) for file in parts.files]
+
+
+def test_readers_of_combined_dumps(tmp_path: Path) -> None:
+    profile = combine(tmp_path)
+    (undivided,) = whole(tmp_path).files
+    bd_annotate = [sys.executable, str(BD_ANNOTATE), "--show=Ir", "--exact", str(profile)]
+    completed = subprocess.run(bd_annotate, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert f"{undivided.profile.totals['Ir']:,}" in completed.stdout
+    callgrind_annotate = shutil.which("callgrind_annotate")
+    if not callgrind_annotate:
+        pytest.skip("callgrind_annotate is not installed")
+    # Its percentages are of the last part's total, and calls that began in an earlier part are self
+    # costs to it: Callgrind's own files fare no better. It adds up functions that call nobody.
+    completed = subprocess.run(
+        [callgrind_annotate, "--show=Ir", "--show-percs=no", "--threshold=100", str(profile)],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=True,
+    )
+    (shown,) = re.findall(r"^ *([\d,]+)  .*:touch \[", completed.stdout, re.MULTILINE)
+    assert int(str(shown).replace(",", "")) == undivided.own("touch", "Ir")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--dump-before=level1"],
+        ["--dump-before=level1", "--combine-dumps=yes"],
+        ["--dump-before=level1", "--separate-threads=yes"],
+        ["--separate-threads=yes"],
+    ],
+)
+def test_files_have_callgrinds_names(options: list[str], tmp_path: Path) -> None:
+    endings = []
+    for tool in ("bdgrind", "callgrind"):
+        command = [str(GUESTS / "steer"), SCRIPT, "BD"]
+        run = run_tool(tmp_path, command, options, tool=tool, name=tool)
+        files = written_files(run.profile_path)
+        # Callgrind leaves an empty file where nothing is written.
+        endings.append(sorted(ending for ending, path in files.items() if path.stat().st_size))
+    assert endings[0] == endings[1]
+
+
+def test_a_file_for_each_thread(tmp_path: Path) -> None:
+    command = [GUESTS / "threads"]
+    parts = run_divided(tmp_path, command, "--separate-threads=yes", same_bytes=False)
+    assert parts.endings == ["-01", "-02", "-03"]
+    assert [file.profile.header["thread"] for file in parts.files] == [["1"], ["2"], ["3"]]
+    for file in parts.files:
+        assert_sound(file)
+    work = [(f"turns_of_{which}", f"work_of_{which}") for which in ("first", "second")]
+    assert [[file.calls(*call) for call in work] for file in parts.files] == [
+        [0, 0],
+        [150, 0],
+        [0, 150],
+    ]
+    assert [file.calls("main", "after") for file in parts.files] == [1, 0, 0]
+    together = run_divided(tmp_path, command, same_bytes=False, name="together")
+    (only,) = together.files
+    functions = ("after", "work_of_first", "work_of_second")
+    for file, function in zip(parts.files, functions, strict=True):
+        for event in ("Ir", "Dr", "Dw", "D1mr", "DLmr"):
+            assert file.own(function, event) == only.own(function, event)
+    assert only.own("work_of_first", "D1mr") > 150 * 1000
+
+
+def test_a_dump_of_one_thread(tmp_path: Path) -> None:
+    """What one thread's function triggers is about that thread only."""
+    options = ("--separate-threads=yes", "--dump-before=turns_of_second", "--dump-before=after")
+    command = [GUESTS / "threads"]
+    parts = run_divided(tmp_path, command, *options, same_bytes=False)
+    assert sorted(parts.endings) == sorted([".1-03", ".2-01", "-01", "-02", "-03"])
+    by_ending = {file.ending: file for file in parts.files}
+    assert by_ending["-03"].calls("turns_of_second", "work_of_second") == 150
+    assert by_ending[".1-03"].calls("turns_of_second", "work_of_second") == 0
+    assert by_ending[".2-01"].calls("main", "after") == 0
+    assert by_ending["-01"].calls("main", "after") == 1
+    assert by_ending["-02"].blocks[0] == 0
+
+
+def test_a_child_counts_from_the_fork(tmp_path: Path) -> None:
+    script = "dFe(f)|g(h)"
+    command = [str(GUESTS / "steer"), script, "BD"]
+    parts = run_divided(tmp_path, command)
+    assert parts.endings == ["", ".pid"]
+    parent, child = parts.files
+    assert parent.own("touch") == 4 + 5 + 6 and child.own("touch") == 7 + 8
+    assert child.calls("level0", "level1") == 1 and child.passed("level0", "level1") == 8
+    assert parent.passed("level0", "level1") == 6
+    assert parent.profile.header["pid"] != child.profile.header["pid"]
+    assert child.path.name.endswith(f".pid{child.profile.header['pid'][0]}")
+    assert child.profile.header["part"] == ["1"] and child.blocks[0] > 0
+    for file in parts.files:
+        assert_sound(file)
+
+
+def test_a_childs_own_name_by_percent_p(tmp_path: Path) -> None:
+    options = [*SMALL_CACHES, f"--bdgrind-out-file={tmp_path}/out.%p", "--dump-before=level1"]
+    run_tool(tmp_path, [GUESTS / "steer", "d(a)Fe(f)|g(h)(i)", "BD"], options)
+    by_process: dict[str, list[str]] = {}
+    for path in tmp_path.glob("out.*"):
+        process, _, part = path.name.removeprefix("out.").partition(".")
+        assert f"\npid: {process}\n" in path.read_text()
+        by_process.setdefault(process, []).append(part)
+    parts = sorted(sorted(files) for files in by_process.values())
+    assert parts == [["", "1", "2"], ["", "1", "2"]]
