@@ -70,12 +70,13 @@ void BlockBuilder::make_modify() {
     ++writes_;
 }
 
-std::size_t BlockBuilder::add_exit(JumpKind jump) {
+std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     BD_CHECK(!instructions_.empty());
     const Instruction& last = instructions_.back();
     exits_.push_back({.block = nullptr,
                       .index = narrow(exits_.size()),
                       .jump = jump,
+                      .branch = branch,
                       .instructions = narrow(instructions_.size()),
                       .reads = reads_,
                       .writes = writes_,
@@ -115,7 +116,7 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
 
 bool BlockBuilder::describes(const Block& block) const {
     const auto same_exit = [](const Exit& a, const Exit& b) {
-        return a.jump == b.jump && a.instructions == b.instructions && a.accesses == b.accesses &&
+        return a.jump == b.jump && a.branch == b.branch && a.instructions == b.instructions && a.accesses == b.accesses &&
                a.return_address == b.return_address;
     };
     const auto same_instruction = [](const Instruction& a, const Instruction& b) {

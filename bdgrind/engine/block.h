@@ -27,6 +27,14 @@ struct BlockCost;
 
 enum class JumpKind : std::uint8_t { kJump, kCall, kReturn };
 
+// What leaving a block by an exit says about the branch there.
+enum class Branch : std::uint8_t {
+    kNone,      // nothing that is to be predicted: straight on, a fixed target, a return
+    kTaken,     // it was conditional and taken
+    kNotTaken,  // it was conditional and not taken
+    kIndirect,  // its target was computed
+};
+
 // kBus is no access of its own: an atomic instruction locks the bus. It never has an address.
 enum class AccessKind : std::uint8_t { kRead, kWrite, kModify, kBus };
 
@@ -62,6 +70,7 @@ struct Exit {
     const Block* block;  // null in a marker, see trace.h
     std::uint16_t index;
     JumpKind jump;
+    Branch branch;
     // Executed on the way to this exit:
     std::uint16_t instructions;
     std::uint16_t reads;
@@ -69,6 +78,8 @@ struct Exit {
     std::uint16_t accesses;  // addresses in the record
     std::uint16_t fetches;
     Address return_address;  // the instruction behind the last one; only of use to calls
+
+    Address branch_address() const;  // of the last instruction
 };
 
 // The kinds of sections of one object are numbered within this many.
@@ -103,6 +114,10 @@ struct Block {
     const Fetch* fetches_;
 };
 
+inline Address Exit::branch_address() const {
+    return block->instruction_address(instructions - 1u);
+}
+
 // A block in the making. Instructions, accesses and exits are added in program order; the last exit is the block's
 // end. May be used again after BlockTable::add.
 class BlockBuilder {
@@ -118,7 +133,7 @@ public:
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
     // Returns its index.
-    std::size_t add_exit(JumpKind jump);
+    std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
 
     std::size_t access_count() const { return accesses_.size(); }
     const Access& last_access() const { return accesses_.back(); }

@@ -17,6 +17,7 @@ EventSet EngineConfig::events() const {
             events.enable(EventGroup::kUse2);
         }
     }
+    if (branch_sim) events.enable(EventGroup::kBranches);
     if (bus_events) events.enable(EventGroup::kBus);
     if (system_calls) events.enable(EventGroup::kSystemCalls);
     if (system_cpu_time) events.enable(EventGroup::kSystemCpuTime);

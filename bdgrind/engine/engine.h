@@ -35,6 +35,7 @@ struct EngineConfig {
     bool collect_at_start = true;      // whether threads and signal handlers begin with collecting costs
     bool separate_threads = false;     // whether costs are kept apart by guest thread
     std::uint64_t dump_every = 0;      // a request after each so many blocks; 0: never
+    bool branch_sim = false;           // predicts branches
     bool bus_events = false;           // counts atomic instructions
     bool system_calls = false;         // counts them and the time they take
     bool system_cpu_time = false;      // and their processor time

@@ -12,7 +12,16 @@
 namespace bd {
 
 // An option switches a group as a whole.
-enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2, kBus, kSystemCalls, kSystemCpuTime };
+enum class EventGroup : std::uint8_t {
+    kAlways,
+    kMisses,
+    kUse1,
+    kUse2,
+    kBranches,
+    kBus,
+    kSystemCalls,
+    kSystemCpuTime
+};
 
 // name, group, whether viewers know the name, long name.
 // The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
@@ -37,6 +46,10 @@ enum class EventGroup : std::uint8_t { kAlways, kMisses, kUse1, kUse2, kBus, kSy
     X(EvLine2, kUse2, false, "LL lines evicted")                                         \
     X(UsByte2, kUse2, false, "LL bytes used of evicted lines")                           \
     X(Access2, kUse2, false, "LL accesses to evicted lines")                             \
+    X(Bc, kBranches, true, "Conditional branches executed")                              \
+    X(Bcm, kBranches, true, "Conditional branches mispredicted")                         \
+    X(Bi, kBranches, true, "Indirect branches executed")                                 \
+    X(Bim, kBranches, true, "Indirect branches mispredicted")                            \
     X(Ge, kBus, true, "Global bus events")                                               \
     X(sysCount, kSystemCalls, false, "System calls")                                     \
     X(sysTime, kSystemCalls, false, "Time in system calls")                              \

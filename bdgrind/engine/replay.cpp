@@ -4,20 +4,29 @@
 // hits; whatever is rare is out of line.
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "engine/branch_watch.h"
 #include "engine/engine.h"
 #include "engine/hierarchy.h"
 
 namespace bd {
 namespace {
 
+// Where nothing but caches is asked for.
+struct NoWatch {
+    explicit NoWatch(EngineState&) {}
+};
+template <class Watch>
+constexpr bool kWatches = !std::is_same_v<Watch, NoWatch>;
+
 // Runs the trace through the caches and charges what happens there to the instruction that runs and to the calls
-// that are open.
-template <bool kCommon, bool kUse>
+// that are open. `Watch`: BranchWatch or NoWatch.
+template <bool kCommon, bool kUse, class Watch>
 class CacheReplay final : public Replay {
 public:
-    explicit CacheReplay(EngineState& state) : state_(state), caches_(state.config.caches, *this) {}
+    explicit CacheReplay(EngineState& state) : state_(state), caches_(state.config.caches, *this), watch_(state) {}
 
     std::size_t run(Batch batch) override;
     void flush() override { caches_.flush(); }
@@ -75,6 +84,7 @@ private:
 
     EngineState& state_;
     Hierarchy<kCommon, kUse, CacheReplay> caches_;
+    [[no_unique_address]] Watch watch_;
 
     // Where the replay is.
     const Word* batch_end_ = nullptr;
@@ -88,15 +98,17 @@ private:
 };
 
 // The same without caches.
+template <class Watch>
 class PlainReplay final : public Replay {
 public:
-    explicit PlainReplay(EngineState& state) : state_(state) {}
+    explicit PlainReplay(EngineState& state) : state_(state), watch_(state) {}
 
     std::size_t run(Batch batch) override;
     void flush() override {}
 
 private:
     EngineState& state_;
+    [[no_unique_address]] Watch watch_;
 };
 
 // Follows calls and counts the block that `record` begins; returns its costs. Null: there are requests before it.
@@ -143,8 +155,8 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
     --state.current->running[event];
 }
 
-template <bool kCommon, bool kUse>
-std::size_t CacheReplay<kCommon, kUse>::run(Batch batch) {
+template <bool kCommon, bool kUse, class Watch>
+std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = batch_end_ = at + batch.size();
     while (at < end) {
@@ -155,18 +167,20 @@ std::size_t CacheReplay<kCommon, kUse>::run(Batch batch) {
             if (!state_.calls.requests().empty()) break;
             continue;
         }
+        if constexpr (kWatches<Watch>) watch_.before(*exit.block);
         cost_ = enter_block(state_, exit, at[1]);
         if (__builtin_expect(cost_ == nullptr, 0)) break;
         block_ = exit.block;
         simulate(exit, at + kHeaderWords);
+        if constexpr (kWatches<Watch>) watch_.after(exit);
         at += kHeaderWords + exit.accesses;
     }
     return static_cast<std::size_t>(at - batch.data());
 }
 
 // Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go first.
-template <bool kCommon, bool kUse>
-void CacheReplay<kCommon, kUse>::simulate(const Exit& exit, const Word* addresses) {
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* addresses) {
     const Fetch* const fetches = block_->fetches_;
     for (std::size_t i = 0; i < exit.fetches; ++i) {
         if (__builtin_expect(!caches_.promote_fetch(fetches[i].line), 0)) {
@@ -193,8 +207,8 @@ void CacheReplay<kCommon, kUse>::simulate(const Exit& exit, const Word* addresse
 }
 
 // Instruction by instruction: its fetch, then its accesses.
-template <bool kCommon, bool kUse>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse>::simulate_in_order(const Exit& exit, const Word* addresses) {
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* addresses) {
     std::size_t access = 0;
     for (std::size_t i = 0; i < exit.instructions; ++i) {
         instruction_ = i;
@@ -206,8 +220,8 @@ template <bool kCommon, bool kUse>
     }
 }
 
-template <bool kCommon, bool kUse>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse>::data_slowly(const Exit& exit, std::size_t index,
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::data_slowly(const Exit& exit, std::size_t index,
                                                                   const Word* word) {
     const Access& access = block_->accesses_[index];
     const Address address = *word;
@@ -229,15 +243,15 @@ template <bool kCommon, bool kUse>
 // A loop that misses here will miss again: looks at the same access some iterations ahead, in the trace, as if only
 // this block came. The caches simulated are larger than the host's, and waiting for their tags was half of all time in
 // loops over large arrays.
-template <bool kCommon, bool kUse>
-[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse>::expect_misses(const Exit& exit, const Word* word) const {
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses(const Exit& exit, const Word* word) const {
     const std::size_t iteration = kHeaderWords + exit.accesses;
     const Word* const later = word + 16 * iteration;
     if (later < batch_end_) caches_.expect_misses(word[8 * iteration], *later);
 }
 
-template <bool kCommon, bool kUse>
-void CacheReplay<kCommon, kUse>::charge(Outcome outcome, Event first_miss, Event last_miss) {
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss, Event last_miss) {
     if (outcome == Outcome::kHit || !state_.current->collecting) return;
     for (const Costs costs : {state_.costs[cost_of_instruction()],
                               state_.tree.costs(state_.calls.active_node(*state_.current))}) {
@@ -246,12 +260,13 @@ void CacheReplay<kCommon, kUse>::charge(Outcome outcome, Event first_miss, Event
     }
 }
 
-template <bool kCommon, bool kUse>
-void CacheReplay<kCommon, kUse>::credit(std::size_t instruction) {
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::credit(std::size_t instruction) {
     caches_.credit_fetched(block_->instruction_address(instruction), block_->instructions_[instruction].size);
 }
 
-std::size_t PlainReplay::run(Batch batch) {
+template <class Watch>
+std::size_t PlainReplay<Watch>::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = at + batch.size();
     while (at < end) {
@@ -262,6 +277,7 @@ std::size_t PlainReplay::run(Batch batch) {
             if (!state_.calls.requests().empty()) break;
             continue;
         }
+        if constexpr (kWatches<Watch>) watch_.before(*exit.block);
         BlockCost* const cost = enter_block(state_, exit, at[1]);
         if (__builtin_expect(cost == nullptr, 0)) break;
         const Word* addresses = at + kHeaderWords;
@@ -273,23 +289,29 @@ std::size_t PlainReplay::run(Batch batch) {
                           payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*cost, access.instruction),
                           access);
         }
+        if constexpr (kWatches<Watch>) watch_.after(exit);
         at += kHeaderWords + exit.accesses;
     }
     return static_cast<std::size_t>(at - batch.data());
 }
 
+template <class Watch>
+std::unique_ptr<Replay> make_replay(EngineState& state) {
+    const EngineConfig& config = state.config;
+    if (!config.cache_sim) return std::make_unique<PlainReplay<Watch>>(state);
+    const bool common = is_common(config.caches);
+    if (config.cache_use) {
+        if (common) return std::make_unique<CacheReplay<true, true, Watch>>(state);
+        return std::make_unique<CacheReplay<false, true, Watch>>(state);
+    }
+    if (common) return std::make_unique<CacheReplay<true, false, Watch>>(state);
+    return std::make_unique<CacheReplay<false, false, Watch>>(state);
+}
+
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
-    const EngineConfig& config = state.config;
-    if (!config.cache_sim) return std::make_unique<PlainReplay>(state);
-    const bool common = is_common(config.caches);
-    if (config.cache_use) {
-        if (common) return std::make_unique<CacheReplay<true, true>>(state);
-        return std::make_unique<CacheReplay<false, true>>(state);
-    }
-    if (common) return std::make_unique<CacheReplay<true, false>>(state);
-    return std::make_unique<CacheReplay<false, false>>(state);
+    return BranchWatch::is_wanted(state.config) ? make_replay<BranchWatch>(state) : make_replay<NoWatch>(state);
 }
 
 }  // namespace bd

@@ -18,7 +18,7 @@
 //                                                     block; place: 2 * section + (1: begins its function)
 //   step        0 + 4 * size, distance, line, file    instruction
 //               1 + 4 * kind, size                    access of the latest instruction; kind: AccessKind, + 4: guarded
-//               2 + 4 * jump                          exit; jump: JumpKind
+//               2 + 4 * (jump + 3 * branch)           exit; jump: JumpKind, branch: Branch
 //   marker      5 kind value value value              kind: Marker
 //   end         0 6 records                           how many records and markers there were
 //   record      2 * exit + 1 [stack pointer] address...
@@ -55,6 +55,8 @@ inline constexpr std::uint64_t kTraceVersion = 1;
 enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd };
 
 enum class TraceStep : std::uint8_t { kInstruction, kAccess, kExit };
+
+inline constexpr std::uint64_t kJumpKinds = 3;
 
 // What a trace may have. No real one comes near; a reader need not trust its file.
 inline constexpr std::uint64_t kMaxTracedInstructions = 4096;

@@ -248,10 +248,11 @@ void TraceReader::read_access(std::uint64_t kind) {
     builder_.add_access(static_cast<std::uint32_t>(size), what, is_guarded);
 }
 
-void TraceReader::read_exit(std::uint64_t jump) {
+void TraceReader::read_exit(std::uint64_t kind) {
     if (builder_.instruction_count() == 0) fail(kNoInstruction);
-    if (jump > static_cast<std::uint64_t>(JumpKind::kReturn)) fail("there is no such kind of jump");
-    if (!error_) builder_.add_exit(static_cast<JumpKind>(jump));
+    const std::uint64_t branch = kind / kJumpKinds;
+    if (branch > static_cast<std::uint64_t>(Branch::kIndirect)) fail("there is no such kind of jump");
+    if (!error_) builder_.add_exit(static_cast<JumpKind>(kind % kJumpKinds), static_cast<Branch>(branch));
 }
 
 // The first error counts.

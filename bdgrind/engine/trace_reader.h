@@ -62,7 +62,7 @@ private:
     void read_steps(std::uint64_t exits, Address address);
     void read_instruction(std::uint64_t size, Address address);
     void read_access(std::uint64_t kind);
-    void read_exit(std::uint64_t jump);
+    void read_exit(std::uint64_t kind);
 
     void fail(const char* message);
     std::uint64_t number();

@@ -136,7 +136,8 @@ void TraceWriter::define_steps(const Block& block) {
     for (std::size_t exits = 0; exits < block.exit_count;) {
         const Exit& exit = block.exits()[exits];
         if (exit.instructions == instructions && exit.accesses == accesses) {
-            step(TraceStep::kExit, static_cast<std::uint64_t>(exit.jump));
+            step(TraceStep::kExit,
+                 static_cast<std::uint64_t>(exit.jump) + kJumpKinds * static_cast<std::uint64_t>(exit.branch));
             ++exits;
         } else if (accesses < block.access_count && block.accesses()[accesses].instruction + 1u == instructions) {
             const Access& access = block.accesses()[accesses++];

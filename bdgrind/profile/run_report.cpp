@@ -86,6 +86,13 @@ public:
         rate("LL miss rate", last_misses.both(), of(Event::kIr) + data_references().both());
     }
 
+    void write_branches() {
+        out_ << '\n';
+        branches("Branches", of(Event::kBc), of(Event::kBi));
+        branches("Mispredicts", of(Event::kBcm), of(Event::kBim));
+        rate("Mispredict rate", of(Event::kBcm) + of(Event::kBim), of(Event::kBc) + of(Event::kBi));
+    }
+
     // `loss`: the level's SpLoss; the counts behind it follow in the table of events.
     void write_use(std::string_view level, Event loss) {
         const std::size_t first = column(loss);
@@ -145,6 +152,15 @@ private:
         number(counts.writes);
         out_ << " wr)\n";
     }
+    void branches(std::string_view name, std::uint64_t conditional, std::uint64_t indirect) {
+        label(name);
+        number(conditional + indirect);
+        out_ << "  (";
+        number(conditional);
+        out_ << " cond + ";
+        number(indirect);
+        out_ << " ind)\n";
+    }
     void rate(std::string_view name, std::uint64_t misses, std::uint64_t references) {
         label(name);
         percent(misses, references);
@@ -186,12 +202,14 @@ void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals
     Report report(out, events, totals);
     if (!events.has(Event::kI1mr)) {
         report.write_references();
-        return;
+    } else {
+        report.write_misses();
     }
-    report.write_misses();
-    if (!events.has(Event::kSpLoss1)) return;
-    report.write_use("L1", Event::kSpLoss1);
-    report.write_use("LL", Event::kSpLoss2);
+    if (events.has(Event::kSpLoss1)) {
+        report.write_use("L1", Event::kSpLoss1);
+        report.write_use("LL", Event::kSpLoss2);
+    }
+    if (events.has(Event::kBc)) report.write_branches();
 }
 
 void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks) {

@@ -59,7 +59,8 @@ private:
     void store(IRExpr* address, IRExpr* value) { add(IRStmt_Store(endness_, address, value)); }
 
     void begin_record();
-    void end_record(JumpKind jump);
+    void end_record(JumpKind jump, Branch branch);
+    void see_exit(const IRStmt& exit);
     void see(IRStmt* statement);
     void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
     void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
@@ -81,6 +82,7 @@ private:
     IRExpr* record_ = nullptr;           // where this block's record starts
     std::vector<IRStmt*> exit_stores_;   // by exit: the store of its descriptor's address
     Address last_instruction_ = 0;
+    Address next_instruction_ = 0;  // behind it
 
     // The latest read, as long as a write may turn it into a modify.
     IRExpr* read_address_ = nullptr;
@@ -117,7 +119,9 @@ IRSB* BlockInstrumenter::run() {
         see(statement);
         add(statement);
     }
-    end_record(last_jump_kind(in_->jumpkind, last_instruction_));
+    const JumpKind jump = last_jump_kind(in_->jumpkind, last_instruction_);
+    const bool computed = in_->next->tag != Iex_Const && (in_->jumpkind == Ijk_Boring || in_->jumpkind == Ijk_Call);
+    end_record(jump, computed ? Branch::kIndirect : Branch::kNone);
     return out_;
 }
 
@@ -134,14 +138,27 @@ void BlockInstrumenter::begin_record() {
 }
 
 // What has been executed up to here is a whole record, if the block is left now.
-void BlockInstrumenter::end_record(JumpKind jump) {
-    builder_.add_exit(jump);
+void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
+    builder_.add_exit(jump, branch);
     const std::size_t words = kHeaderWords + builder_.access_count();
     BD_CHECK_OP(words, <=, kMaxRecordWords);
     exit_stores_.push_back(IRStmt_Store(endness_, record_, constant(0)));
     add(exit_stores_.back());
     store(address_of(&trace_cursor), plus(record_, words * kWordBytes));
     read_address_ = nullptr;
+}
+
+// A side exit that is not there for the guest's sake, such as an emulation failure, is no branch. Where VEX leaves a
+// block if a branch is not taken, and goes on if it is, the exit leads to the next instruction.
+void BlockInstrumenter::see_exit(const IRStmt& exit) {
+    const IRJumpKind kind = exit.Ist.Exit.jk;
+    Branch branch = Branch::kNone;
+    if (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret) {
+        const IRConst& target = *exit.Ist.Exit.dst;
+        const Address address = target.tag == Ico_U64 ? target.Ico.U64 : target.Ico.U32;
+        branch = address == next_instruction_ ? Branch::kNotTaken : Branch::kTaken;
+    }
+    end_record(jump_kind(kind), branch);
 }
 
 void BlockInstrumenter::set_exits(const Block& block) {
@@ -154,6 +171,7 @@ void BlockInstrumenter::see(IRStmt* statement) {
     switch (statement->tag) {
         case Ist_IMark: {
             last_instruction_ = statement->Ist.IMark.addr;
+            next_instruction_ = last_instruction_ + statement->Ist.IMark.len;
             const SourceLine line = names_.line(last_instruction_);
             // VEX gives no length to what it cannot decode.
             const UInt size = statement->Ist.IMark.len == 0 ? VG_MIN_INSTR_SZB : statement->Ist.IMark.len;
@@ -162,7 +180,7 @@ void BlockInstrumenter::see(IRStmt* statement) {
             break;
         }
         case Ist_Exit:
-            end_record(jump_kind(statement->Ist.Exit.jk));
+            see_exit(*statement);
             break;
         case Ist_WrTmp:
             if (const IRExpr* const data = statement->Ist.WrTmp.data; data->tag == Iex_Load) {

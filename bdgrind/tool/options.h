@@ -79,6 +79,8 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
               "count atomic instructions (global bus events, Ge)")                                      \
     BD_OPTION(Unit, collect_systime, "collect-systime", SystemTime::kNo, "no|yes|msec|usec|nsec",       \
               "count system calls and the time in them, in this\nunit; yes: msec; nsec: also their processor time") \
+    BD_OPTION(Flag, branch_sim, "branch-sim", false, "no|yes",                                          \
+              "predict branches (Bc Bcm Bi Bim)")                                                       \
     BD_OPTION_GROUP("caches")                                                                           \
     BD_OPTION(Flag, cache_sim, "cache-sim", true, "no|yes", "simulate the caches")                      \
     BD_OPTION(Flag, cache_use, "cacheuse", true, "no|yes",                                              \

@@ -103,9 +103,9 @@ def test_totals_equal_the_oracle(guest: GuestSpec, runs: Runs, tmp_path: Path) -
     run = runs.of(guest)
     expected = oracle_totals(tmp_path, command(guest), caches(guest))
     for expectation in guest.expectations:
-        if expectation.kind == "total":
+        if expectation.kind == "total" and expectation.event in expected:
             assert expected[expectation.event] == evaluate(expectation.value), expectation.text
-    assert run.profile.totals == expected
+    assert {event: run.profile.totals[event] for event in expected} == expected
 
 
 @guests([spec for spec in SPECS if spec.static and spec.callgrind])
@@ -113,6 +113,7 @@ def test_totals_equal_callgrind(guest: GuestSpec, runs: Runs, tmp_path: Path) ->
     run = runs.of(guest)
     options = ["--cache-sim=yes", *caches(guest)]
     peer = run_tool(tmp_path, command(guest), options, tool="callgrind", name="callgrind").profile
-    expected = {event: peer.totals.get(event, 0) for event in CALLGRIND_EVENTS}
+    assert set(peer.events) >= set(CALLGRIND_EVENTS)
+    expected = {event: peer.totals.get(event, 0) for event in peer.events}
     expected["Ir"] += guest.last_block
-    assert {event: run.profile.totals[event] for event in CALLGRIND_EVENTS} == expected
+    assert {event: run.profile.totals[event] for event in peer.events} == expected

@@ -49,6 +49,23 @@ def test_cache_sim_no(tmp_path: Path) -> None:
     assert run.profile.calls_to("compare") == with_caches.calls_to("compare") > 0
 
 
+def test_branch_sim(tmp_path: Path) -> None:
+    without = run_workload(tmp_path)
+    branches = ["Bc", "Bcm", "Bi", "Bim"]
+    run = run_workload(tmp_path, "--branch-sim=yes")
+    assert run.profile.events == without.profile.events + branches
+    assert all(run.profile.totals[event] > 0 for event in branches)
+    assert all(run.profile.totals[event] == total for event, total in without.profile.totals.items())
+    assert "Mispredicts:" in run.log and "Mispredicts:" not in without.log
+    alone = run_workload(tmp_path, "--branch-sim=yes", "--cache-sim=no")
+    assert alone.profile.events == ALWAYS + branches
+    assert {event: alone.profile.totals[event] for event in branches} == {
+        event: run.profile.totals[event] for event in branches
+    }
+    calls = [arc.costs["Bc"] for (_, callee), arc in run.profile.arcs.items() if callee == "compare"]
+    assert sum(calls) == run.profile.self_cost("compare", "Bc") > 0
+
+
 def test_cache_geometry_is_described(tmp_path: Path) -> None:
     descriptions = run_workload(tmp_path).profile.header["desc"]
     assert "I1 cache: 4096 B, 64 B, 4-way associative" in descriptions

@@ -218,6 +218,7 @@ TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
     const SourceFile& other_file = program_.symbols.file("other.c");
     const std::vector<const Block*> others{
         &some_code().ends(JumpKind::kJump),
+        &some_code().ends(JumpKind::kCall, Branch::kIndirect),
         &some_code().may_exit().ends(JumpKind::kCall),
         &some_code().op().ends(JumpKind::kCall),
         &some_code().reads(1).ends(JumpKind::kCall),

@@ -106,6 +106,7 @@ public:
             mark(record);
             return;
         }
+        see_indirect_branch(record);
         find_calls(record);
         execute(record);
         flow().last = Site{record.block, flow().context, record.exit};
@@ -454,6 +455,32 @@ private:
         return any;
     }
 
+    // --- Branches ------------------------------------------------------------------------------------------
+
+    // The latest block of this flow may have ended in a jump to an address that was computed: to this one.
+    void see_indirect_branch(const Scenario::Record& record) {
+        const std::optional<Site>& last = flow().last;
+        if (!last || exit_of(*last).branch != Branch::kIndirect) return;
+        payer_ = last_instruction(flow().payer ? *flow().payer : *last);
+        const Address branch = block_of(*last).instruction_address(exit_of(*last).instructions - 1);
+        const Address target = scenario_.blocks[record.block].address;
+        count(Event::kBi);
+        if (targets_[branch % 512] != target) count(Event::kBim);
+        targets_[branch % 512] = target;
+    }
+
+    // The instruction at `branch` branched, or did not.
+    void see_conditional_branch(Address branch, bool taken) {
+        std::string index;  // in binary digits
+        for (int bit = 6; bit >= 0; --bit) index += (branch >> bit & 1) != 0 ? '1' : '0';
+        index += history_;
+        int& counter = counters_[index];
+        count(Event::kBc);
+        if ((counter >= 2) != taken) count(Event::kBcm);
+        counter = std::clamp(counter + (taken ? 1 : -1), 0, 3);
+        history_ = history_.substr(1) + (taken ? '1' : '0');
+    }
+
     // --- What a block does ---------------------------------------------------------------------------------
 
     void execute(const Scenario::Record& record) {
@@ -475,6 +502,13 @@ private:
                 const Missed data = touch(d1_, record.addresses[access], what.size);
                 if (data.first) count(read ? Event::kD1mr : Event::kD1mw);
                 if (data.last) count(read ? Event::kDLmr : Event::kDLmw);
+            }
+            for (unsigned e = 0; e <= record.exit; ++e) {
+                const Branch branch = block.exits[e].branch;
+                if (block.exits[e].instructions != i + 1) continue;
+                if (branch != Branch::kTaken && branch != Branch::kNotTaken) continue;
+                const bool passed_by = e != record.exit;
+                see_conditional_branch(block.instruction_address(i), (branch == Branch::kTaken) != passed_by);
             }
         }
     }
@@ -606,6 +640,9 @@ private:
     std::map<Address, std::vector<Flow>> flows_;  // by thread; handlers last
     Address thread_ = 0;
     bool collect_at_start_ = true;  // of flows to come
+    std::map<std::string, int> counters_;  // how far conditional branches tend to be taken, 0 to 3
+    std::string history_ = "0000000";     // of them, the latest last; 1: taken
+    std::map<Address, Address> targets_;   // of indirect branches
     InstructionKey payer_{};  // the instruction that runs, or pays for it
     RunCosts costs_;
 };
@@ -635,11 +672,12 @@ constexpr int kMostLines = 12;
 
 class Differences {
 public:
-    explicit Differences(std::size_t width) : width_(width) {}
+    explicit Differences(const EventSet& events) : events_(events) {}
 
     template <class Key>
     void compare(const Key& key, const Counts& expected, const Counts& actual) {
-        for (std::size_t i = 0; i < width_; ++i) {
+        for (std::size_t i = 0; i < events_.width(); ++i) {
+            if (!events_.has(static_cast<Event>(i))) continue;
             if (expected[i] != actual[i]) report(key, kEvents[i].name, expected[i], actual[i]);
         }
     }
@@ -655,7 +693,7 @@ public:
     }
 
 private:
-    std::size_t width_;
+    const EventSet& events_;
     std::ostringstream text_;
     int count_ = 0;
 };
@@ -681,8 +719,8 @@ RunCosts run_naively(const Scenario& scenario, std::size_t records) {
     return engine.finish();
 }
 
-std::string differences(const RunCosts& expected, const RunCosts& actual, std::size_t width) {
-    Differences result(width);
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events) {
+    Differences result(events);
     result.compare("totals", expected.totals, actual.totals);
     for_each_pair(
         expected.self, actual.self,

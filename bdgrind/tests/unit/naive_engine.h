@@ -70,7 +70,7 @@ struct RunCosts {
 // The first `records` records of the scenario.
 RunCosts run_naively(const Scenario& scenario, std::size_t records);
 
-// The first differences, a line each; empty if there are none. Only the first `width` events count.
-std::string differences(const RunCosts& expected, const RunCosts& actual, std::size_t width);
+// The first differences in what `events` says is counted, a line each; empty if there are none.
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events);
 
 }  // namespace bd::test

@@ -46,8 +46,8 @@ public:
         builder_.add_access(size, kind, guarded);
         return *this;
     }
-    Code& may_exit(JumpKind jump = JumpKind::kJump) {
-        builder_.add_exit(jump);
+    Code& may_exit(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
+        builder_.add_exit(jump, branch);
         return *this;
     }
     // The instructions from here on come from another source file.
@@ -56,8 +56,8 @@ public:
         return *this;
     }
 
-    const Block& ends(JumpKind jump = JumpKind::kJump) {
-        builder_.add_exit(jump);
+    const Block& ends(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
+        builder_.add_exit(jump, branch);
         return blocks_.add(builder_);
     }
 

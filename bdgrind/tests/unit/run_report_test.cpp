@@ -33,6 +33,26 @@ TEST(RunReport, WithoutCachesSaysWhatWasExecuted) {
               "D   refs:                   230  (      200 rd +        30 wr)\n");
 }
 
+// Rates: 25 + 5 of 200 + 40 are 12.50 %.
+TEST(RunReport, WithBranchesSaysHowTheyWerePredicted) {
+    std::vector<std::uint64_t> totals(column(Event::kBim) + 1);
+    totals[column(Event::kIr)] = 1000;
+    totals[column(Event::kBc)] = 200;
+    totals[column(Event::kBcm)] = 25;
+    totals[column(Event::kBi)] = 40;
+    totals[column(Event::kBim)] = 5;
+    EXPECT_EQ(report(with({EventGroup::kBranches}), totals),
+              "Events    : Ir Dr Dw Bc Bcm Bi Bim\n"
+              "Collected : 1000 0 0 200 25 40 5\n"
+              "\n"
+              "I   refs:              1,000\n"
+              "D   refs:                  0  (     0 rd +      0 wr)\n"
+              "\n"
+              "Branches:                240  (   200 cond +     40 ind)\n"
+              "Mispredicts:              30  (    25 cond +      5 ind)\n"
+              "Mispredict rate:       12.50%\n");
+}
+
 // Rates: 1000 of 1,000,000 instructions are 0.10 %; 3,000 of 120,000 data accesses are 2.50 %.
 TEST(RunReport, WithMissesGivesRatesOfEach) {
     EXPECT_EQ(

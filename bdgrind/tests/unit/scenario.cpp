@@ -35,7 +35,8 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
                 const bool more_exits =
                     exit + 1 < block.exits.size() && block.exits[exit].instructions == i + 1;
                 if (more_exits && block.exits[exit].accesses == access) {
-                    code.may_exit(block.exits[exit++].jump);
+                    code.may_exit(block.exits[exit].jump, block.exits[exit].branch);
+                    ++exit;
                 } else if (access < block.accesses.size() && block.accesses[access].instruction == i) {
                     const Scenario::Access& what = block.accesses[access++];
                     code.access(what.size, what.kind, what.guarded);
@@ -44,7 +45,7 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
                 }
             }
         }
-        blocks.push_back(&code.ends(block.exits.back().jump));
+        blocks.push_back(&code.ends(block.exits.back().jump, block.exits.back().branch));
         EXPECT_EQ(blocks.back()->id, blocks.size() - 1) << "blocks of a scenario must differ";
         EXPECT_EQ(blocks.back()->exits().size(), block.exits.size());
     }
@@ -158,8 +159,10 @@ private:
                 static_cast<std::uint32_t>(chance(3) ? between(16, 40) : between(1, 15)));
             const auto may_exit = [&] {
                 while (chance(12)) {
+                    const Branch branch =
+                        one_of(std::vector{Branch::kNone, Branch::kTaken, Branch::kTaken, Branch::kNotTaken});
                     block.exits.push_back(
-                        {i + 1, static_cast<unsigned>(block.accesses.size()), choose_jump()});
+                        {i + 1, static_cast<unsigned>(block.accesses.size()), choose_jump(), branch});
                 }
             };
             may_exit();
@@ -175,7 +178,8 @@ private:
                 may_exit();
             }
         }
-        block.exits.push_back({instructions, static_cast<unsigned>(block.accesses.size()), choose_jump()});
+        block.exits.push_back({instructions, static_cast<unsigned>(block.accesses.size()), choose_jump(),
+                               chance(30) ? Branch::kIndirect : Branch::kNone});
         return block;
     }
 

@@ -33,6 +33,7 @@ struct Scenario {
         unsigned instructions;  // executed on the way to it
         unsigned accesses;
         JumpKind jump;
+        Branch branch;
     };
     struct Block {
         Address address;

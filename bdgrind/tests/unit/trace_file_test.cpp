@@ -70,6 +70,7 @@ void expect_same_block(const Block& a, const Block& b) {
     ASSERT_EQ(a.exit_count, b.exit_count);
     for (std::size_t i = 0; i < a.exit_count; ++i) {
         EXPECT_EQ(a.exits()[i].jump, b.exits()[i].jump);
+        EXPECT_EQ(a.exits()[i].branch, b.exits()[i].branch);
         EXPECT_EQ(a.exits()[i].instructions, b.exits()[i].instructions);
         EXPECT_EQ(a.exits()[i].accesses, b.exits()[i].accesses);
         EXPECT_EQ(a.exits()[i].return_address, b.exits()[i].return_address);
@@ -194,7 +195,8 @@ TEST(TraceFile, KeepsExtremeNumbers) {
                              .op(15, ~std::uint32_t{0})
                              .reads(65536)
                              .may_write(1)
-                             .ends();
+                             .may_exit(JumpKind::kReturn, Branch::kNotTaken)
+                             .ends(JumpKind::kReturn, Branch::kIndirect);
     Trace trace;
     trace.thread(kMaxTracedThread).mark(Marker::kSignalEnter, kMaxTracedThread, kMost, 1);
     for (const Word number : {Word{0}, kMost, Word{1}, kMost / 2, kMost / 2 + 1, Word{0}}) {
@@ -366,7 +368,7 @@ TEST(TraceFile, ImpossibleStepsAreRejected) {
     expect_error(with().number(3), "there is no such kind of step", start);
     expect_error(with().exit(), "a block does not begin with an instruction", start);
     expect_error(with().access(1), "a block does not begin with an instruction", start);
-    expect_error(with().instruction(1).exit(3), "there is no such kind of jump", start + 4);
+    expect_error(with().instruction(1).exit(12), "there is no such kind of jump", start + 4);
     expect_error(with().instruction(1).access(0), "an access is impossible", start + 5);
     expect_error(with().instruction(1).access(1, 3), "an access is impossible", start + 5);
     expect_error(with().instruction(1).access(1, 8), "an access is impossible", start + 5);

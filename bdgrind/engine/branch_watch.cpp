@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/branch_watch.h"
+
+namespace bd {
+
+void BranchWatch::see_indirect(const Exit& exit, Address target) {
+    charge(exit, Event::kBi, predictor_.indirect(exit.branch_address(), target));
+}
+
+// All exits before the one taken were passed by.
+void BranchWatch::see_conditional(const Exit& last) {
+    for (const Exit& exit : last.block->exits().first(last.index + 1u)) {
+        if (exit.branch != Branch::kTaken && exit.branch != Branch::kNotTaken) continue;
+        const bool left_here = exit.index == last.index;
+        const bool taken = left_here == (exit.branch == Branch::kTaken);
+        charge(exit, Event::kBc, predictor_.conditional(exit.branch_address(), taken));
+    }
+}
+
+// By the instruction that ends in `exit`, of the latest block. `event`: the branches; next to it are the mispredicted.
+void BranchWatch::charge(const Exit& exit, Event event, bool predicted) {
+    static_assert(column(Event::kBcm) == column(Event::kBc) + 1 && column(Event::kBim) == column(Event::kBi) + 1);
+    Execution& execution = *state_.current;
+    if (!execution.collecting) return;
+    const CostId cost = execution.payer ? state_.blocks.caller(execution.payer)
+                                        : state_.blocks.instruction(*execution.last, exit.instructions - 1u);
+    for (const Costs costs : {state_.costs[cost], state_.tree.costs(state_.calls.active_node(execution))}) {
+        ++costs[column(event)];
+        if (!predicted) ++costs[column(event) + 1];
+    }
+}
+
+}  // namespace bd
