@@ -62,8 +62,6 @@ def test_branch_sim(tmp_path: Path) -> None:
     assert {event: alone.profile.totals[event] for event in branches} == {
         event: run.profile.totals[event] for event in branches
     }
-    calls = [arc.costs["Bc"] for (_, callee), arc in run.profile.arcs.items() if callee == "compare"]
-    assert sum(calls) == run.profile.self_cost("compare", "Bc") > 0
 
 
 def test_cache_geometry_is_described(tmp_path: Path) -> None:
