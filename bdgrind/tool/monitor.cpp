@@ -19,8 +19,15 @@ public:
     ~MonitorOutput() { finish(); }
 
 private:
+    // In pieces that fit into a packet of gdb's. The core's printf knows no precision: texts must end with a zero.
     bool write(std::string_view text) override {
-        VG_(gdb_printf)("%.*s", static_cast<int>(text.size()), text.data());
+        HChar piece[1024];
+        while (!text.empty()) {
+            const std::size_t size = text.copy(piece, sizeof piece - 1);
+            piece[size] = '\0';
+            VG_(gdb_printf)("%s", piece);
+            text.remove_prefix(size);
+        }
         return true;
     }
 };
@@ -44,12 +51,10 @@ void help(MonitorOutput& out) {
 }
 
 void dump(MonitorOutput& out, std::string_view reason) {
-    HChar trigger[512] = "Monitor command";
-    if (!reason.empty()) {
-        VG_(snprintf)(trigger, sizeof trigger, "Monitor command: %.*s", static_cast<int>(reason.size()),
-                      reason.data());
-    }
-    session->dump(trigger, 0);
+    TextBuffer trigger;
+    trigger << "Monitor command";
+    if (!reason.empty()) trigger << ": " << reason;
+    session->dump(trigger.view(), 0);
     out << "part " << session->parts() << " is written\n";
 }
 

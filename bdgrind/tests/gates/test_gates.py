@@ -144,6 +144,7 @@ def test_python_is_typed(tmp_path: Path) -> None:
     folders = ["bdgrind/tests/oracle", "bdgrind/tests/system"]
     path = ":".join(str(TOP / folder) for folder in ["annotate", "bdgrind/tests/bench", *folders])
     files = [file for folder in packages + folders for file in (TOP / folder).glob("*.py")]
+    files.append(TOP / "annotate" / "bd_control")
     result = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, *files],
         env={**os.environ, "MYPYPATH": path},

@@ -9,6 +9,7 @@
 //   < ... >   does this in one more call of the same level
 //   !         bump(): an atomic instruction
 //   ~         nap(): one system call, that takes 20 ms
+//   *         wait_for_input(): runs on the spot until there is something to read, or its end, on standard input
 //   F ... |   forks; this is for the parent, which waits first, and what comes then for the child
 //
 // What is read at all is in the LL before level0 begins (no jump tables, therefore), but for the lines that touch()
@@ -16,6 +17,7 @@
 //
 // build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-jump-tables -static
 
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -56,6 +58,17 @@ static void nap(void)
     __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(NULL) : "rcx", "r11", "memory");
 }
 
+static void wait_for_input(void)
+{
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    long result;
+    do {
+        for (volatile int i = 0; i < 1000; ++i) {}
+        result = SYS_poll;
+        __asm__ volatile("syscall" : "+a"(result) : "D"(&input), "S"(1), "d"(0) : "rcx", "r11", "memory");
+    } while (result == 0);
+}
+
 // Returns where the parent, or the child, goes on.
 static const char *split(const char *text)
 {
@@ -87,6 +100,8 @@ static inline __attribute__((always_inline)) const char *run(const char *text, L
             bump();
         } else if (*text == '~') {
             nap();
+        } else if (*text == '*') {
+            wait_for_input();
         } else if (*text == 'F') {
             text = split(text);
         } else {
