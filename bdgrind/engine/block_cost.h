@@ -22,7 +22,8 @@ namespace bd {
 
 struct ExitCount {
     std::uint64_t taken = 0;
-    ArcId arc = kNoArc;  // of the latest call from this exit
+    ArcId arc = kNoArc;     // of the latest call from this exit
+    JumpId jump = kNoJump;  // of the latest jump
 };
 
 struct BlockCost {

@@ -18,6 +18,16 @@ void BranchWatch::see_conditional(const Exit& last) {
     }
 }
 
+// Code that goes straight on has not jumped. Neither has what is charged to another function's call.
+void BranchWatch::see_jump(const Block& target) {
+    const Execution& execution = *state_.current;
+    const Exit* const exit = latest_.exit;
+    if (exit == nullptr || exit->block == nullptr || exit->jump != JumpKind::kJump) return;
+    if (latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
+    if (target.address == exit->return_address || execution.payer || !execution.collecting) return;
+    state_.jumps.count({latest_.cost, exit->index}, target);
+}
+
 // By the instruction that ends in `exit`, of the latest block. `event`: the branches; next to it are the mispredicted.
 void BranchWatch::charge(const Exit& exit, Event event, bool predicted) {
     static_assert(column(Event::kBcm) == column(Event::kBc) + 1 && column(Event::kBim) == column(Event::kBi) + 1);

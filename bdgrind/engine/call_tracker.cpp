@@ -117,6 +117,7 @@ void CallTracker::stop(Execution& execution) {
 
 // The current stack is at its root: nobody known has called `block`.
 void CallTracker::start(Execution& execution, const Block& block, Address stack_pointer) {
+    ++changes_;
     leave_root(execution);
     if (execution.context != nullptr) --execution.context->function().open_calls;
     ++block.function->open_calls;
@@ -137,6 +138,7 @@ void CallTracker::leave_root(CallStack& stack) {
 
 void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
                        Address return_address) {
+    ++changes_;
     OpenCall& open = execution.calls.emplace_back();
     open.stack_pointer = stack_pointer;
     open.return_address = return_address;
@@ -204,6 +206,7 @@ const Context& CallTracker::callee_context(CallStack& stack, const Function& cal
 
 // The innermost call.
 void CallTracker::leave(CallStack& stack) {
+    ++changes_;
     const OpenCall& open = stack.calls.back();
     if (open.arc != kNoArc) {
         const Costs costs = arcs_.costs(open.arc);

@@ -48,6 +48,9 @@ public:
     const std::vector<Request>& requests() const { return requests_; }
     void stop(Execution& execution);
 
+    // How often a call or a return was found, or another stack. What changes nothing is a jump within a function.
+    std::uint64_t changes() const { return changes_; }
+
     // The node of the innermost open call, made with its missing ancestors if it has none yet.
     NodeId active_node(Execution& execution) {
         if (__builtin_expect(execution.nodes == execution.calls.size(), 1)) {
@@ -110,6 +113,7 @@ private:
     BackdatingTree& tree_;
     const ContextRules rules_;
     Execution* running_ = nullptr;
+    std::uint64_t changes_ = 0;
     std::vector<Request> requests_;
     std::vector<const Function*> callers_;  // of the latest call, innermost first
 };

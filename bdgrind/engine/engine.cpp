@@ -147,6 +147,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         blocks.clear_counts();
         costs.clear_counts();
         arcs.clear_counts();
+        jumps.clear_counts();
         tree.clear_counts();
         return;
     }
@@ -165,6 +166,9 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         if (arcs[arc].site.from->context->thread() != thread_zeroed) continue;
         arcs[arc].calls = 0;
         std::ranges::fill(arcs.costs(arc), 0);
+    }
+    for (Jump& jump : jumps.all()) {
+        if (jump.site.from->context->thread() == thread_zeroed) jump.count = 0;
     }
 }
 

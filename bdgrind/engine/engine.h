@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/arcs.h"
@@ -22,6 +23,7 @@
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/geometry.h"
+#include "engine/jumps.h"
 #include "engine/requests.h"
 #include "engine/trace.h"
 
@@ -36,6 +38,7 @@ struct EngineConfig {
     bool separate_threads = false;     // whether costs are kept apart by guest thread
     std::uint64_t dump_every = 0;      // a request after each so many blocks; 0: never
     bool branch_sim = false;           // predicts branches
+    bool collect_jumps = false;        // counts jumps within functions
     bool bus_events = false;           // counts atomic instructions
     bool system_calls = false;         // counts them and the time they take
     bool system_cpu_time = false;      // and their processor time
@@ -80,6 +83,7 @@ struct EngineState {
     ContextTable contexts;
     BlockCosts blocks;
     ArcTable arcs;
+    JumpTable jumps;
     BackdatingTree tree;
     CallTracker calls;
 
@@ -160,6 +164,7 @@ public:
     const BlockCosts& blocks() const { return state_.blocks; }
     const CostPool& costs() const { return state_.costs; }
     const ArcTable& arcs() const { return state_.arcs; }
+    std::span<const Jump> jumps() const { return state_.jumps.all(); }
     EngineStats stats() const;
 
 private:

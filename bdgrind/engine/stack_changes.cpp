@@ -101,6 +101,7 @@ bool CallTracker::change_stack(Execution& execution, const Block& block, Address
 }
 
 void CallTracker::resume_stack(Execution& execution, std::size_t other) {
+    ++changes_;
     count_open_calls(execution, -1);
     std::unique_ptr<CallStack> stack = std::move(execution.others[other]);
     execution.others.erase(execution.others.begin() + static_cast<std::ptrdiff_t>(other));

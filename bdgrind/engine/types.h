@@ -22,6 +22,10 @@ inline constexpr LineNumber kNoLine{~std::uint64_t{0}};
 enum class ArcId : std::uint32_t {};
 inline constexpr ArcId kNoArc{0};
 
+// A jump within a function; see jumps.h.
+enum class JumpId : std::uint32_t {};
+inline constexpr JumpId kNoJump{0};
+
 // A node of the back-dating tree; see backdating_tree.h.
 enum class NodeId : std::uint32_t {};
 inline constexpr NodeId kNoNode{0};

@@ -98,6 +98,15 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
                std::tuple(std::string_view(b.file->name), b.line, b.address);
     };
     std::size_t call = 0;
+    std::size_t jump = 0;
+    const auto write_jumps_before = [&](const Position* end) {
+        for (; jump < function.jumps.size(); ++jump) {
+            const Position& at = function.jumps[jump].position;
+            if (end != nullptr && order(at, *end) >= 0) return;
+            enter_file(at.file);
+            write_jump(function.jumps[jump]);
+        }
+    };
     const auto write_calls_before = [&](const Position* end) {
         for (; call < function.calls.size(); ++call) {
             const Position& at = function.calls[call].position;
@@ -108,11 +117,13 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
     };
     for (const CostRow& row : function.rows) {
         write_calls_before(&row.position);
+        write_jumps_before(&row.position);
         enter_file(row.position.file);
         write_position(row.position);
         write_costs(function.costs(row));
     }
     write_calls_before(nullptr);
+    write_jumps_before(nullptr);
 }
 
 void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow& call) {
@@ -127,6 +138,19 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
     write_target(call.target);
     write_position(call.position);
     write_costs(function.costs(call));
+}
+
+// The line behind has the position of the jump, and no costs.
+void CallgrindWriter::write_jump(const JumpRow& jump) {
+    if (jump.target.file != file_) write_file("jfi=", *jump.target.file);
+    if (jump.conditional) {
+        out_ << "jcnd=" << jump.followed << '/' << jump.executed << ' ';
+    } else {
+        out_ << "jump=" << jump.followed << ' ';
+    }
+    write_target(jump.target);
+    write_position(jump.position);
+    out_ << '\n';
 }
 
 // The format is made of lines: a line end in a name or an argument, or another control character, becomes a blank.

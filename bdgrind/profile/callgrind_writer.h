@@ -53,6 +53,7 @@ private:
     void write_cache(std::string_view name, const CacheGeometry& cache);
     void write_function(const FunctionProfile& function);
     void write_call(const FunctionProfile& function, const CallRow& call);
+    void write_jump(const JumpRow& jump);
     void write_text(std::string_view text);
     // Writes the number of a name. Returns whether the name is to follow.
     bool begin_name(std::string_view key, Names& names, std::uint32_t id);

@@ -71,6 +71,54 @@ void for_each_execution(const BlockCost& cost, Use use) {
     }
 }
 
+bool is_conditional_branch(const Exit& exit) {
+    return exit.branch == Branch::kTaken || exit.branch == Branch::kNotTaken;
+}
+
+// Whether leaving by `exit` is what a conditional branch did. Where VEX has turned it around, the jump has an exit
+// behind that of the branch.
+bool is_conditional(const Exit& exit) {
+    return std::ranges::any_of(exit.block->exits().first(exit.index + 1u), [&](const Exit& branch) {
+        return branch.instructions == exit.instructions && is_conditional_branch(branch);
+    });
+}
+
+// How often each conditional branch of a function was executed, by address.
+class ExecutedBranches {
+public:
+    explicit ExecutedBranches(std::span<BlockCost* const> blocks) {
+        for (const BlockCost* cost : blocks) add_those_of(*cost);
+        std::ranges::sort(branches_);
+    }
+
+    std::uint64_t at(Address address) const {
+        std::uint64_t sum = 0;
+        for (auto at = std::ranges::lower_bound(branches_, Branched{address, 0});
+             at != branches_.end() && at->first == address; ++at) {
+            sum += at->second;
+        }
+        return sum;
+    }
+
+private:
+    using Branched = std::pair<Address, std::uint64_t>;
+
+    // An exit was reached whenever the block was left there or later.
+    void add_those_of(const BlockCost& cost) {
+        std::uint64_t reached = 0;
+        for (std::size_t i = cost.block->exit_count; i-- > 0;) {
+            const Exit& exit = cost.block->exits()[i];
+            reached += cost.exits[i].taken;
+            // (An instruction with REP may have two.)
+            const bool is_first = i == 0 || !is_conditional(cost.block->exits()[i - 1]) ||
+                                  cost.block->exits()[i - 1].instructions != exit.instructions;
+            if (is_first && is_conditional_branch(exit)) branches_.push_back({exit.branch_address(), reached});
+        }
+    }
+
+    std::vector<Branched> branches_;
+};
+
 bool is_zero(ConstCosts costs) {
     return std::ranges::all_of(costs, [](std::uint64_t count) { return count == 0; });
 }
@@ -93,18 +141,30 @@ Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread
     const auto caller = [&arcs](ArcId id) { return arcs[id].site.from->context; };
     std::ranges::stable_sort(arcs_, [&](ArcId a, ArcId b) { return by_name(*caller(a), *caller(b)) < 0; });
 
+    for (const Jump& jump : engine.jumps()) {
+        if (jump.count != 0 && jump.site.from->context->thread() == thread) jumps_.push_back(&jump);
+    }
+    std::ranges::stable_sort(jumps_, [](const Jump* a, const Jump* b) {
+        return by_name(*a->site.from->context, *b->site.from->context) < 0;
+    });
+
     // Every arc's site is a block, so the functions are those of the blocks.
     std::size_t arc = 0;
+    std::size_t jump = 0;
     for (std::size_t block = 0; block < blocks_.size();) {
         const Context* context = blocks_[block]->context;
         const std::size_t first_block = block;
         while (block < blocks_.size() && blocks_[block]->context == context) ++block;
         const std::size_t first_arc = arc;
         while (arc < arcs_.size() && caller(arcs_[arc]) == context) ++arc;
+        const std::size_t first_jump = jump;
+        while (jump < jumps_.size() && jumps_[jump]->site.from->context == context) ++jump;
         functions_.push_back({context, std::span(blocks_).subspan(first_block, block - first_block),
-                              std::span(arcs_).subspan(first_arc, arc - first_arc)});
+                              std::span(arcs_).subspan(first_arc, arc - first_arc),
+                              std::span(jumps_).subspan(first_jump, jump - first_jump)});
     }
     BD_CHECK_OP(arc, ==, arcs_.size());
+    BD_CHECK_OP(jump, ==, jumps_.size());
 }
 
 Position Profile::position(const Block& block, std::size_t instruction) const {
@@ -120,6 +180,7 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
     function->context = source.context;
     function->rows.clear();
     function->calls.clear();
+    function->jumps.clear();
     function->width = totals_.size();
     values.clear();
 
@@ -159,6 +220,46 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
     sort_and_merge(function->calls, by_call, [&](CallRow& to, const CallRow& from) {
         to.calls += from.calls;
         add_values(to.costs, from.costs);
+    });
+    if (!source.jumps.empty()) collect_jumps(source, function);
+}
+
+void Profile::collect_jumps(const Source& source, FunctionProfile* function) const {
+    // A branch may be part of several blocks, but it was executed that often only once.
+    struct Made {
+        Address branch;
+        JumpRow row;
+    };
+    std::vector<Made> made;
+    for (const Jump* jump : source.jumps) {
+        const Block& from = *jump->site.from->block;
+        const Exit& exit = from.exits()[jump->site.exit];
+        const Position target = position(*jump->target, 0);
+        if (!kinds_.instructions && target.line == 0) continue;  // to nobody knows where
+        made.push_back({exit.branch_address(),
+                        {position(from, exit.instructions - 1u), target, is_conditional(exit), jump->count, 0}});
+    }
+    const auto by_jump = [](const JumpRow& a, const JumpRow& b) {
+        if (const auto order = by_place(a.position, b.position); order != 0) return order;
+        if (const auto order = by_place(a.target, b.target); order != 0) return order;
+        return a.conditional <=> b.conditional;
+    };
+    sort_and_merge(
+        made,
+        [&](const Made& a, const Made& b) {
+            const auto order = a.branch <=> b.branch;
+            return order != 0 ? order : by_jump(a.row, b.row);
+        },
+        [](Made& to, const Made& from) { to.row.followed += from.row.followed; });
+
+    const ExecutedBranches executed(source.blocks);
+    for (Made& jump : made) {
+        if (jump.row.conditional) jump.row.executed = executed.at(jump.branch);
+        function->jumps.push_back(jump.row);
+    }
+    sort_and_merge(function->jumps, by_jump, [](JumpRow& to, const JumpRow& from) {
+        to.followed += from.followed;
+        to.executed += from.executed;
     });
 }
 

@@ -34,10 +34,20 @@ struct CallRow {
     std::size_t costs;
 };
 
+// Jumps within the function.
+struct JumpRow {
+    Position position;
+    Position target;
+    bool conditional;
+    std::uint64_t followed;
+    std::uint64_t executed;  // of a conditional one, how often it could have been followed
+};
+
 struct FunctionProfile {
     const Context* context = nullptr;
     std::vector<CostRow> rows;   // sorted by position, which differs from row to row
     std::vector<CallRow> calls;  // sorted by position, then by callee
+    std::vector<JumpRow> jumps;  // sorted by position, then by target
     std::vector<std::uint64_t> cost_values;
     std::size_t width = 0;
 
@@ -73,14 +83,17 @@ private:
         const Context* context;
         std::span<BlockCost* const> blocks;
         std::span<const ArcId> arcs;
+        std::span<const Jump* const> jumps;
     };
 
     Position position(const Block& block, std::size_t instruction) const;
+    void collect_jumps(const Source& source, FunctionProfile* function) const;
 
     const Engine& engine_;
     PositionKinds kinds_;
     std::vector<BlockCost*> blocks_;  // sorted by context
     std::vector<ArcId> arcs_;         // sorted by context of the call site
+    std::vector<const Jump*> jumps_;  // sorted by context
     std::vector<Source> functions_;
     std::vector<std::uint64_t> totals_;
 };

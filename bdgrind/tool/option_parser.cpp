@@ -121,6 +121,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .separate_threads = given.separate_threads,
                         .dump_every = given.dump_every_bb,
                         .branch_sim = given.branch_sim,
+                        .collect_jumps = given.collect_jumps,
                         .bus_events = given.collect_bus,
                         .system_calls = given.collect_systime != SystemTime::kNo,
                         .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds};

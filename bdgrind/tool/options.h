@@ -79,6 +79,8 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
               "count atomic instructions (global bus events, Ge)")                                      \
     BD_OPTION(Unit, collect_systime, "collect-systime", SystemTime::kNo, "no|yes|msec|usec|nsec",       \
               "count system calls and the time in them, in this\nunit; yes: msec; nsec: also their processor time") \
+    BD_OPTION(Flag, collect_jumps, "collect-jumps", false, "no|yes",                                    \
+              "count jumps within functions, for viewers' arrows")                                      \
     BD_OPTION(Flag, branch_sim, "branch-sim", false, "no|yes",                                          \
               "predict branches (Bc Bcm Bi Bim)")                                                       \
     BD_OPTION_GROUP("caches")                                                                           \

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+from harness import GUESTS, SMALL_CACHES, SOURCE, Run, check_profile, run_tool
 
 ALWAYS = ["Ir", "Dr", "Dw"]
 MISSES = ["I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw"]
@@ -62,6 +62,38 @@ def test_branch_sim(tmp_path: Path) -> None:
     assert {event: alone.profile.totals[event] for event in branches} == {
         event: run.profile.totals[event] for event in branches
     }
+
+
+def test_collect_jumps(tmp_path: Path) -> None:
+    source = (SOURCE / "bdgrind" / "tests" / "guest" / "branches.S").read_text().splitlines()
+
+    def jumps(*options: str) -> set[tuple[str, str, str]]:
+        """How each jump is counted, and the texts of the lines from where and to where it goes."""
+        all_options = [*SMALL_CACHES, "--compress-pos=no", *options]
+        run = run_tool(tmp_path, [GUESTS / "branches"], all_options, name="".join(options))
+        assert check_profile(run.profile_path) == ""
+        found = re.findall(r"^(j[a-z]*=\S+) (.*)\n(.*)$", run.profile_path.read_text(), re.MULTILINE)
+        lines = [(count, int(at.split()[-1]), int(to.split()[-1])) for count, to, at in found]
+        return {(count, source[at - 1].strip(), source[to - 1].strip()) for count, at, to in lines}
+
+    expected = {
+        ("jcnd=99/100", "jnz .Lhundred", "dec %ecx"),
+        ("jcnd=19/20", "jb .Ltwenty", "inc %ecx"),
+        ("jcnd=4/5", "jb .Lnext", "mov table(,%rbx,8), %rax"),
+        ("jump=1", "jmp *end_of_main", "ret"),
+    }
+    assert jumps() == set()
+    assert jumps("--collect-jumps=yes") == expected
+    assert jumps("--collect-jumps=yes", "--dump-instr=yes", "--cache-sim=no") == expected
+
+
+def test_jumps_to_unknown_lines_are_left_out(tmp_path: Path) -> None:
+    options = ("--collect-jumps=yes", "--compress-pos=no")
+    by_line = run_workload(tmp_path, *options).profile_path.read_text()
+    by_address = run_workload(tmp_path, "--dump-instr=yes", *options).profile_path.read_text()
+    assert re.search(r"^jcnd=\S+ 0x\S+ 0$", by_address, re.MULTILINE), "libc has no lines here"
+    assert re.search(r"^jcnd=\S+ [1-9]", by_line, re.MULTILINE)
+    assert not re.search(r"^j[a-z]*=\S+ 0$", by_line, re.MULTILINE)
 
 
 def test_cache_geometry_is_described(tmp_path: Path) -> None:

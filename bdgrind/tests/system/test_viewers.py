@@ -17,6 +17,7 @@ SCREENSHOT = SOURCE / "docs" / "kcachegrind-screenshot.sh"
 FORMS: dict[str, list[str]] = {
     "lines": [],
     "instructions": ["--dump-instr=yes"],
+    "jumps": ["--dump-instr=yes", "--collect-jumps=yes"],
     "long names": ["--compress-strings=no", "--compress-pos=no"],
 }
 

@@ -58,7 +58,8 @@ protected:
     // Ir Dr Dw only.
     Engine engine_{{.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}},
                     .cache_sim = false,
-                    .contexts = {.separate_callers = true}}};
+                    .contexts = {.separate_callers = true},
+                    .collect_jumps = true}};
 };
 
 TEST_F(CallgrindWriterTest, AWholeFile) {
@@ -581,6 +582,54 @@ TEST(CallgrindWriterReadBack, EveryOptionTellsTheSame) {
         for (const auto& [place, costs] : contents.self) add(sum, costs);
         ASSERT_EQ(sum, contents.totals) << "seed " << seed;
     }
+}
+
+// A jump into another file and back (as inlining makes them), and a conditional one, followed once of two times. The
+// target comes first; the line behind is the position of the jump itself.
+TEST_F(CallgrindWriterTest, Jumps) {
+    const SourceFile& other = program_.symbols.file("inlined.h");
+    const Block& branch = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kTaken).op(4, 11).ends();
+    const Block& inlined = program_.code(main_, 0x1100).in(other).op(4, 5).ends();
+    trace_.thread(1).run_to(branch, 0, 1000, {}).run(inlined, 1000).run(branch, 1000).run(inlined, 1000);
+    replay();
+    EXPECT_EQ(body(kPlain),
+              "\n"
+              "ob=prog\n"
+              "fl=main.c\n"
+              "fn=main\n"
+              "fi=inlined.h\n"
+              "5 2\n"
+              "jfi=main.c\n"
+              "jump=1 10\n"
+              "5\n"
+              "fe=main.c\n"
+              "10 2\n"
+              "jfi=inlined.h\n"
+              "jcnd=1/2 5\n"
+              "10\n"
+              "11 1\n"
+              "jfi=inlined.h\n"
+              "jump=1 5\n"
+              "11\n");
+    EXPECT_EQ(body({.compress_strings = true, .compress_positions = true}, {.lines = true, .instructions = true}),
+              "\n"
+              "ob=(1) prog\n"
+              "fl=(1) main.c\n"
+              "fn=(1) main\n"
+              "fi=(2) inlined.h\n"
+              "+4352 +5 2\n"
+              "jfi=(1)\n"
+              "jump=1 -256 +5\n"
+              "* *\n"
+              "fe=(1)\n"
+              "-256 +5 2\n"
+              "jfi=(2)\n"
+              "jcnd=1/2 +256 -5\n"
+              "* *\n"
+              "+4 +1 1\n"
+              "jfi=(2)\n"
+              "jump=1 +252 -6\n"
+              "* *\n");
 }
 
 }  // namespace

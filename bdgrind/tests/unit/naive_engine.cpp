@@ -107,7 +107,11 @@ public:
             return;
         }
         see_indirect_branch(record);
+        const std::size_t handlers = flows_[thread_].size();
+        const std::optional<Site> last = flow().last;
+        changes_ = 0;
         find_calls(record);
+        if (last && changes_ == 0 && handlers == flows_[thread_].size()) see_jump(*last, record);
         execute(record);
         flow().last = Site{record.block, flow().context, record.exit};
     }
@@ -338,6 +342,7 @@ private:
             now.others.erase(now.others.begin() + static_cast<std::ptrdiff_t>(i));
             put_aside(now);
             static_cast<Stack&>(now) = trial;
+            ++changes_;
             now.stack_pointer = pointer;
             return true;
         }
@@ -387,6 +392,7 @@ private:
 
     void begin_at_root(Flow& flow, const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
+        ++changes_;
         leave_root(flow, flow);
         flow.context = {block.function};
         flow.payer.reset();
@@ -400,6 +406,7 @@ private:
 
     void call(Flow& flow, unsigned callee, Site site, Address stack_pointer,
               std::optional<Address> return_address) {
+        ++changes_;
         if (flow.payer) site = *flow.payer;
         const unsigned function = scenario_.blocks[callee].function;
         Call call{stack_pointer, return_address, {}, flow.context, flow.payer, function};
@@ -439,6 +446,7 @@ private:
     }
 
     void leave(Flow& flow, Stack& stack) {
+        ++changes_;
         stack.context = stack.calls.back().caller_context;
         stack.payer = stack.calls.back().caller_payer;
         const unsigned function = stack.calls.back().function;
@@ -467,6 +475,14 @@ private:
         count(Event::kBi);
         if (targets_[branch % 512] != target) count(Event::kBim);
         targets_[branch % 512] = target;
+    }
+
+    // From where the latest block of this flow ended: neither a call nor a return.
+    void see_jump(const Site& from, const Scenario::Record& record) {
+        if (exit_of(from).jump != JumpKind::kJump) return;
+        const Address behind = block_of(from).instruction_address(exit_of(from).instructions);
+        if (scenario_.blocks[record.block].address == behind || flow().payer || !flow().collecting) return;
+        ++costs_.jumps[{from.block, from.context, from.exit, record.block}];
     }
 
     // The instruction at `branch` branched, or did not.
@@ -643,6 +659,7 @@ private:
     std::map<std::string, int> counters_;  // how far conditional branches tend to be taken, 0 to 3
     std::string history_ = "0000000";     // of them, the latest last; 1: taken
     std::map<Address, Address> targets_;   // of indirect branches
+    unsigned changes_ = 0;  // calls, returns and changes of stacks, before the latest block
     InstructionKey payer_{};  // the instruction that runs, or pays for it
     RunCosts costs_;
 };
@@ -666,6 +683,11 @@ void print(std::ostream& out, const char* what) {
 void print(std::ostream& out, const ArcKey& key) {
     out << "arc from block " << key.block << " exit " << key.exit << " in context " << key.context
         << " to block " << key.callee_block << " in context " << key.callee_context;
+}
+
+void print(std::ostream& out, const JumpKey& key) {
+    out << "jump from block " << key.block << " exit " << key.exit << " in context " << key.context << " to block "
+        << key.target_block;
 }
 
 constexpr int kMostLines = 12;
@@ -719,7 +741,7 @@ RunCosts run_naively(const Scenario& scenario, std::size_t records) {
     return engine.finish();
 }
 
-std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events) {
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps) {
     Differences result(events);
     result.compare("totals", expected.totals, actual.totals);
     for_each_pair(
@@ -729,6 +751,11 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
         if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
         result.compare(key, a.inclusive, b.inclusive);
     });
+    if (with_jumps) {
+        for_each_pair(expected.jumps, actual.jumps, [&](const JumpKey& key, std::uint64_t a, std::uint64_t b) {
+            if (a != b) result.report(key, "made", a, b);
+        });
+    }
     return result.text();
 }
 

@@ -54,6 +54,14 @@ struct ArcKey {
     auto operator<=>(const ArcKey&) const = default;
 };
 
+struct JumpKey {
+    unsigned block;
+    ContextKey context;
+    unsigned exit;
+    unsigned target_block;
+    auto operator<=>(const JumpKey&) const = default;
+};
+
 struct ArcCounts {
     std::uint64_t calls = 0;
     Counts inclusive{};
@@ -65,12 +73,14 @@ struct RunCosts {
     Counts totals{};
     std::map<InstructionKey, Counts> self;
     std::map<ArcKey, ArcCounts> arcs;
+    std::map<JumpKey, std::uint64_t> jumps;
 };
 
 // The first `records` records of the scenario.
 RunCosts run_naively(const Scenario& scenario, std::size_t records);
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.
-std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events);
+// Jumps only if `with_jumps`.
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps);
 
 }  // namespace bd::test

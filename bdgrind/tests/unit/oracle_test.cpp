@@ -89,6 +89,7 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
             .separate_threads = variant.separate_threads,
             .dump_every = variant.dump_every,
             .branch_sim = variant.branches,
+            .collect_jumps = variant.branches,
             .bus_events = all_events,
             .system_calls = all_events,
             .system_cpu_time = all_events};
@@ -136,6 +137,11 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, test::RunCosts& co
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }
+    for (const Jump& jump : engine.jumps()) {
+        const BlockCost& from = *jump.site.from;
+        if (jump.count == 0 || !meant(from)) continue;
+        costs.jumps[{from.block->id, key_of(*from.context), jump.site.exit, jump.target->id}] += jump.count;
+    }
 }
 
 // How the engine differs from the naive one after so many records.
@@ -146,7 +152,7 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     replay(
         engine, built, records, variant,
         [&](std::uint32_t thread) { add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
-    return differences(run_naively(scenario, records), costs, engine.events());
+    return differences(run_naively(scenario, records), costs, engine.events(), variant.branches);
 }
 
 // The shortest beginning of a run that differs.
@@ -252,6 +258,7 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
     std::uint64_t recursive = 0;
     std::uint64_t deeper = 0;
     std::uint64_t with_callers = 0;
+    std::uint64_t jumps = 0;
     std::size_t common = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 300; ++seed) {
@@ -261,6 +268,7 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
             markers[record.marker] += record.is_marker ? 1 : 0;
         const test::RunCosts costs = run_naively(scenario, scenario.records.size());
         for (std::size_t i = 0; i < kEventCount; ++i) totals[i] += costs.totals[i];
+        for (const auto& [key, count] : costs.jumps) jumps += count;
         for (const auto& [key, counts] : costs.arcs) {
             calls += counts.calls;
             if (key.context.function == key.callee_context.function) recursive += counts.calls;
@@ -270,6 +278,7 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
     }
     for (std::size_t i = 0; i < kEventCount; ++i) EXPECT_GT(totals[i], 500u) << kEvents[i].name;
     EXPECT_GT(calls, 5'000u);
+    EXPECT_GT(jumps, 1'000u);
     EXPECT_GT(recursive, 500u);
     EXPECT_GT(deeper, 500u);
     EXPECT_GT(with_callers, 500u);

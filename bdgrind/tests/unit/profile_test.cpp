@@ -46,6 +46,11 @@ protected:
                                 text(call.target) + ", " + std::to_string(call.calls) +
                                 text(function.costs(call)));
             }
+            for (const JumpRow& jump : function.jumps) {
+                lines.push_back("  " + text(jump.position) + " jumps to " + text(jump.target) + ": " +
+                                std::to_string(jump.followed) +
+                                (jump.conditional ? " of " + std::to_string(jump.executed) : ""));
+            }
         }
         return lines;
     }
@@ -71,7 +76,12 @@ protected:
     Function& main_ = program_.function("main");
     Function& f_ = program_.function("f");
     Trace trace_;
-    Engine engine_{{.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}, .cache_sim = false}};
+    Engine engine_;
+
+    explicit ProfileTest(bool collect_jumps = false)
+        : engine_({.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}},
+                   .cache_sim = false,
+                   .collect_jumps = collect_jumps}) {}
 };
 
 TEST_F(ProfileTest, CostsOfALineAddUp) {
@@ -232,6 +242,59 @@ TEST_F(ProfileTest, NothingExecutedIsAnEmptyProfile) {
     const Profile profile(engine_, kLines);
     EXPECT_EQ(profile.function_count(), 0u);
     EXPECT_EQ(text(profile.totals()), ": 0 0 0");
+}
+
+class JumpProfileTest : public ProfileTest {
+protected:
+    JumpProfileTest() : ProfileTest(true) {}
+};
+
+// The branch at 0x1004 is executed 3 times within the block and twice where that is entered in the middle, and
+// followed twice and once: 3 of 5.
+TEST_F(JumpProfileTest, AConditionalJumpSaysHowOftenItWasExecuted) {
+    const auto code = [&](Address address) { return program_.code(main_, address); };
+    const Block& whole = code(0x1000).op(4, 10).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
+    const Block& its_end = code(0x1004).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
+    const Block& target = code(0x1100).op(4, 20).ends();
+    trace_.thread(1);
+    trace_.run_to(whole, 0, 1000, {}).run(target, 1000);
+    trace_.run_to(whole, 0, 1000, {}).run(target, 1000);
+    trace_.run(whole, 1000);
+    trace_.run_to(its_end, 0, 1000, {}).run(target, 1000);
+    trace_.run(its_end, 1000);
+    replay();
+    EXPECT_EQ(text(kInstructions),
+              (Lines{"prog prog.c main", "  prog.c:0 0x1000: 3 0 0", "  prog.c:0 0x1004: 5 0 0",
+                     "  prog.c:0 0x1008: 2 0 0", "  prog.c:0 0x1100: 3 0 0",
+                     "  prog.c:0 0x1004 jumps to prog.c:0 0x1100: 3 of 5",
+                     "  prog.c:0 0x1008 jumps to prog.c:0 0x1004: 1",
+                     "  prog.c:0 0x1100 jumps to prog.c:0 0x1000: 2",
+                     "  prog.c:0 0x1100 jumps to prog.c:0 0x1004: 1"}));
+}
+
+// The jump of a branch that VEX has turned around is made at the block's end. Left at its own exit, it went on.
+TEST_F(JumpProfileTest, AConditionalJumpTurnedAroundIsFollowedBehindItsExit) {
+    const Block& block = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kNotTaken).ends();
+    const Block& behind = program_.code(main_, 0x1004).op(4, 11).ends();
+    trace_.thread(1).run(block, 1000).run(block, 1000).run_to(block, 0, 1000, {}).run(behind, 1000);
+    replay();
+    EXPECT_EQ(text(kLines), (Lines{"prog prog.c main", "  prog.c:10: 3 0 0", "  prog.c:11: 1 0 0",
+                                   "  prog.c:10 jumps to prog.c:10: 2 of 3"}));
+}
+
+TEST_F(JumpProfileTest, JumpsOfALineAddUp) {
+    // Two branches of line 10 to line 20: followed once and twice, executed 3 and 2 times.
+    const Block& block = program_.code(main_, 0x1000)
+                             .op(4, 10).may_exit(kJump, Branch::kTaken)
+                             .op(4, 10).may_exit(kJump, Branch::kTaken)
+                             .ends();
+    const Block& target = program_.code(main_, 0x1100).op(4, 20).ends();
+    trace_.thread(1).run_to(block, 0, 1000, {}).run(target, 1000);
+    for (int i = 0; i < 2; ++i) trace_.run_to(block, 1, 1000, {}).run(target, 1000);
+    replay();
+    EXPECT_EQ(text(kLines), (Lines{"prog prog.c main", "  prog.c:10: 5 0 0", "  prog.c:20: 3 0 0",
+                                   "  prog.c:10 jumps to prog.c:20: 3 of 5",
+                                   "  prog.c:20 jumps to prog.c:10: 2"}));
 }
 
 }  // namespace
