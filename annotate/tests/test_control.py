@@ -41,14 +41,9 @@ def wishes(text):
     return bd_control.parse_command_line(text.split())
 
 
-def test_without_an_option_runs_are_listed():
-    assert wishes("").list_runs and wishes("program 12").list_runs
-    assert not wishes("-s").list_runs and not wishes("-z").list_runs
-
-
 @pytest.mark.parametrize("text, field, value", [
-    ("-l", "list_runs", True),
-    ("--list", "list_runs", True),
+    ("-l", "folder", True),
+    ("--long", "folder", True),
     ("-s", "state", True),
     ("--stat", "state", True),
     ("-b", "stacks", True),
