@@ -141,6 +141,25 @@ def test_all_kinds_of_dumps_at_once(tmp_path: Path) -> None:
     assert_parts_add_up(parts, steer(tmp_path, script, group="NO"))
 
 
+def jumps_followed(divided: Divided) -> list[int]:
+    """How many, of all jumps and of all conditional ones. (A part does not write how often one was
+    executed that it never saw followed.)"""
+    text = "".join(file.path.read_text() for file in divided.files)
+    counts = (re.findall(rf"^{kind}=(\d+)", text, re.MULTILINE) for kind in ("jump", "jcnd"))
+    return [sum(map(int, count)) for count in counts]
+
+
+def test_branches_jumps_and_atomic_instructions_add_up(tmp_path: Path) -> None:
+    options = ("--branch-sim=yes", "--collect-jumps=yes", "--collect-bus=yes")
+    script = "!a<b!0c>(d!0!e)0f"
+    parts = steer(tmp_path, script, "--dump-after=touch", *options)
+    undivided = steer(tmp_path, script, *options, group="NO")
+    assert {"Bcm", "Bim", "Ge"} < undivided.files[0].profile.totals.keys()
+    assert_parts_add_up(parts, undivided)
+    assert jumps_followed(parts) == jumps_followed(undivided)
+    assert min(jumps_followed(parts)) > 0
+
+
 def test_parts_of_a_larger_program_add_up(tmp_path: Path) -> None:
     """C++ with exceptions: calls that are left by unwinding, and dumped before and after."""
     options = ("--dump-before=*catch*", "--dump-after=*throw*", "--dump-every-bb=20000")
