@@ -211,13 +211,15 @@ std::size_t Engine::words_to_next_dump(Batch batch) const {
     return words;
 }
 
-void Engine::keep_thread(std::uint32_t thread) {
+void Engine::start_in_child(std::uint32_t thread) {
     for (std::size_t id = 0; id < state_.threads.size(); ++id) {
         if (id == thread) continue;
         for (const auto& execution : state_.threads[id]) state_.calls.abandon(*execution);
         while (!state_.threads[id].empty()) state_.leave_execution(state_.threads[id]);
     }
     if (state_.thread != thread) state_.current = nullptr;
+    replay_->disown();
+    zero(0);
 }
 
 void Engine::finish() {

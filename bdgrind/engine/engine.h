@@ -111,6 +111,9 @@ public:
     // Empties the caches, as if every line were evicted.
     virtual void flush() = 0;
 
+    // Nobody is charged any more for the lines that are cached.
+    virtual void disown() = 0;
+
     static std::unique_ptr<Replay> make(EngineState& state);
 };
 
@@ -136,8 +139,9 @@ public:
     // Forgets all counts of a guest thread (0: of all); what is open and what is cached stays. Implies settle().
     void zero(std::uint32_t thread) { state_.zero(thread); }
 
-    // After a fork only this guest thread is left.
-    void keep_thread(std::uint32_t thread);
+    // This process is a child that has just been forked: only this guest thread is left. What the parent has counted,
+    // and what is to be charged for the lines that it has loaded, is its matter.
+    void start_in_child(std::uint32_t thread);
 
     // The end: evicts all lines and leaves all calls. To be called once; no replay after it.
     void finish();

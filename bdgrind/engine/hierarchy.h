@@ -106,6 +106,20 @@ public:
         }
     }
 
+    // All lines stay, but nobody is charged for them any more.
+    void disown() {
+        if constexpr (kUse) {
+            for (FirstLevel* cache : {&i1_, &d1_}) {
+                for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
+                    if (cache->lines[index] != kNoLine) sink_.disown(&cache->lines.use_of(index).owner);
+                }
+            }
+            for (std::uint32_t index = 0; index < ll_.size(); ++index) {
+                if (ll_[index] != kNoLine) sink_.disown(&ll_.use_of(index).owner);
+            }
+        }
+    }
+
 private:
     using Mask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
 

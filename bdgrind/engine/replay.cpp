@@ -30,6 +30,7 @@ public:
 
     std::size_t run(Batch batch) override;
     void flush() override { caches_.flush(); }
+    void disown() override { caches_.disown(); }
 
     // The caches' sink.
 
@@ -56,6 +57,11 @@ public:
             counts[4] += accesses;
         }
         state_.tree.release(owner.node);
+    }
+
+    void disown(Owner* owner) {
+        if (owner->node != kNoNode) state_.tree.release(owner->node);
+        *owner = {};
     }
 
     void settle_fetches() {
@@ -105,6 +111,7 @@ public:
 
     std::size_t run(Batch batch) override;
     void flush() override {}
+    void disown() override {}
 
 private:
     EngineState& state_;

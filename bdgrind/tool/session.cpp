@@ -113,8 +113,7 @@ const Engine& Session::settled_engine() {
 
 void Session::start_in_child(ThreadId thread) {
     trace_in_child();
-    engine_.keep_thread(thread);
-    engine_.zero(0);
+    engine_.start_in_child(thread);
     dumps_.start_in_child();
 }
 

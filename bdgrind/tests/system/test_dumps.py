@@ -281,6 +281,16 @@ def test_a_child_counts_from_the_fork(tmp_path: Path) -> None:
         assert_sound(file)
 
 
+def test_a_child_is_not_charged_for_its_parents_lines(tmp_path: Path) -> None:
+    """Each line is charged once, in the process that has loaded it."""
+    command = [str(GUESTS / "steer"), "zF(z)|c", "BD"]
+    for file in run_divided(tmp_path, command).files:
+        for function in ("touch", "level0", "split"):
+            loaded = sum(file.own(function, event) for event in ("I1mr", "D1mr", "D1mw"))
+            assert file.own(function, "EvLine1") == loaded
+        assert file.own("touch", "D1mr") == (3 if file.ending else 26 + 26)
+
+
 def test_a_childs_own_name_by_percent_p(tmp_path: Path) -> None:
     options = [*SMALL_CACHES, f"--bdgrind-out-file={tmp_path}/out.%p", "--dump-before=level1"]
     run_tool(tmp_path, [GUESTS / "steer", "d(a)Fe(f)|g(h)(i)", "BD"], options)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import SMALL_CACHES, SOURCE, Run, check_profile, run_tool, steady_environment
+from harness import GUESTS, SMALL_CACHES, SOURCE, Run, check_profile, run_tool, steady_environment
+from profile_reader import read_profile
 from test_determinism import without_pid
 
 EXAMPLE = SOURCE / "docs" / "example"
@@ -38,6 +39,12 @@ PYTHON = (
 PERL = (
     "my %count; $count{$_ * 7919 % 1013}++ for 1 .. 20000; "
     'print join(" ", (map { "$_=$count{$_}" } sort { $a <=> $b } keys %count)[0 .. 50]), "\\n";'
+)
+
+# Compiled at run time: a loop as hot as this one is worth it.
+JAVASCRIPT = (
+    "let sum = 0; for (let i = 0; i < 300000; ++i) sum = (sum * 31 + i) % 1000003; "
+    "console.log(sum);"
 )
 
 C_SOURCE = """
@@ -89,6 +96,7 @@ PROGRAMS = [
     Program("python3", lambda _: ["/usr/bin/python3", "-S", "-c", PYTHON]),
     Program("perl", lambda _: ["/usr/bin/perl", "-e", PERL]),
     Program("cc1", compiler, twice=False),
+    Program("node", lambda _: ["/usr/bin/node", "-e", JAVASCRIPT], twice=False),
     Program(
         "xz with two threads",
         lambda _: ["/usr/bin/xz", "-1", "-T2", "--block-size=100000", "-c"],
@@ -123,6 +131,24 @@ def test_program(program: Program, tmp_path: Path) -> None:
     if program.twice:
         again = run_program(program, tmp_path, "bdgrind", "again")
         assert without_pid(run.profile_path) == without_pid(again.profile_path)
+
+
+def test_children_of_a_program(tmp_path: Path) -> None:
+    """fork, vfork and exec, posix_spawn: a file each, of the process itself or of what it became."""
+    command = [str(GUESTS / "forks")]
+    options = [*SMALL_CACHES, "--trace-children=yes", f"--bdgrind-out-file={tmp_path}/out.%p"]
+    run = run_tool(tmp_path, command, options)
+    assert run.status == run_tool(tmp_path, command, tool="none", name="none").status == 0
+    commands = []
+    for path in tmp_path.glob("out.*"):
+        assert check_profile(path) == ""
+        profile = read_profile(path)
+        assert profile.header["pid"] == [path.suffix[1:]]
+        commands += profile.header["cmd"]
+        if profile.calls_to("in_child"):
+            assert profile.calls_to("in_child") == 7
+            assert profile.calls_to("before") == profile.calls_to("after") == 0
+    assert sorted(commands) == sorted(2 * ["/bin/sh -c exit 7"] + 2 * command)
 
 
 @pytest.mark.parametrize("version", ["wasteful", "repaired"])

@@ -55,6 +55,7 @@ struct FakeSink {
             {level == Level::kFirst ? '1' : 'L', index_of(whose.node), accesses, used, line_bytes});
     }
     void settle_fetches() { ++settled; }
+    void disown(Owner* whose) { *whose = {}; }
 
     std::vector<Evicted> take() { return std::exchange(evicted, {}); }
 };
@@ -121,6 +122,15 @@ TYPED_TEST(HierarchyTest, AnAccessMissesBothLevelsThenHits) {
 TYPED_TEST(HierarchyTest, OneByteUsedOfALine) {
     this->caches_.data(1, 0x1007, 1);
     EXPECT_EQ(this->caches_.flush(), by_level(List{{'1', 1, 1, 1, 64}, {'L', 1, 1, 1, 64}}));
+}
+
+TYPED_TEST(HierarchyTest, DisownedLinesStayCachedWithTheirUse) {
+    this->caches_.data(1, 0x1000, 4);
+    this->caches_.fetch(2, 0x2000, 4);
+    this->caches_.hierarchy.disown();
+    EXPECT_EQ(this->caches_.data(3, 0x1004, 4), kHit);
+    EXPECT_EQ(this->caches_.flush(),
+              by_level(List{{'1', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}, {'1', 0, 1, 4, 64}, {'L', 0, 1, 4, 64}}));
 }
 
 TYPED_TEST(HierarchyTest, BytesTouchedTwiceAreUsedOnceAndAccessesAreCounted) {

@@ -335,7 +335,7 @@ TEST_F(ReplayTest, ACallEnteredBeforeCollectingHasWhatIsCollectedInIt) {
     replay();
     EXPECT_EQ(calls(main_, f_), 0u);
     EXPECT_EQ(calls(f_, g_), 1u);
-    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
     EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
     EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4);
 }
@@ -490,6 +490,29 @@ TEST_F(ReplayTest, StatsCountNodesCallsAndArcs) {
     EXPECT_EQ(stats.tree.made, 3u);
     EXPECT_EQ(stats.tree.most_live, 3u);
     EXPECT_EQ(stats.tree.live, 0u);
+}
+
+TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
+    // Thread 2 is gone in the child. f is still open in thread 1, and line 0x100 still cached.
+    const Block& f_begins = program_.entry(f_, 0x2010).op().reads(8).ends(kJump);
+    trace_.thread(2).run(main_reads_, 5000, {0x300}).thread(1).run(main_calls_, 1000).run(f_begins, 992, {0x100});
+    engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
+    engine_->replay(trace_.all());
+    engine_->start_in_child(1);
+    EXPECT_EQ(events_of(engine_->totals(0)), Events{});
+
+    // The child reads another line, which drives the parent's out of D1.
+    trace_ = Trace();
+    trace_.thread(1).run(f_calls_, 992).run(g_reads_, 984, {0x200});
+    engine_->replay(trace_.all());
+    engine_->finish();
+    EXPECT_EQ(calls(main_, f_), 0u);
+    EXPECT_EQ(calls(f_, g_), 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+    EXPECT_EQ(below(f_, g_)["EvLine1"], 2u) << "its code and 0x200";
+    EXPECT_EQ(events_of(engine_->totals(0))["D1mr"], 1u);
+    EXPECT_EQ(events_of(engine_->totals(0))["EvLine1"], 2u);
+    EXPECT_EQ(events_of(engine_->totals(0))["EvLine2"], 2u);
 }
 
 TEST_F(ReplayTest, ABlockOfNoThreadIsOurOwnMistake) {
