@@ -335,7 +335,7 @@ TEST_F(ReplayTest, ACallEnteredBeforeCollectingHasWhatIsCollectedInIt) {
     replay();
     EXPECT_EQ(calls(main_, f_), 0u);
     EXPECT_EQ(calls(f_, g_), 1u);
-    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
     EXPECT_EQ(below(main_, f_)["D1mr"], 1u);
     EXPECT_EQ(below(main_, f_)["UsByte1"], 8u + 4);
 }
@@ -508,7 +508,7 @@ TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
     engine_->finish();
     EXPECT_EQ(calls(main_, f_), 0u);
     EXPECT_EQ(calls(f_, g_), 1u);
-    EXPECT_EQ(below(main_, f_)["Ir"], 1u);
+    EXPECT_EQ(below(main_, f_)["Ir"], 2u);
     EXPECT_EQ(below(f_, g_)["EvLine1"], 2u) << "its code and 0x200";
     EXPECT_EQ(events_of(engine_->totals(0))["D1mr"], 1u);
     EXPECT_EQ(events_of(engine_->totals(0))["EvLine1"], 2u);
