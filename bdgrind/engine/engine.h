@@ -37,6 +37,8 @@ struct EngineConfig {
     bool collect_at_start = true;      // whether threads and signal handlers begin with collecting costs
     bool separate_threads = false;     // whether costs are kept apart by guest thread
     std::uint64_t dump_every = 0;      // a request after each so many blocks; 0: never
+    bool write_back = false;           // tells misses apart that have to write a line to memory first
+    bool prefetch = false;             // into LL; both only of effect with cache_sim
     bool branch_sim = false;           // predicts branches
     bool collect_jumps = false;        // counts jumps within functions
     bool bus_events = false;           // counts atomic instructions

@@ -17,6 +17,7 @@ enum class EventGroup : std::uint8_t {
     kMisses,
     kUse1,
     kUse2,
+    kWriteBacks,
     kBranches,
     kBus,
     kSystemCalls,
@@ -46,6 +47,9 @@ enum class EventGroup : std::uint8_t {
     X(EvLine2, kUse2, false, "LL lines evicted")                                         \
     X(UsByte2, kUse2, false, "LL bytes used of evicted lines")                           \
     X(Access2, kUse2, false, "LL accesses to evicted lines")                             \
+    X(ILdmr, kWriteBacks, false, "LL instruction fetch misses with a write-back")        \
+    X(DLdmr, kWriteBacks, false, "LL data read misses with a write-back")                \
+    X(DLdmw, kWriteBacks, false, "LL data write misses with a write-back")               \
     X(Bc, kBranches, true, "Conditional branches executed")                              \
     X(Bcm, kBranches, true, "Conditional branches mispredicted")                         \
     X(Bi, kBranches, true, "Indirect branches executed")                                 \

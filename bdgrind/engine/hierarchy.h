@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/byte_mask.h"
+#include "engine/cache_extras.h"
 #include "engine/cache_lines.h"
 #include "engine/geometry.h"
 #include "engine/types.h"
@@ -31,7 +32,12 @@ namespace bd {
 enum class Level : std::uint8_t { kFirst, kLast };
 
 // The furthest that an access had to go.
-enum class Outcome : std::uint8_t { kHit, kFirstMiss, kLastMiss };
+enum class Outcome : std::uint8_t {
+    kHit,
+    kFirstMiss,
+    kLastMiss,
+    kDirtyMiss,  // a last miss that drove out a line which had to be written to memory first
+};
 
 // Who pays for a line: nobody, if it was loaded while costs were not collected.
 struct Owner {
@@ -48,12 +54,19 @@ inline bool is_common(const CacheGeometries& caches) {
 }
 
 // `kCommon`: the caches are is_common(). `kUse`: lines keep track of their use and the sink is told of evictions.
-template <bool kCommon, bool kUse, class Sink>
+// `kExtras`: there may be dirty lines and prefetches.
+template <bool kCommon, bool kUse, class Sink, bool kExtras = false>
 class Hierarchy {
 public:
-    Hierarchy(const CacheGeometries& caches, Sink& sink)
-        : sink_(sink), i1_(caches.i1), d1_(caches.d1), ll_(caches.ll), ll_bits_(caches.ll.line_bits()) {
+    Hierarchy(const CacheGeometries& caches, Sink& sink, CacheExtrasConfig extras = {})
+        : sink_(sink),
+          i1_(caches.i1),
+          d1_(caches.d1),
+          ll_(caches.ll),
+          ll_bits_(caches.ll.line_bits()),
+          extras_(caches, extras) {
         BD_CHECK(!kCommon || is_common(caches));
+        BD_CHECK(kExtras || (!extras.write_back && !extras.prefetch));
     }
 
     // One data access; `size` >= 1, and it may cover any number of lines. data_hit() is the short way: it does
@@ -61,6 +74,15 @@ public:
     bool data_hit(Address address, std::uint32_t size) { return d1_.hit(address, size); }
     Outcome data(Address address, std::uint32_t size) {
         return d1_.hit_elsewhere(address, size) ? Outcome::kHit : access(d1_, address, size);
+    }
+
+    // The same for a write, where dirty lines matter; there is no short way then.
+    Outcome write(Address address, std::uint32_t size) {
+        static_assert(kExtras);
+        extras_.writes = true;
+        const Outcome outcome = access(d1_, address, size);
+        extras_.writes = false;
+        return outcome;
     }
 
     // One instruction fetch.
@@ -104,6 +126,7 @@ public:
             if constexpr (kUse) retire_last(ll_.use_of(index));
             ll_.clear(index);
         }
+        if constexpr (kExtras) extras_.clear();
     }
 
     // All lines stay, but nobody is charged for them any more.
@@ -208,10 +231,15 @@ private:
         for_each_part(cache, address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
             if (!cache.promote(line)) {
                 outcome = std::max(outcome, load(cache, line, offset, bytes));
-            } else if constexpr (kUse) {
+                return;
+            }
+            if constexpr (kUse) {
                 FirstUse& use = *cache.front(line).use;
                 use.bytes |= Mask::range(offset, bytes);
                 ++use.accesses;
+            }
+            if constexpr (kExtras) {
+                if (extras_.writes) extras_.first_dirty[cache.lines.find(line)] = true;
             }
         });
         return outcome;
@@ -242,16 +270,26 @@ private:
             // What goes next from this set will be merged there.
             __builtin_prefetch(&ll_.use_of(cache.lines.oldest_use(line).ll_index), 1);
         }
+        if constexpr (kExtras) {
+            if (extras_.write_back && &cache == &d1_) replace_in_first(place.index, place.evicted);
+        }
         cache.make_front(line, place.index);
         // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
         Outcome outcome = Outcome::kFirstMiss;
         const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
         const Address last = (address + size - 1) >> ll_bits();
         for (Address number = address >> ll_bits(); number <= last; ++number) {
+            if constexpr (kExtras) {
+                if (extras_.prefetch) prefetch(LineNumber{number});
+            }
             std::uint32_t index = ll_.use(LineNumber{number});
             if (index == LastLines::kAbsent) {
                 index = load_last(LineNumber{number});
-                outcome = Outcome::kLastMiss;
+                Outcome missed = Outcome::kLastMiss;
+                if constexpr (kExtras) {
+                    if (extras_.drove_out_dirty) missed = Outcome::kDirtyMiss;
+                }
+                outcome = std::max(outcome, missed);
             }
             if constexpr (kUse) cache.lines.use_of(place.index).ll_index = index;
         }
@@ -270,7 +308,46 @@ private:
             }
             use = LastUse{.owner = owner};
         }
+        if constexpr (kExtras) {
+            if (extras_.write_back) replace_in_last(place.index, place.evicted);
+        }
         return place.index;
+    }
+
+    // `missed` is looked for in LL. A line that is prefetched belongs to the access that gave rise to it; what it
+    // drives out is nobody's miss.
+    void prefetch(LineNumber missed) {
+        const LineNumber line = extras_.streams.see(missed);
+        if (line != kNoLine && ll_.use(line) == LastLines::kAbsent) load_last(line);
+    }
+
+    // The place of D1 has got a new line instead of `evicted`, which is written back to LL as a whole, as far as it is
+    // still there. (Where it is not, memory gets it, which costs no miss.)
+    void replace_in_first(std::uint32_t place, LineNumber evicted) {
+        if (extras_.first_dirty[place]) {
+            for_each_last_line(d1_, evicted, [this](LineNumber line) {
+                const std::uint32_t index = ll_.find(line);
+                if (index != LastLines::kAbsent) extras_.last_dirty[index] = true;
+            });
+        }
+        extras_.first_dirty[place] = extras_.writes;
+    }
+
+    // The same in LL. What a copy in D1 has gathered belongs to the line, as its use does.
+    void replace_in_last(std::uint32_t place, LineNumber evicted) {
+        bool& dirty = extras_.last_dirty[place];
+        extras_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
+        dirty = false;
+    }
+
+    bool has_dirty_copy(LineNumber last) const {
+        const Address start = static_cast<Address>(last) << ll_bits();
+        const Address end = start + (Address{1} << ll_bits());
+        for (Address at = start; at < end; at += d1_.line_bytes()) {
+            const std::uint32_t index = d1_.lines.find(LineNumber{at >> d1_.line_bits()});
+            if (index != FirstLines::kAbsent && extras_.first_dirty[index]) return true;
+        }
+        return false;
     }
 
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
@@ -335,6 +412,7 @@ private:
     FirstLevel d1_;
     LastLines ll_;
     unsigned ll_bits_;
+    [[no_unique_address]] std::conditional_t<kExtras, CacheExtras, NoCacheExtras> extras_;
 };
 
 }  // namespace bd

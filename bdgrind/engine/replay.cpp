@@ -14,7 +14,7 @@
 namespace bd {
 namespace {
 
-// Where nothing but caches is asked for.
+// Where nothing but caches is asked for, without extras.
 struct NoWatch {
     explicit NoWatch(EngineState&) {}
 };
@@ -22,11 +22,15 @@ template <class Watch>
 constexpr bool kWatches = !std::is_same_v<Watch, NoWatch>;
 
 // Runs the trace through the caches and charges what happens there to the instruction that runs and to the calls
-// that are open. `Watch`: BranchWatch or NoWatch.
+// that are open. `Watch`: BranchWatch, and the caches may have extras, or NoWatch.
 template <bool kCommon, bool kUse, class Watch>
 class CacheReplay final : public Replay {
 public:
-    explicit CacheReplay(EngineState& state) : state_(state), caches_(state.config.caches, *this), watch_(state) {}
+    explicit CacheReplay(EngineState& state)
+        : state_(state),
+          caches_(state.config.caches, *this,
+                  {.write_back = state.config.write_back, .prefetch = state.config.prefetch}),
+          watch_(state) {}
 
     std::size_t run(Batch batch) override;
     void flush() override { caches_.flush(); }
@@ -75,6 +79,11 @@ private:
                   column(Event::kUsByte1) == column(Event::kAcCost1) + 3 &&
                   column(Event::kAccess1) == column(Event::kAcCost1) + 4 &&
                   column(Event::kAccess2) == column(Event::kAcCost2) + 4);
+    static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
+                  column(Event::kDLdmw) == column(Event::kILdmr) + 2);
+
+    // Whether it makes lines dirty, and that matters.
+    bool is_write_back(const Access& access) const { return state_.config.write_back && is_write(access.kind); }
 
     void simulate(const Exit& exit, const Word* addresses);
     void simulate_in_order(const Exit& exit, const Word* addresses);
@@ -89,7 +98,7 @@ private:
     }
 
     EngineState& state_;
-    Hierarchy<kCommon, kUse, CacheReplay> caches_;
+    Hierarchy<kCommon, kUse, CacheReplay, kWatches<Watch>> caches_;
     [[no_unique_address]] Watch watch_;
 
     // Where the replay is.
@@ -199,6 +208,12 @@ void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* a
     credited_ = 0;
     const Access* const accesses = block_->accesses_;
     for (std::size_t i = 0; i < exit.accesses; ++i) {
+        if constexpr (kWatches<Watch>) {
+            if (is_write_back(accesses[i])) {
+                data_slowly(exit, i, addresses + i);
+                continue;
+            }
+        }
         if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(exit, i, addresses + i);
     }
     crediting_ = false;
@@ -237,7 +252,12 @@ template <bool kCommon, bool kUse, class Watch>
         see_no_access(state_, cost_of_instruction(), access);
         return;
     }
-    const Outcome outcome = caches_.data(address, access.size);
+    Outcome outcome;
+    if constexpr (kWatches<Watch>) {
+        outcome = is_write_back(access) ? caches_.write(address, access.size) : caches_.data(address, access.size);
+    } else {
+        outcome = caches_.data(address, access.size);
+    }
     if (outcome == Outcome::kHit) return;
     expect_misses(exit, word);
     if (is_write(access.kind)) {
@@ -263,7 +283,10 @@ void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss
     for (const Costs costs : {state_.costs[cost_of_instruction()],
                               state_.tree.costs(state_.calls.active_node(*state_.current))}) {
         ++costs[column(first_miss)];
-        if (outcome == Outcome::kLastMiss) ++costs[column(last_miss)];
+        if (outcome >= Outcome::kLastMiss) ++costs[column(last_miss)];
+        if constexpr (kWatches<Watch>) {
+            if (outcome == Outcome::kDirtyMiss) ++costs[column(Event::kILdmr) + column(last_miss) - column(Event::kILmr)];
+        }
     }
 }
 
@@ -318,7 +341,9 @@ std::unique_ptr<Replay> make_replay(EngineState& state) {
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
-    return BranchWatch::is_wanted(state.config) ? make_replay<BranchWatch>(state) : make_replay<NoWatch>(state);
+    const EngineConfig& config = state.config;
+    const bool more = BranchWatch::is_wanted(config) || config.write_back || config.prefetch;
+    return more ? make_replay<BranchWatch>(state) : make_replay<NoWatch>(state);
 }
 
 }  // namespace bd

@@ -120,6 +120,8 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                                             (given.collect_atstart == Choice::kAuto && given.toggle_collect.empty()),
                         .separate_threads = given.separate_threads,
                         .dump_every = given.dump_every_bb,
+                        .write_back = given.simulate_wb,
+                        .prefetch = given.simulate_hwpref,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps,
                         .bus_events = given.collect_bus,

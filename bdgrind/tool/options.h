@@ -88,6 +88,10 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
     BD_OPTION(Flag, cache_use, "cacheuse", true, "no|yes",                                              \
               "watch how each cache line is used, and charge what\n"                                    \
               "was wasted to all calls that were open when it was\nloaded")                              \
+    BD_OPTION(Flag, simulate_wb, "simulate-wb", false, "no|yes",                                        \
+              "tell LL misses apart that have to write a line to\nmemory first (ILdmr DLdmr DLdmw)")     \
+    BD_OPTION(Flag, simulate_hwpref, "simulate-hwpref", false, "no|yes",                                \
+              "prefetch streams of lines into LL")                                                      \
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from harness import GUESTS, SMALL_CACHES, SOURCE, Run, check_profile, run_tool
 
 ALWAYS = ["Ir", "Dr", "Dw"]
@@ -62,6 +63,41 @@ def test_branch_sim(tmp_path: Path) -> None:
     assert {event: alone.profile.totals[event] for event in branches} == {
         event: run.profile.totals[event] for event in branches
     }
+
+
+def test_simulate_wb(tmp_path: Path) -> None:
+    without = run_workload(tmp_path)
+    run = run_workload(tmp_path, "--simulate-wb=yes")
+    assert run.profile.events == without.profile.events + ["ILdmr", "DLdmr", "DLdmw"]
+    assert without.profile.totals.items() <= run.profile.totals.items()
+    for dirty, miss in (("ILdmr", "ILmr"), ("DLdmr", "DLmr"), ("DLdmw", "DLmw")):
+        assert 0 < run.profile.totals[dirty] <= run.profile.totals[miss]
+
+
+def test_simulate_hwpref(tmp_path: Path) -> None:
+    without = run_workload(tmp_path).profile
+    profile = run_workload(tmp_path, "--simulate-hwpref=yes").profile
+    assert profile.events == without.events
+    assert profile.totals["D1mr"] == without.totals["D1mr"]
+    assert profile.totals["DLmr"] < without.totals["DLmr"]
+    assert profile.totals["EvLine2"] > without.totals["EvLine2"], "not all was of use"
+
+
+def test_everything_together(tmp_path: Path) -> None:
+    """Where Callgrind would switch cache use off."""
+    options = ["--branch-sim", "--collect-jumps", "--simulate-wb", "--simulate-hwpref"]
+    run = run_workload(tmp_path, *[option + "=yes" for option in options])
+    assert {"SpLoss2", "DLdmw", "Bcm"} <= set(run.profile.events)
+
+
+@pytest.mark.parametrize(
+    "option", ["branch-sim", "collect-jumps", "simulate-wb", "simulate-hwpref"]
+)
+def test_neither_yes_nor_no(tmp_path: Path, option: str) -> None:
+    run = run_tool(tmp_path, [GUESTS / "workload"], [f"--{option}=maybe"])
+    assert run.status == 1
+    message = f"'maybe' is not a value for --{option}=no|yes: it must be yes or no."
+    assert message in " ".join((run.log + run.stderr).replace("==", " ").split())
 
 
 def test_collect_jumps(tmp_path: Path) -> None:

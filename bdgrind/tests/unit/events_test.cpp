@@ -34,8 +34,10 @@ TEST(Events, GroupsAreSwitchedOnAsAWhole) {
     EXPECT_EQ(names(events),
               "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 EvLine1 UsByte1 Access1 "
               "AcCost2 SpLoss2 EvLine2 UsByte2 Access2");
+    events.enable(EventGroup::kWriteBacks);
+    EXPECT_TRUE(names(events).ends_with(" Access2 ILdmr DLdmr DLdmw")) << names(events);
     events.enable(EventGroup::kBranches);
-    EXPECT_TRUE(names(events).ends_with(" Access2 Bc Bcm Bi Bim")) << names(events);
+    EXPECT_TRUE(names(events).ends_with(" DLdmw Bc Bcm Bi Bim")) << names(events);
     events.enable(EventGroup::kBus);
     EXPECT_TRUE(names(events).ends_with(" Bim Ge")) << names(events);
     events.enable(EventGroup::kSystemCalls);

@@ -62,6 +62,7 @@ struct Line {
     std::uint64_t accesses = 0;
     std::bitset<256> touched{};
     bool collected = false;
+    bool dirty = false;
     InstructionKey loader{};
     std::vector<ArcKey> chain{};
 };
@@ -131,6 +132,7 @@ private:
         for (auto& set : ll_.sets) {
             while (!set.empty()) evict_last(set);
         }
+        streams_.clear();
     }
 
     const Scenario::Block& block_of(const Site& site) const { return scenario_.blocks[site.block]; }
@@ -509,15 +511,17 @@ private:
             const Missed fetch = touch(i1_, block.instruction_address(i), block.instruction_sizes[i]);
             if (fetch.first) count(Event::kI1mr);
             if (fetch.last) count(Event::kILmr);
+            if (fetch.dirty) count(Event::kILdmr);
             for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
                 const Scenario::Access& what = block.accesses[access];
                 if (what.kind == AccessKind::kBus) count(Event::kGe);
                 if (what.guarded && record.addresses[access] == 0) continue;
                 const bool read = what.kind == AccessKind::kRead;
                 count(read ? Event::kDr : Event::kDw);
-                const Missed data = touch(d1_, record.addresses[access], what.size);
+                const Missed data = touch(d1_, record.addresses[access], what.size, !read);
                 if (data.first) count(read ? Event::kD1mr : Event::kD1mw);
                 if (data.last) count(read ? Event::kDLmr : Event::kDLmw);
+                if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw);
             }
             for (unsigned e = 0; e <= record.exit; ++e) {
                 const Branch branch = block.exits[e].branch;
@@ -554,9 +558,10 @@ private:
     struct Missed {
         bool first = false;
         bool last = false;
+        bool dirty = false;  // and wrote a line to memory
     };
 
-    Missed touch(Cache& cache, Address address, Address size) {
+    Missed touch(Cache& cache, Address address, Address size, bool writes = false) {
         Missed missed;
         const Address end = address + size;
         for (Address at = address; at < end;) {
@@ -570,10 +575,11 @@ private:
                 line = &load(set, number);
             }
             ++line->accesses;
+            if (writes) line->dirty = true;
             for (Address byte = at; byte < stop; ++byte) line->touched.set(byte % cache.line_bytes);
             if (absent) {
                 missed.first = true;
-                if (look_in_last(at, stop)) missed.last = true;
+                look_in_last(at, stop, missed);
             }
             at = stop;
         }
@@ -589,17 +595,43 @@ private:
         return line;
     }
 
-    // Does any line of these bytes miss?
-    bool look_in_last(Address begin, Address end) {
-        bool missed = false;
+    void look_in_last(Address begin, Address end, Missed& missed) {
         for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
+            if (scenario_.prefetch) {
+                const std::optional<Address> wanted = wanted_after(number);
+                if (wanted && ll_.use(*wanted) == nullptr) load_last(*wanted);
+            }
             if (ll_.use(number) != nullptr) continue;
-            missed = true;
-            std::list<Line>& set = ll_.set_of(number);
-            if (set.size() == ll_.ways) evict_last(set);
-            load(set, number);
+            missed.last = true;
+            if (load_last(number)) missed.dirty = true;
         }
-        return missed;
+    }
+
+    // Returns whether a dirty line had to go.
+    bool load_last(Address number) {
+        std::list<Line>& set = ll_.set_of(number);
+        const bool drove_out_dirty = set.size() == ll_.ways && evict_last(set);
+        load(set, number);
+        return drove_out_dirty;
+    }
+
+    // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow
+    // each other in one direction.
+    std::optional<Address> wanted_after(Address number) {
+        std::vector<Address>& lines = streams_[number * ll_.line_bytes / 4096 % 8];
+        if (lines.empty()) lines = {0};
+        if (number == lines.back()) return {};
+        const bool up = number == lines.back() + 1;
+        const bool down = number + 1 == lines.back();
+        const bool was_up = lines.size() > 1 && lines[0] < lines[1];
+        const bool was_down = lines.size() > 1 && lines[0] > lines[1];
+        if ((!up && !down) || (up && was_down) || (down && was_up)) {
+            lines = {number};
+            return {};
+        }
+        lines.push_back(number);
+        if (lines.size() < 3 || (down && number < 5)) return {};
+        return up ? number + 5 : number - 5;
     }
 
     void evict_first(Cache& cache, std::list<Line>& set) {
@@ -611,7 +643,8 @@ private:
         }
     }
 
-    void evict_last(std::list<Line>& set) {
+    // Returns whether it was dirty.
+    bool evict_last(std::list<Line>& set) {
         Line line = set.back();
         set.pop_back();
         for (Cache* cache : {&i1_, &d1_}) {
@@ -620,6 +653,7 @@ private:
             }
         }
         retire(line, Event::kAcCost2, ll_.line_bytes);
+        return line.dirty;
     }
 
     // Adds the use of a first-level line to an LL line, if they have touched memory in common.
@@ -627,6 +661,7 @@ private:
         const Address begin = last.number * ll_.line_bytes;
         if ((first.number + 1) * first_bytes <= begin || begin + ll_.line_bytes <= first.number * first_bytes)
             return;
+        if (first.dirty) last.dirty = true;
         bool common = false;
         for (Address byte = 0; byte < first_bytes; ++byte) {
             const Address address = first.number * first_bytes + byte;
@@ -642,7 +677,8 @@ private:
         const auto event = [&](std::size_t offset) {
             return static_cast<Event>(column(first_event) + offset);
         };
-        charge(event(0), 1000 / line.accesses, line.loader, line.chain);
+        // A line that was never touched is as bad as one touched once.
+        charge(event(0), line.accesses == 0 ? 1000 : 1000 / line.accesses, line.loader, line.chain);
         charge(event(1), line_bytes - line.touched.count(), line.loader, line.chain);
         charge(event(2), 1, line.loader, line.chain);
         charge(event(3), line.touched.count(), line.loader, line.chain);
@@ -657,6 +693,7 @@ private:
     Address thread_ = 0;
     bool collect_at_start_ = true;  // of flows to come
     std::map<std::string, int> counters_;  // how far conditional branches tend to be taken, 0 to 3
+    std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     std::string history_ = "0000000";     // of them, the latest last; 1: taken
     std::map<Address, Address> targets_;   // of indirect branches
     unsigned changes_ = 0;  // calls, returns and changes of stacks, before the latest block

@@ -42,7 +42,7 @@ struct Variant {
     std::size_t batch = ~std::size_t{0};  // records per batch
     bool separate_threads = false;
     std::uint64_t dump_every = 0;
-    bool branches = true;
+    bool extras = true;  // branches, jumps and write-backs
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
 };
 
@@ -88,8 +88,10 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
             .collect_at_start = true,
             .separate_threads = variant.separate_threads,
             .dump_every = variant.dump_every,
-            .branch_sim = variant.branches,
-            .collect_jumps = variant.branches,
+            .write_back = variant.extras,
+            .prefetch = scenario.prefetch,
+            .branch_sim = variant.extras,
+            .collect_jumps = variant.extras,
             .bus_events = all_events,
             .system_calls = all_events,
             .system_cpu_time = all_events};
@@ -152,7 +154,7 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     replay(
         engine, built, records, variant,
         [&](std::uint32_t thread) { add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
-    return differences(run_naively(scenario, records), costs, engine.events(), variant.branches);
+    return differences(run_naively(scenario, records), costs, engine.events(), variant.extras);
 }
 
 // The shortest beginning of a run that differs.
@@ -193,7 +195,7 @@ TEST(Oracle, TheEngineEqualsTheNaiveOne) {
     for_each_seed(kRuns, [](unsigned seed) {
         std::mt19937 random(seed);
         expect_equal(seed, {.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
-                            .branches = random() % 4 != 0});
+                            .extras = random() % 4 != 0});
     });
 }
 

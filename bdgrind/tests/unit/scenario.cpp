@@ -109,6 +109,7 @@ private:
         scenario_.caches.i1 = first_level();
         scenario_.caches.d1 = first_level();
         scenario_.caches.ll = cache(between(1, 12), ways(), common ? 64 : std::uint64_t{16} << below(5));
+        scenario_.prefetch = chance(40);
     }
 
     void choose_code() {
@@ -192,9 +193,12 @@ private:
         const CacheGeometries& caches = scenario_.caches;
         const std::uint64_t bytes = std::max(caches.d1.size_bytes, caches.ll.size_bytes);
         data_bytes_ = bytes * between(1, 3) + 64;
+        stream_step_ = (chance(50) ? 1 : ~std::uint64_t{0}) * (std::uint64_t{8} << below(6));
+        streams_ = static_cast<unsigned>(chance(30) ? 50 : 0);
     }
 
     Address choose_address() {
+        if (chance(streams_)) return stream_ += stream_step_;
         const Address address = 0x100000 + (chance(50) ? below(256) : below(data_bytes_));
         return chance(5) ? address + (Address{1} << between(30, 44)) : address;
     }
@@ -405,6 +409,9 @@ private:
     Scenario scenario_;
     std::map<Address, unsigned> starts_;  // blocks by address
     std::uint64_t data_bytes_ = 0;
+    Address stream_ = 0x200000;  // walks through memory line by line, up or down
+    Address stream_step_ = 0;
+    unsigned streams_ = 0;  // percent
     unsigned coroutines_ = 0;  // percent
     std::map<Address, Flows> flows_;  // by thread
     Address thread_ = 0;

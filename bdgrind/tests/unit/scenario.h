@@ -62,6 +62,7 @@ struct Scenario {
     };
 
     CacheGeometries caches{};
+    bool prefetch = false;
     bool skip_direct_recursion = false;
     std::vector<Function> functions;
     std::vector<Block> blocks;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a Hierarchy keeps for --simulate-wb and --simulate-hwpref, besides its caches: which lines differ from memory,
+// and the streams to be prefetched. Hierarchies without either have none.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/geometry.h"
+#include "engine/stream_prefetcher.h"
+#include "engine/zeroed_array.h"
+
+namespace bd {
+
+struct CacheExtrasConfig {
+    bool write_back = false;
+    bool prefetch = false;
+};
+
+struct CacheExtras {
+    CacheExtras(const CacheGeometries& caches, CacheExtrasConfig config)
+        : write_back(config.write_back),
+          prefetch(config.prefetch),
+          first_dirty(write_back ? caches.d1.lines() : 0),
+          last_dirty(write_back ? caches.ll.lines() : 0),
+          streams(caches.ll.line_bits()) {}
+
+    void clear() {
+        for (ZeroedArray<bool>* lines : {&first_dirty, &last_dirty}) std::fill(lines->begin(), lines->end(), false);
+        streams.clear();
+    }
+
+    const bool write_back;
+    const bool prefetch;
+    // Of the lines in D1 and LL, by their index: whether they were written to, which memory does not know yet.
+    ZeroedArray<bool> first_dirty;
+    ZeroedArray<bool> last_dirty;
+    StreamPrefetcher streams;
+
+    bool writes = false;           // the access that is going on is a write
+    bool drove_out_dirty = false;  // the line that came into LL last
+};
+
+struct NoCacheExtras {
+    NoCacheExtras(const CacheGeometries&, CacheExtrasConfig) {}
+};
+
+}  // namespace bd

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Dirty lines and prefetches in a hierarchy of caches.
+
+#include "engine/cache_extras.h"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/hierarchy.h"
+
+namespace bd {
+
+static std::ostream& operator<<(std::ostream& out, Outcome outcome) {
+    static constexpr const char* kNames[] = {"hit", "first miss", "last miss", "dirty miss"};
+    return out << kNames[static_cast<unsigned>(outcome)];
+}
+
+namespace {
+
+constexpr Outcome kHit = Outcome::kHit;
+constexpr Outcome kFirstMiss = Outcome::kFirstMiss;
+constexpr Outcome kLastMiss = Outcome::kLastMiss;
+constexpr Outcome kDirtyMiss = Outcome::kDirtyMiss;
+
+// An evicted LL line.
+struct Evicted {
+    std::uint32_t owner;
+    std::uint64_t accesses;
+    unsigned used;
+    bool operator==(const Evicted&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Evicted& line) {
+    return out << "{owner " << line.owner << ", accesses " << line.accesses << ", used " << line.used << "}";
+}
+
+struct Sink {
+    std::uint32_t owner = 0;
+    std::vector<Evicted> evicted;
+
+    Owner load() { return {NodeId{owner}, CostId{owner}}; }
+    void evict(Level level, const Owner& whose, std::uint64_t accesses, unsigned used, unsigned) {
+        if (level == Level::kLast) evicted.push_back({index_of(whose.node), accesses, used});
+    }
+    void settle_fetches() {}
+};
+
+constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
+    return {sets * ways * line_bytes, ways, line_bytes};
+}
+
+// Accesses of 8 bytes at the beginning of a line.
+template <bool kCommon, bool kUse>
+struct Caches {
+    Caches(const CacheGeometries& caches, CacheExtrasConfig extras)
+        : bits(caches.d1.line_bits()), hierarchy(caches, sink, extras) {}
+
+    Outcome read(Address line) {
+        const Address address = line << bits;
+        return hierarchy.data_hit(address, 8) ? kHit : hierarchy.data(address, 8);
+    }
+    Outcome write(Address line) { return hierarchy.write(line << bits, 8); }
+    Outcome fetch(Address line) { return hierarchy.fetch(line << bits, 8); }
+
+    Sink sink;
+    unsigned bits;
+    Hierarchy<kCommon, kUse, Sink, true> hierarchy;
+};
+
+// I1 has one line, D1 two sets of one way, the LL three sets of two ways: line n is in set n % 2 and n % 3.
+template <class CachesType>
+class DirtyLinesTest : public testing::Test {
+protected:
+    CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)}, {.write_back = true}};
+};
+using Variants = testing::Types<Caches<true, true>, Caches<false, true>, Caches<true, false>>;
+TYPED_TEST_SUITE(DirtyLinesTest, Variants);
+
+TYPED_TEST(DirtyLinesTest, AWrittenLineIsWrittenBackWhenLlNeedsItsPlace) {
+    auto& caches = this->caches_;
+    //                                           D1 set 0, 1 | LL set 0        (* dirty)
+    EXPECT_EQ(caches.write(0), kLastMiss);    // 0*, -       | 0
+    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, -        | 6 0*
+    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(9), kLastMiss);     // 6, 9        | 9 3
+}
+
+TYPED_TEST(DirtyLinesTest, ACopyInTheFirstLevelMakesAnLlLineDirty) {
+    auto& caches = this->caches_;
+    EXPECT_EQ(caches.write(0), kLastMiss);    // 0*, -       | 0
+    EXPECT_EQ(caches.read(3), kLastMiss);     // 0*, 3       | 3 0
+    EXPECT_EQ(caches.read(9), kDirtyMiss);    // 0*, 9       | 9 3
+}
+
+TYPED_TEST(DirtyLinesTest, AWriteThatHitsMakesALineDirty) {
+    auto& caches = this->caches_;
+    EXPECT_EQ(caches.read(0), kLastMiss);     // 0, -        | 0
+    EXPECT_EQ(caches.write(0), kHit);         // 0*, -       | 0
+    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, -        | 6 0*
+    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
+}
+
+TYPED_TEST(DirtyLinesTest, WhatWasOnlyReadIsNotWrittenBack) {
+    auto& caches = this->caches_;
+    for (const Address line : {0, 6, 3, 9, 0, 6}) EXPECT_EQ(caches.read(line), kLastMiss);
+}
+
+TYPED_TEST(DirtyLinesTest, ALineIsWrittenBackOnce) {
+    auto& caches = this->caches_;
+    caches.write(0);                          // 0*, -       | 0
+    caches.read(6);                           // 6, -        | 6 0*
+    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(0), kLastMiss);     // 0, 3        | 0 3
+    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, 3        | 6 0
+    EXPECT_EQ(caches.read(9), kLastMiss);     // 6, 9        | 9 6
+}
+
+TYPED_TEST(DirtyLinesTest, AnInstructionFetchMayDriveOutADirtyLine) {
+    auto& caches = this->caches_;
+    caches.write(0);
+    caches.read(6);
+    EXPECT_EQ(caches.fetch(12), kDirtyMiss);
+}
+
+// Lines 0 and 1 miss; only the place for the first was dirty.
+TYPED_TEST(DirtyLinesTest, AnAccessOfSeveralLinesIsOneMissWithAWriteBackIfAnyHasOne) {
+    auto& caches = this->caches_;
+    caches.write(6);                          // 6*, -       | 6
+    caches.read(12);                          // 12, -       | 12 6*
+    EXPECT_EQ(caches.hierarchy.data(0x3c, 8), kDirtyMiss);
+}
+
+TYPED_TEST(DirtyLinesTest, AWriteAcrossLinesMakesAllOfThemDirty) {
+    auto& caches = this->caches_;
+    caches.hierarchy.write(0x3c, 8);          // 0*, 1*      | 0 in set 0, 1 in set 1
+    caches.read(6);                           // 6, 1*       | 6 0*
+    caches.read(7);                           // 6, 7        |               7 1*
+    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(4), kDirtyMiss);    // 4, 3        |               4 7
+}
+
+TYPED_TEST(DirtyLinesTest, EmptiedCachesAreClean) {
+    auto& caches = this->caches_;
+    caches.write(0);
+    caches.hierarchy.flush();
+    for (const Address line : {6, 12, 3}) EXPECT_EQ(caches.read(line), kLastMiss);
+}
+
+// D1 has lines of 128 bytes: written back, they make both LL lines dirty. LL is one set of two ways.
+TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
+    Caches<false, true> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
+    EXPECT_EQ(caches.hierarchy.write(0, 128), kLastMiss);      // 0*             | 1 0     (D1 | LL)
+    EXPECT_EQ(caches.hierarchy.data(0x80, 4), kDirtyMiss);     // 1              | 2 1*
+    EXPECT_EQ(caches.hierarchy.data(0x100, 4), kDirtyMiss);    // 2              | 4 2
+    EXPECT_EQ(caches.hierarchy.data(0x180, 4), kLastMiss);
+}
+
+// LL has room for all: sixteen sets of two ways.
+template <class CachesType>
+class PrefetchTest : public testing::Test {
+protected:
+    CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true}};
+};
+TYPED_TEST_SUITE(PrefetchTest, Variants);
+
+TYPED_TEST(PrefetchTest, AStreamFindsItsLinesInLl) {
+    auto& caches = this->caches_;
+    for (Address line = 100; line < 107; ++line) EXPECT_EQ(caches.read(line), kLastMiss) << line;
+    for (Address line = 107; line < 120; ++line) EXPECT_EQ(caches.read(line), kFirstMiss) << line;
+}
+
+TYPED_TEST(PrefetchTest, InstructionsMakeStreamsToo) {
+    auto& caches = this->caches_;
+    for (Address line = 106; line > 99; --line) EXPECT_EQ(caches.fetch(line), kLastMiss) << line;
+    EXPECT_EQ(caches.read(99), kFirstMiss);
+}
+
+TYPED_TEST(PrefetchTest, WhatHitsTheFirstLevelMakesNoStream) {
+    auto& caches = this->caches_;
+    caches.read(100);
+    caches.read(101);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(caches.read(100 + i % 2), kHit);
+    EXPECT_EQ(caches.read(102), kLastMiss) << "still the third line of the stream";
+    EXPECT_EQ(caches.read(107), kFirstMiss);
+}
+
+// Lines 107 to 109 belong to who read 102 to 104. Of those, 107 is used in the end, by another.
+TEST(Prefetch, APrefetchedLineBelongsToTheAccessThatGaveRiseToIt) {
+    Caches<true, true> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    for (std::uint32_t line = 100; line < 105; ++line) {
+        caches.sink.owner = line;
+        caches.read(line);
+    }
+    caches.sink.owner = 1;
+    EXPECT_EQ(caches.read(107), kFirstMiss);
+    caches.hierarchy.flush();
+    std::vector<Evicted>& evicted = caches.sink.evicted;
+    std::ranges::sort(evicted, {}, [](const Evicted& line) { return std::pair(line.owner, line.accesses); });
+    EXPECT_EQ(evicted, (std::vector<Evicted>{{100, 1, 8}, {101, 1, 8}, {102, 1, 8}, {102, 1, 8},
+                                             {103, 0, 0}, {103, 1, 8}, {104, 0, 0}, {104, 1, 8}}));
+}
+
+// A prefetch is no miss: that it drove out a dirty line shows nowhere.
+TEST(Prefetch, WhatAPrefetchDrivesOutIsNoMissesMatter) {
+    // LL: eight sets of one way. 102 fetches 107, in the place of 75, which is dirty.
+    Caches<true, true> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
+                              {.write_back = true, .prefetch = true});
+    EXPECT_EQ(caches.write(75), kLastMiss);
+    for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLastMiss);
+    EXPECT_EQ(caches.read(107), kFirstMiss);
+    EXPECT_EQ(caches.read(75), kLastMiss);
+}
+
+}  // namespace
+}  // namespace bd
