@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,10 +78,16 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     """Starts guests, with the engine on their thread and on its own, and waits until they wait."""
     started: list[Running] = []
 
-    def start_one(*options: str, name: str = "profile", script: str = SCRIPT) -> Running:
+    def start_one(
+        *options: str,
+        name: str = "profile",
+        script: str = SCRIPT,
+        command: Sequence[str] = (),
+        waits_in: str = "wait_for_input",
+    ) -> Running:
         profile = tmp_path / f"{name}.out"
         prefix = f"--vgdb-prefix={tmp_path}/vgdb"
-        command = [
+        valgrind = [
             str(VALGRIND),
             "--tool=bdgrind",
             f"--log-file={tmp_path}/{name}.log",
@@ -90,15 +96,13 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
             prefix,
             *SMALL_CACHES,
             *options,
-            str(GUESTS / "steer"),
-            script,
-            "BD",
+            *(command or [str(GUESTS / "steer"), script, "BD"]),
         ]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=ENVIRONMENT)
+        process = subprocess.Popen(valgrind, stdin=subprocess.PIPE, env=ENVIRONMENT)
         running = Running(process, profile, prefix)
         started.append(running)
         for _ in range(300):
-            if not options and "wait_for_input\n" in running.vgdb("status", "stacks"):
+            if not options and re.search(rf"{waits_in}.*\n", running.vgdb("status", "stacks")):
                 break
             if options and "blocks: " in running.vgdb("status"):
                 time.sleep(1)  # where calls are not observed, it is there soon
@@ -211,6 +215,17 @@ def test_a_deep_stack_is_shown_whole(start: Start) -> None:
     assert [frame[0] for frame in frames(status)].count("level0") == depth + 1
 
 
+def test_a_program_that_waits_in_a_system_call(start: Start) -> None:
+    """vgdb interrupts it, and it does not notice."""
+    running = start(command=["/bin/sleep", "6"], waits_in="nanosleep")
+    stack = frames(running.vgdb("status", "stacks"))
+    assert "nanosleep" in stack[0][0] and stack[0][1] == 1
+    assert running.vgdb("dump", "asleep") == "part 1 is written\n"
+    first, last = running.finish()
+    assert first.trigger == "Monitor command: asleep"
+    assert first.profile.totals["Ir"] > 10 * last.profile.totals["Ir"] > 0
+
+
 def test_help_and_what_is_not_known(start: Start) -> None:
     running = start()
     said = running.vgdb("help")
@@ -274,6 +289,13 @@ def test_control_dumps_zeroes_and_switches(start: Start) -> None:
     assert first.trigger == "Monitor command: why"
     assert second.trigger == "Monitor command: so and so"
     assert [part.own("touch") for part in (first, second, last)] == [7, 0, 11]
+
+
+def test_control_stops_when_nobody_reads(start: Start) -> None:
+    running = start()
+    command = f"{sys.executable} {BD_CONTROL} {running.prefix} -b -e | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"PID {running.pid}: ") and done.stderr == ""
 
 
 def test_control_kills(start: Start) -> None:
