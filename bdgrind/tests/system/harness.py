@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,13 @@ SMALL_CACHES = ("--I1=4096,4,64", "--D1=4096,4,64", "--LL=262144,8,64")
 # moves its addresses.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 FOLDER = "/"
+
+
+def configured(variable: str) -> Path:
+    """What `configure` has found."""
+    makefile = (BUILD / "Makefile").read_text()
+    (value,) = re.findall(rf"^{variable} = (.*)$", makefile, re.MULTILINE)
+    return Path(value)
 
 
 @dataclass

@@ -149,12 +149,20 @@ def jumps_followed(divided: Divided) -> list[int]:
     return [sum(map(int, count)) for count in counts]
 
 
-def test_branches_jumps_and_atomic_instructions_add_up(tmp_path: Path) -> None:
-    options = ("--branch-sim=yes", "--collect-jumps=yes", "--collect-bus=yes")
-    script = "!a<b!0c>(d!0!e)0f"
+def test_all_other_events_and_jumps_add_up(tmp_path: Path) -> None:
+    options = (
+        "--branch-sim=yes",
+        "--collect-jumps=yes",
+        "--collect-bus=yes",
+        "--simulate-wb=yes",
+        "--simulate-hwpref=yes",
+        "--LL=8192,4,64",
+    )
+    script = "!a<b!0zzzz>(d!0!e)0zzzf"
     parts = steer(tmp_path, script, "--dump-after=touch", *options)
     undivided = steer(tmp_path, script, *options, group="NO")
-    assert {"Bcm", "Bim", "Ge"} < undivided.files[0].profile.totals.keys()
+    counts = undivided.files[0].profile.totals
+    assert all(counts[event] > 0 for event in ("Bcm", "Bim", "Ge", "ILdmr", "DLdmr", "DLdmw"))
     assert_parts_add_up(parts, undivided)
     assert jumps_followed(parts) == jumps_followed(undivided)
     assert min(jumps_followed(parts)) > 0

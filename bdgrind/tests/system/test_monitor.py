@@ -7,8 +7,8 @@ waits is known: 3 and 4 lines were touched before, 5 and 6 will be. See guest/st
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -17,15 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, SOURCE, VALGRIND
+from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, SOURCE, VALGRIND, configured
 from part_files import PartFile, assert_sound, order, written_files
 from profile_reader import read_profile
 
 SCRIPT = "c(d*e)f"
 BD_CONTROL = SOURCE / "annotate" / "bd_control"
 
+# Beside valgrind, where bd_control is to find it, too.
+VGDB = configured("VALGRIND").parent / "vgdb"
+WITH_VGDB = os.environ | {"PATH": f"{VGDB.parent}:{os.environ['PATH']}"}
+
 pytestmark = pytest.mark.skipif(
-    not shutil.which("vgdb"), reason="vgdb is missing; it comes with Valgrind"
+    not VGDB.exists(), reason="vgdb is missing; it comes with Valgrind"
 )
 
 
@@ -40,14 +44,16 @@ class Running:
         return str(self.process.pid)
 
     def vgdb(self, *words: str) -> str:
-        command = ["vgdb", self.prefix, f"--pid={self.pid}", *words]
+        command = [str(VGDB), self.prefix, f"--pid={self.pid}", *words]
         return subprocess.run(
             command, capture_output=True, text=True, timeout=60, check=False
         ).stdout
 
     def control(self, *arguments: str) -> tuple[int, str, str]:
         command = [sys.executable, str(BD_CONTROL), self.prefix, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, env=WITH_VGDB, check=False
+        )
         return done.returncode, done.stdout, done.stderr
 
     def says(self, *arguments: str) -> str:
@@ -294,7 +300,9 @@ def test_control_dumps_zeroes_and_switches(start: Start) -> None:
 def test_control_stops_when_nobody_reads(start: Start) -> None:
     running = start()
     command = f"{sys.executable} {BD_CONTROL} {running.prefix} -b -e | head -1"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, env=WITH_VGDB, check=True
+    )
     assert done.stdout.startswith(f"PID {running.pid}: ") and done.stderr == ""
 
 

@@ -7,15 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from harness import ENVIRONMENT, SOURCE, VALGRIND
+from harness import ENVIRONMENT, SOURCE, VALGRIND, configured
 
 PAGE = (SOURCE / "docs" / "callgrind.md").read_text()
 
 # Described on the page already, but not yet there. To be empty when all is there.
-STILL_TO_COME = {"--simulate-wb", "--simulate-hwpref", "--compat-events"}
+STILL_TO_COME = {"--compat-events"}
 
 
 def rows(title: str) -> list[list[str]]:
@@ -109,7 +108,7 @@ def test_requests_are_those_of_the_headers() -> None:
     own = re.findall(r"#define (BDGRIND_[A-Z_]+)", (SOURCE / "bdgrind" / "bdgrind.h").read_text())
     counterparts = [names(rest[0])[0] for rest in table.values()]
     assert sorted(counterparts) == sorted(set(own) - {"BDGRIND_H"})
-    header = Path("/usr/include/valgrind/callgrind.h")
+    header = configured("VG_INCLUDEDIR") / "callgrind.h"
     if not header.exists():
         pytest.skip("callgrind.h is not installed")
     assert set(re.findall(r"#define (CALLGRIND_[A-Z_]+)", header.read_text())) == set(table)
@@ -138,6 +137,13 @@ def test_options_of_the_controls() -> None:
     lines = re.findall(r"^  (-.*)$", theirs.stdout + theirs.stderr, re.MULTILINE)
     options = {word for line in lines for word in re.findall(r"(?:^|(?<= ))--?[a-z-]+", line)}
     assert sorted(options - {"-"} - table.keys()) == []
+
+
+def test_every_option_is_tested() -> None:
+    sources = (SOURCE / "bdgrind" / "tests" / "system").glob("test_*.py")
+    tests = "".join(path.read_text() for path in sources if path.name != "test_parity.py")
+    untested = [name for name in options_of("bdgrind") if name.replace("<n>", "") not in tests]
+    assert untested == []
 
 
 def test_the_page_is_found() -> None:

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import GUESTS, SOURCE
+from harness import GUESTS, SOURCE, configured
 from part_files import Divided, assert_parts_add_up, steer
 
 # The digits that stand for the requests of bdgrind.h ...
@@ -180,7 +180,7 @@ def test_the_header_compiles_without_a_warning(compiler: list[str], tmp_path: Pa
     body = " ".join(f"BDGRIND_{macro};" for macro in macros)
     source.write_text(f'#include "bdgrind.h"\nint main(void) {{ {body} return 0; }}\n')
     warnings = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-    include = [f"-I{SOURCE / 'bdgrind'}", "-isystem", "/usr/include/valgrind"]
+    include = [f"-I{SOURCE / 'bdgrind'}", "-isystem", str(configured("VG_INCLUDEDIR"))]
     command = [*compiler, *warnings, *include, "-x", language, str(source)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
