@@ -52,16 +52,21 @@ void write_command(TextOutput& out) {
 Dumps::Dumps(Engine& engine, std::string_view geometry_source)
     : engine_(engine), geometry_source_(geometry_source), path_(out_file()), totals_(engine.events().width()) {}
 
-void Dumps::write(std::string_view trigger, std::uint32_t thread) {
+bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
     engine_.settle();
     ++parts_;
     const Part part{.trigger = trigger, .is_last = false};
     const std::vector<std::uint32_t> threads = thread == 0 ? threads_with_counts() : std::vector{thread};
+    bool all_written = true;
     for (const std::uint32_t each : threads) {
-        if (!write(part, each)) continue;
+        if (!write(part, each)) {
+            all_written = false;
+            continue;
+        }
         engine_.zero(each);
         zeroed(each);
     }
+    return all_written;
 }
 
 bool Dumps::write_last() {

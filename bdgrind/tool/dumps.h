@@ -29,8 +29,8 @@ public:
     Dumps(Engine& engine, std::string_view geometry_source);
 
     // Writes what has been counted since the latest dump as the next part, and makes the engine forget it; of guest
-    // thread `thread`, or of all (0). What cannot be written anywhere is kept for the next part.
-    void write(std::string_view trigger, std::uint32_t thread);
+    // thread `thread`, or of all (0). False if something cannot be written anywhere: it is kept for the next part.
+    bool write(std::string_view trigger, std::uint32_t thread);
 
     // Writes what the engine, which is finished, still has. False if it cannot be written anywhere.
     bool write_last();

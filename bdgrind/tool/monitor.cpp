@@ -54,8 +54,8 @@ void dump(MonitorOutput& out, std::string_view reason) {
     TextBuffer trigger;
     trigger << "Monitor command";
     if (!reason.empty()) trigger << ": " << reason;
-    session->dump(trigger.view(), 0);
-    out << "part " << session->parts() << " is written\n";
+    const bool written = session->dump(trigger.view(), 0);
+    out << "part " << session->parts() << (written ? " is written\n" : " could not be written\n");
 }
 
 void instrumentation(MonitorOutput& out, std::string_view state) {

@@ -62,9 +62,9 @@ IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word
     return instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
 }
 
-void Session::dump(std::string_view trigger, ThreadId thread) {
+bool Session::dump(std::string_view trigger, ThreadId thread) {
     drain_trace();
-    dumps_.write(trigger, config_.separate_threads ? thread : 0);
+    return dumps_.write(trigger, config_.separate_threads ? thread : 0);
 }
 
 // The part of the trace before the request has been replayed, and no more.

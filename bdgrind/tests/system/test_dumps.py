@@ -23,6 +23,7 @@ from part_files import (
     steer,
     written_files,
 )
+from profile_reader import read_profile
 
 # level0 calls level1 three times; it calls itself once in the second, and level2 twice in the last.
 SCRIPT = "a(b)c(d<e>f)g(h(i)(j)k)l"
@@ -309,3 +310,19 @@ def test_a_childs_own_name_by_percent_p(tmp_path: Path) -> None:
         by_process.setdefault(process, []).append(part)
     parts = sorted(sorted(files) for files in by_process.values())
     assert parts == [["", "1", "2"], ["", "1", "2"]]
+
+
+def test_a_part_that_cannot_be_written_goes_elsewhere(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    blocked = tmp_path / "profile.out.1"
+    blocked.mkdir()
+    command = [str(GUESTS / "steer"), "c0e", "BD"]
+    run = run_tool(tmp_path, command, SMALL_CACHES, environment={"TMPDIR": str(temporary)})
+    assert f"could not be written to {blocked}: it is a folder" in run.log
+    assert run.status == 0 and list(blocked.iterdir()) == []
+    (elsewhere,) = temporary.glob("bdgrind.out.*")
+    assert f"The profile is in {elsewhere} instead." in run.log
+    assert re.fullmatch(r"bdgrind\.out\.\d+\.1", elsewhere.name)
+    assert read_profile(elsewhere).self_cost("touch", "DLmr") == 3
+    assert run.profile.self_cost("touch", "DLmr") == 5

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -104,7 +105,10 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
             *options,
             *(command or [str(GUESTS / "steer"), script, "BD"]),
         ]
-        process = subprocess.Popen(valgrind, stdin=subprocess.PIPE, env=ENVIRONMENT)
+        temporary = tmp_path / "temporary"
+        temporary.mkdir(exist_ok=True)
+        environment = ENVIRONMENT | {"TMPDIR": str(temporary)}
+        process = subprocess.Popen(valgrind, stdin=subprocess.PIPE, env=environment)
         running = Running(process, profile, prefix)
         started.append(running)
         for _ in range(300):
@@ -182,6 +186,22 @@ def test_dump_with_a_reason(start: Start) -> None:
     assert [part.own("touch") for part in (first, second, last)] == [3 + 4, 0, 5 + 6]
     assert [part.calls("level0", "level1") for part in (first, second, last)] == [1, 0, 0]
     assert first.blocks[1] == second.blocks[0] < second.blocks[1] == last.blocks[0]
+
+
+def test_a_part_that_cannot_be_written_is_kept_for_the_next(start: Start, tmp_path: Path) -> None:
+    running = start()
+    shutil.rmtree(tmp_path / "temporary")
+    blocked = Path(f"{running.profile_path}.1")
+    blocked.mkdir()
+    said = running.vgdb("dump")
+    assert f"The profile could not be written to {blocked}: it is a folder.\n" in said
+    assert said.endswith("part 1 could not be written\n")
+    blocked.rmdir()
+    assert running.vgdb("dump") == "part 2 is written\n"
+    second, last = running.finish()
+    assert second.own("touch") == 3 + 4 and second.blocks[0] == 0
+    assert second.profile.header["part"] == ["2"] and second.ending == ".2"
+    assert last.own("touch") == 5 + 6
 
 
 def test_zero(start: Start) -> None:
