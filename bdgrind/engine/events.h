@@ -24,40 +24,43 @@ enum class EventGroup : std::uint8_t {
     kSystemCpuTime
 };
 
-// name, group, whether viewers know the name, long name.
+// Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
+enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
+
+// name, group, who else knows the name, long name.
 // The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
 // each pair of costs exist because viewers cannot divide: they let a reader form any ratio.
-#define BD_EVENTS(X)                                                                     \
-    X(Ir, kAlways, true, "Instructions executed")                                        \
-    X(Dr, kAlways, true, "Data reads")                                                   \
-    X(Dw, kAlways, true, "Data writes")                                                  \
-    X(I1mr, kMisses, true, "L1 instruction fetch misses")                                \
-    X(D1mr, kMisses, true, "L1 data read misses")                                        \
-    X(D1mw, kMisses, true, "L1 data write misses")                                       \
-    X(ILmr, kMisses, true, "LL instruction fetch misses")                                \
-    X(DLmr, kMisses, true, "LL data read misses")                                        \
-    X(DLmw, kMisses, true, "LL data write misses")                                       \
-    X(AcCost1, kUse1, false, "L1 cost of rare use (1000 per access of a line)")          \
-    X(SpLoss1, kUse1, false, "L1 bytes loaded but never used")                           \
-    X(EvLine1, kUse1, false, "L1 lines evicted")                                         \
-    X(UsByte1, kUse1, false, "L1 bytes used of evicted lines")                           \
-    X(Access1, kUse1, false, "L1 accesses to evicted lines")                             \
-    X(AcCost2, kUse2, false, "LL cost of rare use (1000 per access of a line)")          \
-    X(SpLoss2, kUse2, false, "LL bytes loaded but never used")                           \
-    X(EvLine2, kUse2, false, "LL lines evicted")                                         \
-    X(UsByte2, kUse2, false, "LL bytes used of evicted lines")                           \
-    X(Access2, kUse2, false, "LL accesses to evicted lines")                             \
-    X(ILdmr, kWriteBacks, false, "LL instruction fetch misses with a write-back")        \
-    X(DLdmr, kWriteBacks, false, "LL data read misses with a write-back")                \
-    X(DLdmw, kWriteBacks, false, "LL data write misses with a write-back")               \
-    X(Bc, kBranches, true, "Conditional branches executed")                              \
-    X(Bcm, kBranches, true, "Conditional branches mispredicted")                         \
-    X(Bi, kBranches, true, "Indirect branches executed")                                 \
-    X(Bim, kBranches, true, "Indirect branches mispredicted")                            \
-    X(Ge, kBus, true, "Global bus events")                                               \
-    X(sysCount, kSystemCalls, false, "System calls")                                     \
-    X(sysTime, kSystemCalls, false, "Time in system calls")                              \
-    X(sysCpuTime, kSystemCpuTime, false, "Processor time of system calls")
+#define BD_EVENTS(X)                                                                      \
+    X(Ir, kAlways, kViewers, "Instructions executed")                                     \
+    X(Dr, kAlways, kViewers, "Data reads")                                                \
+    X(Dw, kAlways, kViewers, "Data writes")                                               \
+    X(I1mr, kMisses, kViewers, "L1 instruction fetch misses")                             \
+    X(D1mr, kMisses, kViewers, "L1 data read misses")                                     \
+    X(D1mw, kMisses, kViewers, "L1 data write misses")                                    \
+    X(ILmr, kMisses, kViewers, "LL instruction fetch misses")                             \
+    X(DLmr, kMisses, kViewers, "LL data read misses")                                     \
+    X(DLmw, kMisses, kViewers, "LL data write misses")                                    \
+    X(AcCost1, kUse1, kCallgrind, "L1 cost of rare use (1000 per access of a line)")      \
+    X(SpLoss1, kUse1, kCallgrind, "L1 bytes loaded but never used")                       \
+    X(EvLine1, kUse1, kBdgrind, "L1 lines evicted")                                       \
+    X(UsByte1, kUse1, kBdgrind, "L1 bytes used of evicted lines")                         \
+    X(Access1, kUse1, kBdgrind, "L1 accesses to evicted lines")                           \
+    X(AcCost2, kUse2, kCallgrind, "LL cost of rare use (1000 per access of a line)")      \
+    X(SpLoss2, kUse2, kCallgrind, "LL bytes loaded but never used")                       \
+    X(EvLine2, kUse2, kBdgrind, "LL lines evicted")                                       \
+    X(UsByte2, kUse2, kBdgrind, "LL bytes used of evicted lines")                         \
+    X(Access2, kUse2, kBdgrind, "LL accesses to evicted lines")                           \
+    X(ILdmr, kWriteBacks, kCallgrind, "LL instruction fetch misses with a write-back")    \
+    X(DLdmr, kWriteBacks, kCallgrind, "LL data read misses with a write-back")            \
+    X(DLdmw, kWriteBacks, kCallgrind, "LL data write misses with a write-back")           \
+    X(Bc, kBranches, kViewers, "Conditional branches executed")                           \
+    X(Bcm, kBranches, kViewers, "Conditional branches mispredicted")                      \
+    X(Bi, kBranches, kViewers, "Indirect branches executed")                              \
+    X(Bim, kBranches, kViewers, "Indirect branches mispredicted")                         \
+    X(Ge, kBus, kViewers, "Global bus events")                                            \
+    X(sysCount, kSystemCalls, kCallgrind, "System calls")                                 \
+    X(sysTime, kSystemCalls, kCallgrind, "Time in system calls")                          \
+    X(sysCpuTime, kSystemCpuTime, kCallgrind, "Processor time of system calls")
 
 enum class Event : std::uint8_t {
 #define BD_EVENT_ENUMERATOR(name, group, known, description) k##name,
@@ -71,12 +74,15 @@ inline constexpr std::size_t kEventCount = static_cast<std::size_t>(Event::kCoun
 struct EventInfo {
     const char* name;
     EventGroup group;
-    bool known_to_viewers;    // else the output explains it in an `event:` line
+    EventName known;
     const char* description;  // the long name
+
+    // Else the output explains it in an `event:` line.
+    constexpr bool known_to_viewers() const { return known == EventName::kViewers; }
 };
 
 inline constexpr std::array<EventInfo, kEventCount> kEvents{{
-#define BD_EVENT_INFO(name, group, known, description) {#name, EventGroup::group, known, description},
+#define BD_EVENT_INFO(name, group, known, description) {#name, EventGroup::group, EventName::known, description},
     BD_EVENTS(BD_EVENT_INFO)
 #undef BD_EVENT_INFO
 }};

@@ -62,12 +62,12 @@ void CallgrindWriter::write_header(const RunDescription& run, const Profile& pro
     for (const std::string_view description : run.descriptions) out_ << "desc: " << description << '\n';
     out_ << "\npositions:" << (kinds_.instructions ? " instr" : "") << (kinds_.lines ? " line" : "") << '\n';
     for (std::size_t i = 0; i < events_.width(); ++i) {
-        if (!events_.has(static_cast<Event>(i)) || kEvents[i].known_to_viewers) continue;
+        if (!is_written(i) || kEvents[i].known_to_viewers()) continue;
         out_ << "event: " << kEvents[i].name << " : " << kEvents[i].description << '\n';
     }
     out_ << "events:";
     for (std::size_t i = 0; i < events_.width(); ++i) {
-        if (events_.has(static_cast<Event>(i))) out_ << ' ' << kEvents[i].name;
+        if (is_written(i)) out_ << ' ' << kEvents[i].name;
     }
     out_ << "\nsummary:";
     write_costs(profile.totals());
@@ -216,7 +216,7 @@ void CallgrindWriter::write_costs(ConstCosts costs) {
     std::size_t end = costs.size();
     while (end > 1 && costs[end - 1] == 0) --end;
     for (std::size_t i = 0; i < end; ++i) {
-        if (events_.has(static_cast<Event>(i))) out_ << ' ' << costs[i];
+        if (is_written(i)) out_ << ' ' << costs[i];
     }
     out_ << '\n';
 }

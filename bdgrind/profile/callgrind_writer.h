@@ -16,6 +16,7 @@ namespace bd {
 struct WriteOptions {
     bool compress_strings = true;    // names once, then "(number)"
     bool compress_positions = true;  // positions relative to the one before
+    bool compat_events = false;      // only events that Callgrind has
 };
 
 // What the head of the file says about the run.
@@ -64,6 +65,10 @@ private:
     void write_position(const Position& position);
     void write_target(const Position& target);
     void write_costs(ConstCosts costs);
+    bool is_written(std::size_t event) const {
+        return events_.has(static_cast<Event>(event)) &&
+               (!options_.compat_events || kEvents[event].known != EventName::kBdgrind);
+    }
 
     TextOutput& out_;
     WriteOptions options_;

@@ -167,7 +167,8 @@ void write_profile(const char* path, const Arguments& arguments, const TraceRun&
     std::vector<std::string_view> descriptions{range, "Trigger: Program termination"};
     if (const char* unit = unit_description(arguments.options.collect_systime)) descriptions.push_back(unit);
     CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
-                          .compress_positions = arguments.options.compress_pos})
+                          .compress_positions = arguments.options.compress_pos,
+                          .compat_events = arguments.options.compat_events})
         .write({.creator = "bdgrind-" PACKAGE_VERSION,
                 .pid = run.pid,
                 .command = run.command,

@@ -133,7 +133,8 @@ bool Dumps::write_file(const char* path, FileOutput::Mode mode, const Part& part
     FileOutput file(path, mode);
     if (file.error() == 0) {
         CallgrindWriter(file, {.compress_strings = options.compress_strings,
-                               .compress_positions = options.compress_pos})
+                               .compress_positions = options.compress_pos,
+                               .compat_events = options.compat_events})
             .write(run, profile);
         file.finish();
     }

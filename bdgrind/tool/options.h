@@ -59,6 +59,8 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
               "write each name once and a number from then on")                                         \
     BD_OPTION(Flag, compress_pos, "compress-pos", true, "no|yes",                                       \
               "write positions as differences from the one before")                                     \
+    BD_OPTION(Flag, compat_events, "compat-events", false, "no|yes",                                    \
+              "leave out events that Callgrind does not have")                                          \
     BD_OPTION(Flag, combine_dumps, "combine-dumps", false, "no|yes",                                    \
               "write all parts into one file, one behind the other")                                    \
     BD_OPTION_GROUP("what is dumped when; functions are names or patterns with * and ?")                \

@@ -65,6 +65,23 @@ def test_branch_sim(tmp_path: Path) -> None:
     }
 
 
+def test_compat_events(tmp_path: Path) -> None:
+    """Callgrind's events, all of them and no others, and their numbers."""
+    options = ("--simulate-wb=yes", "--branch-sim=yes", "--collect-bus=yes", "--collect-systime=no")
+    everything = run_workload(tmp_path, *options).profile
+    run = run_workload(tmp_path, "--compat-events=yes", *options)
+    callgrinds = set()
+    for option in (*options, "--cacheuse=yes", "--collect-systime=nsec"):
+        command = [GUESTS / "recursion"]
+        peer = run_tool(tmp_path, command, ["--cache-sim=yes", option], tool="callgrind")
+        callgrinds |= set(peer.profile.events)
+    own = [event for event in everything.events if event not in callgrinds]
+    assert own == [event for event in USE if not event.startswith(("AcCost", "SpLoss"))]
+    assert run.profile.events == [event for event in everything.events if event in callgrinds]
+    for event in run.profile.events:
+        assert run.profile.totals[event] == everything.totals[event]
+
+
 def test_simulate_wb(tmp_path: Path) -> None:
     without = run_workload(tmp_path)
     run = run_workload(tmp_path, "--simulate-wb=yes")

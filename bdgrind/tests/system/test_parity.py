@@ -13,9 +13,6 @@ from harness import ENVIRONMENT, SOURCE, VALGRIND, configured
 
 PAGE = (SOURCE / "docs" / "callgrind.md").read_text()
 
-# Described on the page already, but not yet there. To be empty when all is there.
-STILL_TO_COME = {"--compat-events"}
-
 
 def rows(title: str) -> list[list[str]]:
     """The cells of the tables below a title, without their heads."""
@@ -87,7 +84,7 @@ def test_every_option_is_where_the_page_says() -> None:
         assert table[name][0] == "same" or names(table[name][0]) != [name]
         expected.add(counterpart(name, table))
     new = table.keys() - callgrinds.keys()
-    assert sorted((expected | new) - own.keys() - STILL_TO_COME) == []
+    assert sorted((expected | new) - own.keys()) == []
     assert sorted(own.keys() - expected - new - {"--obj-skip"}) == []
 
 
@@ -96,7 +93,7 @@ def test_other_defaults_are_said() -> None:
     table = described("Options")
     equal = {"0=never": "0", "": "none"}
     for name, default in callgrinds.items():
-        ours = own.get(counterpart(name, table), default)  # STILL_TO_COME
+        ours = own[counterpart(name, table)]
         if ours != equal.get(default, default):
             assert "default is" in table[name][1] or "As `--I1`" in table[name][1], (
                 f"{name}: {default}, but here {ours}"

@@ -632,5 +632,27 @@ TEST_F(CallgrindWriterTest, Jumps) {
               "* *\n");
 }
 
+// One line is read once: 8 of 64 bytes. Of the three plain numbers behind each pair of costs there is nothing.
+TEST(CallgrindWriter, OnlyEventsThatCallgrindHas) {
+    Program program;
+    const Function& f = program.function("f", "f.c");
+    const Block& block = program.code(f, 0x1000).op(4, 10).reads(8).ends();
+    Trace trace;
+    trace.thread(1).run(block, 1000, {0x100});
+    Engine engine({.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}});
+    engine.replay(trace.all());
+    engine.finish();
+    const std::string text = write(engine, {.compat_events = true}, kLines);
+    // The code: 4 of 64 bytes. AcCost is 1000 for either line, in either level.
+    const std::string costs = "1 1 0 1 1 0 1 1 0 2000 116 2000 116";
+    EXPECT_NE(text.find("\nevents: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 AcCost2 SpLoss2\n"
+                        "summary: " + costs + '\n'),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("\n+10 " + costs + '\n'), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("\ntotals: " + costs + '\n')) << text;
+    EXPECT_EQ(text.find("EvLine"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace bd

@@ -65,7 +65,7 @@ TEST(Events, NamesAreUniqueWordsAndThoseThatViewersKnowAreCallgrinds) {
         const std::string name = event.name;
         EXPECT_TRUE(seen.insert(name).second) << name;
         EXPECT_EQ(name.find_first_of(" :\n"), std::string::npos) << name;
-        EXPECT_EQ(event.known_to_viewers, viewers.contains(name)) << name;
+        EXPECT_EQ(event.known_to_viewers(), viewers.contains(name)) << name;
         EXPECT_EQ(std::string(event.description).find('\n'), std::string::npos) << name;
     }
 }
