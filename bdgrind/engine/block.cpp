@@ -44,12 +44,14 @@ void BlockBuilder::start(Address address, const Function& function, Address load
     header_.load_bias = load_bias;
     header_.section = function.object->id * kSectionsPerObject + section;
     header_.is_entry = is_entry;
+    header_.traces_all = trace_all_;
     exits_.clear();
     instructions_.clear();
     accesses_.clear();
     fetches_.clear();
     reads_ = 0;
     writes_ = 0;
+    guarded_ = 0;
 }
 
 void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file,
@@ -60,6 +62,7 @@ void BlockBuilder::add_instruction(Address address, std::uint32_t size, const So
 void BlockBuilder::add_access(std::uint32_t size, AccessKind kind, bool guarded) {
     accesses_.push_back({size, narrow(instructions_.size() - 1), kind, guarded});
     if (kind != AccessKind::kBus) (is_write(kind) ? writes_ : reads_) += 1;
+    if (guarded) ++guarded_;
 }
 
 void BlockBuilder::make_modify() {
@@ -82,6 +85,10 @@ std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
                       .writes = writes_,
                       .accesses = narrow(accesses_.size()),
                       .fetches = 0,
+                      .words = narrow(traced_count()),
+                      .may_skip_access = guarded_ != 0,
+                      .section_left = jump == JumpKind::kJump ? header_.section : kNoSection,
+                      .section_entered = header_.is_entry ? kEntry : header_.section,
                       .return_address = header_.address + last.offset + last.size});
     return exits_.size() - 1;
 }
@@ -104,7 +111,11 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
                     fetches_.back().size = narrow(fetches_.back().size + (stop - at));
                     ++fetches_.back().count;
                 } else {
-                    fetches_.push_back({LineNumber{line}, first, narrow(stop - at), 1, narrow(next)});
+                    fetches_.push_back({.line = LineNumber{line},
+                                        .first_byte = first,
+                                        .size = narrow(stop - at),
+                                        .count = 1,
+                                        .instruction = narrow(next)});
                     joins = true;
                 }
                 at = stop;

@@ -58,7 +58,10 @@ struct Access {
 
 // A run of instruction bytes within one I1 line, fetched together: none of the instructions between is an exit.
 struct Fetch {
+    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
     LineNumber line;
+    mutable std::uint32_t place = kNowhere;  // the engine's: see UncreditedFetches
     std::uint16_t first_byte;  // within the line
     std::uint16_t size;        // bytes
     std::uint16_t count;       // instructions that touch it
@@ -75,12 +78,24 @@ struct Exit {
     std::uint16_t instructions;
     std::uint16_t reads;
     std::uint16_t writes;
-    std::uint16_t accesses;  // addresses in the record
+    std::uint16_t accesses;
     std::uint16_t fetches;
+    std::uint16_t words;     // addresses in the record: one for each access that is traced
+    bool may_skip_access;    // one of the accesses is guarded
+    mutable bool all_listed = false;  // the engine's: see UncreditedFetches
+    // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
+    // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
+    std::uint32_t section_left;
+    std::uint32_t section_entered;
     Address return_address;  // the instruction behind the last one; only of use to calls
 
     Address branch_address() const;  // of the last instruction
+
+    mutable std::uint64_t uncredited = 0;  // the engine's: see UncreditedFetches
 };
+
+inline constexpr std::uint32_t kNoSection = ~std::uint32_t{0};
+inline constexpr std::uint32_t kEntry = kNoSection - 1;
 
 // The kinds of sections of one object are numbered within this many.
 inline constexpr std::uint32_t kSectionsPerObject = 16;
@@ -92,6 +107,7 @@ struct Block {
     // Equal for blocks in the same kind of section of the same object: object's id * kSectionsPerObject + kind.
     std::uint32_t section;
     bool is_entry;          // starts at the first instruction of its function
+    bool traces_all;        // the trace has all addresses; else only those of guarded accesses
     std::uint16_t exit_count;
     std::uint16_t instruction_count;
     std::uint16_t access_count;
@@ -122,6 +138,10 @@ inline Address Exit::branch_address() const {
 // end. May be used again after BlockTable::add.
 class BlockBuilder {
 public:
+    // `trace_all`: the trace has all addresses; else only those of guarded accesses, which is what can be counted
+    // without caches.
+    explicit BlockBuilder(bool trace_all = true) : trace_all_(trace_all) {}
+
     // `section` is the kind of section, below kSectionsPerObject.
     void start(Address address, const Function& function, Address load_bias, std::uint32_t section,
                bool is_entry);
@@ -136,6 +156,9 @@ public:
     std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
 
     std::size_t access_count() const { return accesses_.size(); }
+    // Those whose addresses are in the trace.
+    std::size_t traced_count() const { return trace_all_ ? accesses_.size() : guarded_; }
+    bool traces(bool guarded) const { return trace_all_ || guarded; }
     const Access& last_access() const { return accesses_.back(); }
     std::size_t instruction_count() const { return instructions_.size(); }
 
@@ -153,6 +176,8 @@ private:
     std::vector<Fetch> fetches_;
     std::uint16_t reads_ = 0;
     std::uint16_t writes_ = 0;
+    std::uint16_t guarded_ = 0;
+    bool trace_all_;
 };
 
 class BlockTable {

@@ -3,9 +3,9 @@
 // One set-associative cache with least-recently-used replacement: which lines are in it, and for each of them what
 // its user wants to know about it, a Use. A line's index does not change as long as the line stays.
 //
-// Caches of up to 16 ways, that is nearly all, keep what a look-up needs of a set in one line of the host's cache:
-// 16 bits of each tag, compared all at once, and the order of use as 16 four-bit numbers. Others are searched way by
-// way.
+// Caches of up to 16 ways, that is nearly all, keep the tags of a set in one line of the host's cache: 32 bits of each,
+// compared all at once and, as guests' addresses have no more, all there is to know. The order of use is 16 numbers of
+// four bits. Other caches are searched way by way.
 
 #pragma once
 
@@ -40,7 +40,8 @@ public:
           sets_(geometry.sets()),
           set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
           lines_(geometry.lines()),
-          few_ways_(ways_ <= kFewWays ? sets_ : 0),
+          tags_(ways_ <= kFewWays ? sets_ : 0),
+          few_order_(ways_ <= kFewWays ? sets_ : 0),
           order_(ways_ <= kFewWays ? 0 : geometry.lines()) {
         BD_CHECK(geometry_error(geometry) == nullptr);
     }
@@ -66,7 +67,7 @@ public:
         const std::uint64_t set = set_of(line);
         if (ways_ <= kFewWays) {
             const std::uint32_t index = find_in_few(set, line);
-            if (index != kAbsent) few_ways_[set].order.use(static_cast<unsigned>(index - set * ways_));
+            if (index != kAbsent) few_order_[set].use(static_cast<unsigned>(index - set * ways_));
             return index;
         }
         const std::uint32_t index = find_in_many(set, line);
@@ -83,9 +84,7 @@ public:
         const std::uint64_t set = set_of(line);
         std::uint64_t way;
         if (ways_ <= kFewWays) {
-            FewWays& few = few_ways_[set];
-            way = few.order.use_oldest(ways_);
-            few.tag_bits[way] = tag_bits(line);
+            way = few_order_[set].use_oldest(ways_);
         } else {
             std::uint16_t* order = &order_[set * ways_];
             if (order[0] == order[1]) {  // still zeros
@@ -95,34 +94,42 @@ public:
             way = order[0];
         }
         const auto index = static_cast<std::uint32_t>(set * ways_ + way);
-        return {index, line_of(std::exchange(lines_[index].tag, tag_of(line)))};
+        return {index, replace(index, line)};
     }
 
+    // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its set.
+    // Returns what was there before; kNoLine: nothing.
+    LineNumber replace(std::uint32_t index, LineNumber line) {
+        if (ways_ <= kFewWays) {
+            const std::uint64_t set = set_of(line);
+            tags_[set].of_way[index - set * ways_] = short_tag(line);
+            has_long_tags_ |= !fits_short_tag(line);
+        }
+        return line_of(std::exchange(lines_[index].tag, tag_of(line)));
+    }
+
+    std::uint32_t ways() const { return ways_; }
+
     // Empties a place.
-    void clear(std::uint32_t index) { lines_[index].tag = 0; }
+    void clear(std::uint32_t index) {
+        lines_[index].tag = 0;
+        if (ways_ <= kFewWays) tags_[index / ways_].of_way[index % ways_] = 0;
+    }
 
     // (All of these are to be inlined: gcc drops calls of functions that do nothing but prefetch.)
     //
     // Asks the host's memory for what a look-up of `line` reads first, and then, once that has come, for the rest:
     // the line itself, or the one that it will replace.
     [[gnu::always_inline]] void prefetch_set(LineNumber line) const {
-        if (ways_ <= kFewWays) __builtin_prefetch(&few_ways_[set_of(line)]);
+        if (ways_ <= kFewWays) __builtin_prefetch(&tags_[set_of(line)]);
     }
     [[gnu::always_inline]] void prefetch_line(LineNumber line) const {
         if (ways_ > kFewWays) return;
         const std::uint64_t set = set_of(line);
-        const FewWays& few = few_ways_[set];
-        const unsigned found = ways_with(few, tag_bits(line));
-        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few.order.oldest(ways_);
+        const unsigned found = ways_with(tags_[set], short_tag(line));
+        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few_order_[set].oldest(ways_);
         __builtin_prefetch(&lines_[set * ways_ + way], 1);
     }
-    // The use of the line that goes next from the set of `line`.
-    const Use& oldest_use(LineNumber line) const {
-        const std::uint64_t set = set_of(line);
-        const std::uint64_t way = ways_ <= kFewWays ? few_ways_[set].order.oldest(ways_) : order_[set * ways_ + ways_ - 1];
-        return lines_[set * ways_ + way].use;
-    }
-
 private:
     static constexpr std::uint32_t kFewWays = 16;
 
@@ -164,41 +171,41 @@ private:
         [[no_unique_address]] Use use;
     };
 
-    struct alignas(64) FewWays {
-        std::uint16_t tag_bits[kFewWays];
-        Order order;
+    struct alignas(64) Tags {
+        std::uint32_t of_way[kFewWays];  // see short_tag; 0: none
     };
 
     // Stored so that zero bytes mean an empty place.
     static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
     static LineNumber line_of(std::uint64_t tag) { return LineNumber{tag - 1}; }
 
-    // Lines of the same set that are in use together should differ here.
-    static std::uint16_t tag_bits(LineNumber line) {
-        const auto number = static_cast<std::uint64_t>(line);
-        return static_cast<std::uint16_t>(number ^ number >> 16 ^ number >> 32);
-    }
+    // Two lines of equal short tags can only be two if one of them does not fit.
+    static std::uint32_t short_tag(LineNumber line) { return static_cast<std::uint32_t>(tag_of(line)); }
+    static bool fits_short_tag(LineNumber line) { return tag_of(line) >> 32 == 0; }
 
     std::uint32_t find_in_few(std::uint64_t set, LineNumber line) const {
-        for (unsigned ways = ways_with(few_ways_[set], tag_bits(line)); ways != 0; ways &= ways - 1) {
-            const auto way = static_cast<unsigned>(std::countr_zero(ways));
-            if (way < ways_ && lines_[set * ways_ + way].tag == tag_of(line)) {
-                return static_cast<std::uint32_t>(set * ways_ + way);
-            }
+        for (unsigned ways = ways_with(tags_[set], short_tag(line)); ways != 0; ways &= ways - 1) {
+            const auto index = static_cast<std::uint32_t>(set * ways_ + static_cast<unsigned>(std::countr_zero(ways)));
+            if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || is_at(index, line)) return index;
         }
         return kAbsent;
     }
 
-    // A bit for each way that has these tag bits.
-    static unsigned ways_with(const FewWays& few, std::uint16_t bits) {
+    bool is_at(std::uint32_t index, LineNumber line) const {
+        return index < lines_.size() && lines_[index].tag == tag_of(line);
+    }
+
+    // A bit for each way that has this tag.
+    static unsigned ways_with(const Tags& tags, std::uint32_t tag) {
 #if defined(__SSE2__)
-        const __m128i wanted = _mm_set1_epi16(static_cast<short>(bits));
-        const auto* halves = reinterpret_cast<const __m128i*>(few.tag_bits);
+        const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+        const auto* quarters = reinterpret_cast<const __m128i*>(tags.of_way);
+        const auto equal = [&](int quarter) { return _mm_cmpeq_epi32(quarters[quarter], wanted); };
         return static_cast<unsigned>(_mm_movemask_epi8(
-            _mm_packs_epi16(_mm_cmpeq_epi16(halves[0], wanted), _mm_cmpeq_epi16(halves[1], wanted))));
+            _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
 #else
         unsigned ways = 0;
-        for (unsigned way = 0; way < kFewWays; ++way) ways |= (few.tag_bits[way] == bits ? 1u : 0u) << way;
+        for (unsigned way = 0; way < kFewWays; ++way) ways |= (tags.of_way[way] == tag ? 1u : 0u) << way;
         return ways;
 #endif
     }
@@ -221,8 +228,10 @@ private:
     std::uint64_t sets_;
     std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
     ZeroedArray<Line> lines_;
-    ZeroedArray<FewWays> few_ways_;     // by set, if there are few
+    ZeroedArray<Tags> tags_;            // by set, if there are few ways
+    ZeroedArray<Order> few_order_;      // the same
     ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
+    bool has_long_tags_ = false;        // there was a line that does not fit a short tag
 };
 
 }  // namespace bd

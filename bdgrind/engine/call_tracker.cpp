@@ -27,6 +27,7 @@ std::size_t calls_left_by_return(const Execution& execution, Address target, Add
 constexpr Exit make_stopped() {
     Exit exit{};
     exit.jump = JumpKind::kCall;
+    exit.section_left = kNoSection;
     return exit;
 }
 constinit const Exit kStopped = make_stopped();

@@ -29,14 +29,19 @@ public:
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
     bool enter(Execution& execution, const Block& block, Address stack_pointer) {
-        const Exit* exit = execution.last_exit;
-        if (__builtin_expect(exit != nullptr && exit->jump == JumpKind::kJump && !block.is_entry &&
-                                 block.section == exit->block->section && execution.within_top(stack_pointer),
-                             1)) {
-            execution.stack_pointer = stack_pointer;
-            return true;  // on within the function
+        return continues(execution, block.exits().front(), stack_pointer) ||
+               enter_slowly(execution, block, stack_pointer);
+    }
+
+    // The short way where the function goes on and has left no call: enters the block of `exit`, or does nothing but
+    // return false.
+    static bool continues(Execution& execution, const Exit& exit, Address stack_pointer) {
+        const Exit* const last = execution.last_exit;
+        if (last == nullptr || last->section_left != exit.section_entered || !execution.within_top(stack_pointer)) {
+            return false;
         }
-        return enter_slowly(execution, block, stack_pointer);
+        execution.stack_pointer = stack_pointer;
+        return true;
     }
 
     // Goes on in `execution` after a jump out of a handler that had interrupted it.

@@ -9,14 +9,16 @@
 //   struct Sink {
 //       Owner load();                     // a line is being loaded; called once per level that loads it
 //       void evict(Level, const Owner&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
-//       void settle_fetches();            // credit all instruction fetches so far; their lines are about to be read
+//       void settle_fetches(std::uint32_t place);  // I1's line at `place` is about to be read: credit all its fetches
+//       void forget_fetches(std::uint32_t place);  // the same, and it leaves I1
 //   };
 //
-// Hits on the most recently used line of a set are inline; all else is out of line.
+// Hits on lines that were found before are inline; all else is out of line.
 
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -70,10 +72,16 @@ public:
     }
 
     // One data access; `size` >= 1, and it may cover any number of lines. data_hit() is the short way: it does
-    // nothing but return false unless the access stays within the most recently used line of a set.
+    // nothing but return false unless the access stays within a line that was found before.
     bool data_hit(Address address, std::uint32_t size) { return d1_.hit(address, size); }
     Outcome data(Address address, std::uint32_t size) {
-        return d1_.hit_elsewhere(address, size) ? Outcome::kHit : access(d1_, address, size);
+        const LineNumber line{address >> d1_.line_bits()};
+        const auto offset = static_cast<std::uint32_t>(address) & (d1_.line_bytes() - 1);
+        if (offset + std::uint64_t{size} > d1_.line_bytes()) return access(d1_, address, size);
+        const std::uint32_t index = d1_.find(line);
+        if (index == FirstLines::kAbsent) return load(d1_, line, offset, size);
+        d1_.count(index, offset, size);
+        return Outcome::kHit;
     }
 
     // The same for a write, where dirty lines matter; there is no short way then.
@@ -88,19 +96,21 @@ public:
     // One instruction fetch.
     Outcome fetch(Address address, std::uint32_t size) { return access(i1_, address, size); }
 
-    // Fetches of a whole run of instructions come in two steps: first all their lines are used, which fails with
-    // false if one is absent from I1; if that worked, and before anything else is fetched, they get their credit.
-    bool promote_fetch(LineNumber line) { return i1_.promote(line); }
-    void credit_fetch(LineNumber line, unsigned first_byte, unsigned size, unsigned count) {
-        const Front& mru = i1_.front(line);
-        FirstUse& use = mru.line == line ? *mru.use : i1_.lines.use_of(i1_.lines.find(line));
+    // Fetches of a whole run of instructions whose lines are all in I1 come in two steps: first the lines are used,
+    // each at its place; later, at the latest when the sink is asked for it, they get their credit.
+    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+    std::uint32_t fetch_place(LineNumber line) { return i1_.find(line); }  // kAbsent: not in I1
+    std::uint32_t fetch_places() const { return i1_.lines.size(); }
+    void use_fetched(std::uint32_t place) { i1_.use(place); }
+    void credit_fetch(std::uint32_t place, unsigned first_byte, unsigned size, std::uint64_t count) {
+        FirstUse& use = i1_.lines.use_of(place);
         use.bytes |= Mask::range(first_byte, size);
         use.accesses += count;
     }
     // The credit of one instruction.
     void credit_fetched(Address address, std::uint32_t size) {
         for_each_part(i1_, address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
-            credit_fetch(line, offset, bytes, 1);
+            credit_fetch(fetch_place(line), offset, bytes, 1);
         });
     }
 
@@ -116,10 +126,10 @@ public:
         for (FirstLevel* cache : {&i1_, &d1_}) {
             for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
                 if (cache->lines[index] == kNoLine) continue;
-                if constexpr (kUse) retire_first(*cache, cache->lines[index], cache->lines.use_of(index));
+                retire_first(*cache, index, cache->lines[index]);
                 cache->lines.clear(index);
             }
-            std::fill(cache->fronts.begin(), cache->fronts.end(), Front{});
+            cache->known.fill({});
         }
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
@@ -159,87 +169,107 @@ private:
     using FirstLines = CacheLines<std::conditional_t<kUse, FirstUse, NoUse>>;
     using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
 
-    // The most recently used line of a set.
-    struct Front {
-        LineNumber line = kNoLine;
-        FirstUse* use = nullptr;
-    };
-
+    // I1 or D1. Who was used least recently is told by time stamps: nearly all accesses hit, and only a miss asks.
     struct FirstLevel {
         explicit FirstLevel(const CacheGeometry& geometry)
-            : lines(geometry), fronts(geometry.sets()), bits(geometry.line_bits()), set_mask(geometry.sets() - 1) {}
+            : lines(geometry), stamps(geometry.lines()), next(geometry.sets()), bits(geometry.line_bits()) {
+            for (std::uint32_t set = 0; set < next.size(); ++set) next[set].index = set * lines.ways();
+        }
 
         unsigned line_bits() const { return kCommon ? 6 : bits; }
         unsigned line_bytes() const { return 1u << line_bits(); }
 
-        Front& front(LineNumber line) {
-            return fronts[kCommon ? static_cast<std::uint64_t>(line) & set_mask : lines.set_of(line)];
-        }
-        void make_front(LineNumber line, std::uint32_t index) {
-            FirstUse* use = nullptr;
-            if constexpr (kUse) use = &lines.use_of(index);
-            front(line) = {line, use};
+        void use(std::uint32_t index) { stamps[index] = ++clock; }
+
+        // One access.
+        void count(std::uint32_t index, unsigned offset, unsigned bytes) {
+            use(index);
+            if constexpr (kUse) {
+                FirstUse& use = lines.use_of(index);
+                use.bytes |= Mask::range(offset, bytes);
+                ++use.accesses;
+            }
         }
 
-        // Counts the access if it stays within the most recently used line of a set.
+        // Counts the access if it stays within a line that is known to be here.
         bool hit(Address address, std::uint32_t size) {
             const LineNumber line{address >> line_bits()};
             const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
             if (__builtin_expect(offset + std::uint64_t{size} > line_bytes(), 0)) return false;
-            const Front& mru = front(line);
-            if (__builtin_expect(mru.line != line, 0)) return false;
-            if constexpr (kUse) {
-                mru.use->bytes |= Mask::range(offset, size);
-                ++mru.use->accesses;
+            const Known& place = known[static_cast<std::uint64_t>(line) % kKnown];
+            if (__builtin_expect(place.line != line, 0)) return false;
+            count(place.index, offset, size);
+            return true;
+        }
+
+        // FirstLines::kAbsent if it is not here.
+        std::uint32_t find(LineNumber line) {
+            Known& place = known[static_cast<std::uint64_t>(line) % kKnown];
+            if (place.line == line) return place.index;
+            const std::uint32_t index = lines.find(line);
+            if (index != FirstLines::kAbsent) place = {line, index};
+            return index;
+        }
+
+        // The least recently used line of a set.
+        struct Oldest {
+            std::uint32_t index = 0;
+            std::uint64_t stamp = 0;
+        };
+        Oldest find_oldest(std::uint64_t set) const {
+            const auto first = static_cast<std::uint32_t>(set * lines.ways());
+            Oldest oldest{first, stamps[first]};
+            for (std::uint32_t index = first + 1; index < first + lines.ways(); ++index) {
+                const bool is_older = stamps[index] < oldest.stamp;
+                oldest.index = is_older ? index : oldest.index;
+                oldest.stamp = is_older ? stamps[index] : oldest.stamp;
             }
-            return true;
+            return oldest;
         }
 
-        // The same for any line of a set.
-        bool hit_elsewhere(Address address, std::uint32_t size) {
-            const LineNumber line{address >> line_bits()};
-            const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
-            if (offset + std::uint64_t{size} > line_bytes()) return false;
-            const std::uint32_t index = lines.use(line);
-            if (index == FirstLines::kAbsent) return false;
-            make_front(line, index);
-            if constexpr (kUse) {
-                FirstUse& use = lines.use_of(index);
-                use.bytes |= Mask::range(offset, size);
-                ++use.accesses;
-            }
-            return true;
+        // Puts `line`, which is not here, in the place of the least recently used one of its set.
+        typename FirstLines::Place insert(LineNumber line) {
+            const std::uint64_t set = lines.set_of(line);
+            const std::uint32_t index = stamps[next[set].index] == next[set].stamp ? next[set].index
+                                                                                   : find_oldest(set).index;
+            const LineNumber evicted = lines.replace(index, line);
+            Known& old = known[static_cast<std::uint64_t>(evicted) % kKnown];
+            if (old.line == evicted) old = {};
+            known[static_cast<std::uint64_t>(line) % kKnown] = {line, index};
+            use(index);
+            next[set] = find_oldest(set);
+            return {index, evicted};
         }
 
-        bool promote(LineNumber line) { return front(line).line == line || promote_slowly(line); }
+        // What will go next from the set of `line` if it is not used before.
+        std::uint32_t next_to_go(LineNumber line) const { return next[lines.set_of(line)].index; }
 
-        [[gnu::noinline]] bool promote_slowly(LineNumber line) {
-            const std::uint32_t index = lines.use(line);
-            if (index == FirstLines::kAbsent) return false;
-            make_front(line, index);
-            return true;
-        }
+        // Where lines are that have been found before.
+        struct Known {
+            LineNumber line = kNoLine;
+            std::uint32_t index = 0;
+        };
+        static constexpr std::size_t kKnown = 512;
 
         FirstLines lines;
-        std::vector<Front> fronts;  // by set
+        std::vector<std::uint64_t> stamps;  // by index: `clock` at the latest use
+        std::uint64_t clock = 0;
+        std::vector<Oldest> next;  // by set: the oldest at the latest miss, and still if its stamp is the same
+        std::array<Known, kKnown> known{};
         unsigned bits;
-        std::uint64_t set_mask;
     };
 
     [[gnu::noinline]] Outcome access(FirstLevel& cache, Address address, std::uint32_t size) {
         Outcome outcome = Outcome::kHit;
         for_each_part(cache, address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
-            if (!cache.promote(line)) {
+            const std::uint32_t index = cache.find(line);
+            if (index == FirstLines::kAbsent) {
                 outcome = std::max(outcome, load(cache, line, offset, bytes));
                 return;
             }
-            if constexpr (kUse) {
-                FirstUse& use = *cache.front(line).use;
-                use.bytes |= Mask::range(offset, bytes);
-                ++use.accesses;
-            }
+            cache.count(index, offset, bytes);
             if constexpr (kExtras) {
-                if (extras_.writes) extras_.first_dirty[cache.lines.find(line)] = true;
+                if (extras_.writes) extras_.first_dirty[index] = true;
             }
         });
         return outcome;
@@ -262,18 +292,16 @@ private:
     Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = kUse ? sink_.load() : Owner{};
-        const auto place = cache.lines.insert(line);
+        const auto [place, evicted] = cache.insert(line);
+        if (evicted != kNoLine) retire_first(cache, place, evicted);
         if constexpr (kUse) {
-            FirstUse& use = cache.lines.use_of(place.index);
-            if (place.evicted != kNoLine) retire_first(cache, place.evicted, use);
-            use = FirstUse{{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner}, 0};
+            cache.lines.use_of(place) = {{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner}, 0};
             // What goes next from this set will be merged there.
-            __builtin_prefetch(&ll_.use_of(cache.lines.oldest_use(line).ll_index), 1);
+            __builtin_prefetch(&ll_.use_of(cache.lines.use_of(cache.next_to_go(line)).ll_index), 1);
         }
         if constexpr (kExtras) {
-            if (extras_.write_back && &cache == &d1_) replace_in_first(place.index, place.evicted);
+            if (extras_.write_back && &cache == &d1_) replace_in_first(place, evicted);
         }
-        cache.make_front(line, place.index);
         // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
         Outcome outcome = Outcome::kFirstMiss;
         const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
@@ -291,7 +319,7 @@ private:
                 }
                 outcome = std::max(outcome, missed);
             }
-            if constexpr (kUse) cache.lines.use_of(place.index).ll_index = index;
+            if constexpr (kUse) cache.lines.use_of(place).ll_index = index;
         }
         return outcome;
     }
@@ -351,13 +379,17 @@ private:
     }
 
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
-    void retire_first(const FirstLevel& cache, LineNumber line, const FirstUse& use) {
-        sink_.evict(Level::kFirst, use.owner, use.accesses, use.bytes.count(), cache.line_bytes());
-        for_each_last_line(cache, line, [&](LineNumber last) {
-            std::uint32_t index = use.ll_index;
-            if (ll_[index] != last) index = ll_.find(last);
-            if (index != LastLines::kAbsent) merge(cache, line, use, last, ll_.use_of(index));
-        });
+    void retire_first(FirstLevel& cache, std::uint32_t place, LineNumber line) {
+        if (&cache == &i1_) sink_.forget_fetches(place);
+        if constexpr (kUse) {
+            const FirstUse& use = cache.lines.use_of(place);
+            sink_.evict(Level::kFirst, use.owner, use.accesses, use.bytes.count(), cache.line_bytes());
+            for_each_last_line(cache, line, [&](LineNumber last) {
+                std::uint32_t index = use.ll_index;
+                if (ll_[index] != last) index = ll_.find(last);
+                if (index != LastLines::kAbsent) merge(cache, line, use, last, ll_.use_of(index));
+            });
+        }
     }
 
     void retire_last(const LastUse& use) {
@@ -370,9 +402,9 @@ private:
         const Address end = start + (Address{1} << ll_bits());
         for (Address at = start; at < end; at += cache.line_bytes()) {
             const LineNumber line{at >> cache.line_bits()};
-            const std::uint32_t index = cache.lines.find(line);
+            const std::uint32_t index = cache.find(line);
             if (index == FirstLines::kAbsent) continue;
-            if (&cache == &i1_) sink_.settle_fetches();
+            if (&cache == &i1_) sink_.settle_fetches(index);
             merge(cache, line, cache.lines.use_of(index), last, to);
         }
     }

@@ -10,6 +10,7 @@
 #include "engine/branch_watch.h"
 #include "engine/engine.h"
 #include "engine/hierarchy.h"
+#include "engine/uncredited_fetches.h"
 
 namespace bd {
 namespace {
@@ -30,7 +31,8 @@ public:
         : state_(state),
           caches_(state.config.caches, *this,
                   {.write_back = state.config.write_back, .prefetch = state.config.prefetch}),
-          watch_(state) {}
+          watch_(state),
+          fetches_(caches_.fetch_places()) {}
 
     std::size_t run(Batch batch) override;
     void flush() override { caches_.flush(); }
@@ -50,7 +52,7 @@ public:
     void evict(Level level, const Owner& owner, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes) {
         if (owner.node == kNoNode) return;
         // A line that was never touched (only a prefetch does that) is as bad as one touched once.
-        const std::uint64_t rarity = 1000 / std::max<std::uint64_t>(accesses, 1);
+        const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
         const std::size_t first = column(level == Level::kFirst ? Event::kAcCost1 : Event::kAcCost2);
         for (const Costs costs : {state_.costs[owner.costs], state_.tree.costs(owner.node)}) {
             std::uint64_t* counts = &costs[first];
@@ -68,10 +70,13 @@ public:
         *owner = {};
     }
 
-    void settle_fetches() {
-        if (!crediting_) return;
+    void settle_fetches(std::uint32_t place) {
+        fetches_.settle(place, crediting());
+        // Data accesses run ahead of the fetches of their block.
+        if (in_order_) return;
         for (; credited_ <= instruction_; ++credited_) credit(credited_);
     }
+    void forget_fetches(std::uint32_t place) { fetches_.forget(place, crediting()); }
 
 private:
     static_assert(column(Event::kSpLoss1) == column(Event::kAcCost1) + 1 &&
@@ -90,7 +95,15 @@ private:
     void data_slowly(const Exit& exit, std::size_t index, const Word* address);
     void expect_misses(const Exit& exit, const Word* word) const;
     void charge(Outcome outcome, Event first_miss, Event last_miss);
+    bool find_fetches(const Exit& exit);
     void credit(std::size_t instruction);
+    auto crediting() {
+        return [this](const Fetch& fetch, std::uint64_t times) {
+            if constexpr (kUse) {
+                caches_.credit_fetch(fetch.place, fetch.first_byte, fetch.size, times * fetch.count);
+            }
+        };
+    }
 
     CostId cost_of_instruction() {
         return state_.current->payer ? state_.blocks.caller(state_.current->payer)
@@ -107,9 +120,9 @@ private:
     BlockCost* cost_ = nullptr;
     std::size_t instruction_ = 0;
 
-    // While data accesses run ahead of the instruction fetches' credit: how many instructions have theirs.
-    bool crediting_ = false;
-    std::size_t credited_ = 0;
+    UncreditedFetches fetches_;
+    bool in_order_ = false;
+    std::size_t credited_ = 0;  // so many instructions of the block that runs have got their credit ahead of the others
 };
 
 // The same without caches.
@@ -123,16 +136,22 @@ public:
     void disown() override {}
 
 private:
+    void see_guarded(const Exit& exit, BlockCost& cost, const Word* addresses);
+
     EngineState& state_;
     [[no_unique_address]] Watch watch_;
 };
 
+[[gnu::noinline]] bool enter_block_slowly(EngineState& state, const Block& block, Address stack_pointer) {
+    return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
+}
+
 // Follows calls and counts the block that `record` begins; returns its costs. Null: there are requests before it.
-inline BlockCost* enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
+[[gnu::always_inline]] inline BlockCost* enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
     const Block& block = *exit.block;
     BD_CHECK(state.current != nullptr);
-    if (__builtin_expect(!state.calls.enter(*state.current, block, stack_pointer), 0) &&
-        !state.enter_elsewhere(block, stack_pointer)) {
+    if (__builtin_expect(!CallTracker::continues(*state.current, exit, stack_pointer), 0) &&
+        !enter_block_slowly(state, block, stack_pointer)) {
         return nullptr;
     }
     ++state.blocks_run;
@@ -189,7 +208,7 @@ std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
         block_ = exit.block;
         simulate(exit, at + kHeaderWords);
         if constexpr (kWatches<Watch>) watch_.after(exit);
-        at += kHeaderWords + exit.accesses;
+        at += kHeaderWords + exit.words;
     }
     return static_cast<std::size_t>(at - batch.data());
 }
@@ -197,15 +216,13 @@ std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
 // Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go first.
 template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* addresses) {
-    const Fetch* const fetches = block_->fetches_;
-    for (std::size_t i = 0; i < exit.fetches; ++i) {
-        if (__builtin_expect(!caches_.promote_fetch(fetches[i].line), 0)) {
-            simulate_in_order(exit, addresses);
-            return;
-        }
+    if (__builtin_expect(exit.all_listed, 1)) {
+        const Fetch* const fetches = block_->fetches_;
+        for (std::size_t i = 0; i < exit.fetches; ++i) caches_.use_fetched(fetches[i].place);
+    } else if (!find_fetches(exit)) {
+        simulate_in_order(exit, addresses);
+        return;
     }
-    crediting_ = kUse;
-    credited_ = 0;
     const Access* const accesses = block_->accesses_;
     for (std::size_t i = 0; i < exit.accesses; ++i) {
         if constexpr (kWatches<Watch>) {
@@ -216,21 +233,36 @@ void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* a
         }
         if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(exit, i, addresses + i);
     }
-    crediting_ = false;
     if constexpr (kUse) {
         if (__builtin_expect(credited_ == 0, 1)) {
-            for (std::size_t i = 0; i < exit.fetches; ++i) {
-                caches_.credit_fetch(fetches[i].line, fetches[i].first_byte, fetches[i].size, fetches[i].count);
-            }
+            ++exit.uncredited;
         } else {
             for (; credited_ < exit.instructions; ++credited_) credit(credited_);
+            credited_ = 0;
         }
     }
+}
+
+// Uses the lines of all instructions up to the exit. False if one is absent from I1.
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::noinline]] bool CacheReplay<kCommon, kUse, Watch>::find_fetches(const Exit& exit) {
+    const auto fetches = block_->fetches().first(exit.fetches);
+    for (const Fetch& fetch : fetches) {
+        if (fetch.place == Fetch::kNowhere) {
+            const std::uint32_t place = caches_.fetch_place(fetch.line);
+            if (place == caches_.kAbsent) return false;
+            fetches_.list(*block_, fetch, place);
+        }
+    }
+    for (const Fetch& fetch : fetches) caches_.use_fetched(fetch.place);
+    exit.all_listed = true;
+    return true;
 }
 
 // Instruction by instruction: its fetch, then its accesses.
 template <bool kCommon, bool kUse, class Watch>
 [[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* addresses) {
+    in_order_ = true;
     std::size_t access = 0;
     for (std::size_t i = 0; i < exit.instructions; ++i) {
         instruction_ = i;
@@ -240,6 +272,7 @@ template <bool kCommon, bool kUse, class Watch>
             data_slowly(exit, access, addresses + access);
         }
     }
+    in_order_ = false;
 }
 
 template <bool kCommon, bool kUse, class Watch>
@@ -272,7 +305,7 @@ template <bool kCommon, bool kUse, class Watch>
 // loops over large arrays.
 template <bool kCommon, bool kUse, class Watch>
 [[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses(const Exit& exit, const Word* word) const {
-    const std::size_t iteration = kHeaderWords + exit.accesses;
+    const std::size_t iteration = kHeaderWords + exit.words;
     const Word* const later = word + 16 * iteration;
     if (later < batch_end_) caches_.expect_misses(word[8 * iteration], *later);
 }
@@ -295,6 +328,24 @@ void CacheReplay<kCommon, kUse, Watch>::credit(std::size_t instruction) {
     caches_.credit_fetched(block_->instruction_address(instruction), block_->instructions_[instruction].size);
 }
 
+// The trace has the addresses of all accesses, or of the guarded ones only.
+template <class Watch>
+void PlainReplay<Watch>::see_guarded(const Exit& exit, BlockCost& cost, const Word* addresses) {
+    const Word* const end = addresses + exit.words;
+    const bool has_all = exit.block->traces_all;
+    for (const Access* access = exit.block->accesses_; addresses < end; ++access) {
+        if (!access->guarded) {
+            if (has_all) ++addresses;
+            continue;
+        }
+        if (*addresses++ != 0) continue;
+        const CallSite& payer = state_.current->payer;
+        see_no_access(state_,
+                      payer ? state_.blocks.caller(payer) : state_.blocks.instruction(cost, access->instruction),
+                      *access);
+    }
+}
+
 template <class Watch>
 std::size_t PlainReplay<Watch>::run(Batch batch) {
     const Word* at = batch.data();
@@ -310,17 +361,9 @@ std::size_t PlainReplay<Watch>::run(Batch batch) {
         if constexpr (kWatches<Watch>) watch_.before(*exit.block);
         BlockCost* const cost = enter_block(state_, exit, at[1]);
         if (__builtin_expect(cost == nullptr, 0)) break;
-        const Word* addresses = at + kHeaderWords;
-        for (std::size_t i = 0; i < exit.accesses; ++i) {
-            const Access& access = exit.block->accesses_[i];
-            if (!access.guarded || addresses[i] != 0) continue;
-            const CallSite& payer = state_.current->payer;
-            see_no_access(state_,
-                          payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*cost, access.instruction),
-                          access);
-        }
+        if (__builtin_expect(exit.may_skip_access, 0)) see_guarded(exit, *cost, at + kHeaderWords);
         if constexpr (kWatches<Watch>) watch_.after(exit);
-        at += kHeaderWords + exit.accesses;
+        at += kHeaderWords + exit.words;
     }
     return static_cast<std::size_t>(at - batch.data());
 }

@@ -51,7 +51,7 @@ inline const Exit& exit_of(Word word) {
 
 // The number of words of the record that begins with `exit`.
 inline std::size_t record_words(const Exit& exit) {
-    return exit.block == nullptr ? kMarkerWords : kHeaderWords + exit.accesses;
+    return exit.block == nullptr ? kMarkerWords : kHeaderWords + exit.words;
 }
 
 }  // namespace bd

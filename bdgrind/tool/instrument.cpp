@@ -65,6 +65,10 @@ private:
     void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
     void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
     void see_bus_event();
+    // The next address of the record.
+    void trace(IRExpr* address) {
+        store(plus(record_, (kHeaderWords + builder_.traced_count()) * kWordBytes), address);
+    }
 
     IRSB* in_;
     IRSB* out_;
@@ -140,7 +144,7 @@ void BlockInstrumenter::begin_record() {
 // What has been executed up to here is a whole record, if the block is left now.
 void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
     builder_.add_exit(jump, branch);
-    const std::size_t words = kHeaderWords + builder_.access_count();
+    const std::size_t words = kHeaderWords + builder_.traced_count();
     BD_CHECK_OP(words, <=, kMaxRecordWords);
     exit_stores_.push_back(IRStmt_Store(endness_, record_, constant(0)));
     add(exit_stores_.back());
@@ -244,9 +248,8 @@ void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, 
         read_address_ = nullptr;
         return;
     }
-    const std::size_t word = kHeaderWords + builder_.access_count();
-    if (guarded) address = assign(word_type_, IRExpr_ITE(guard, address, constant(0)));
-    store(plus(record_, word * kWordBytes), address);
+    IRExpr* const traced = guarded ? assign(word_type_, IRExpr_ITE(guard, address, constant(0))) : address;
+    if (builder_.traces(guarded)) trace(traced);
     builder_.add_access(size, kind, guarded);
     read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
     read_size_ = size;
@@ -254,7 +257,7 @@ void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, 
 
 void BlockInstrumenter::see_bus_event() {
     if (!options.collect_bus) return;
-    store(plus(record_, (kHeaderWords + builder_.access_count()) * kWordBytes), constant(0));
+    trace(constant(0));
     builder_.add_bus_event();
     read_address_ = nullptr;
 }

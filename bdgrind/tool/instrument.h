@@ -14,8 +14,9 @@ namespace bd {
 
 class Instrumenter {
 public:
-    // Both must outlive it.
-    Instrumenter(BlockTable& blocks, CodeNames& names) : blocks_(blocks), names_(names) {}
+    // Both must outlive it. `trace_all`: see BlockBuilder.
+    Instrumenter(BlockTable& blocks, CodeNames& names, bool trace_all)
+        : blocks_(blocks), names_(names), builder_(trace_all) {}
 
     IRSB* instrument(IRSB* in, const VexGuestLayout& layout, IRType word_type);
 

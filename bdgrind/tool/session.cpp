@@ -38,7 +38,7 @@ Session::Session()
       blocks_(config_.caches.i1.line_bits()),
       engine_(config_),
       names_(symbols_),
-      instrumenter_(blocks_, names_),
+      instrumenter_(blocks_, names_, config_.cache_sim || options.record_trace != nullptr),
       dumps_(engine_, geometry_source_),
       instruments_(options.instr_atstart) {
     if (options.record_trace != nullptr) {

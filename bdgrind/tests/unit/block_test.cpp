@@ -24,6 +24,14 @@ bool same(const Fetch& a, const Fetch& b) {
     return fields(a) == fields(b);
 }
 
+Fetch fetch(std::uint64_t line, unsigned first_byte, unsigned size, unsigned count, unsigned instruction) {
+    return {.line = LineNumber{line},
+            .first_byte = static_cast<std::uint16_t>(first_byte),
+            .size = static_cast<std::uint16_t>(size),
+            .count = static_cast<std::uint16_t>(count),
+            .instruction = static_cast<std::uint16_t>(instruction)};
+}
+
 void expect_fetches(const Block& block, const std::vector<Fetch>& expected) {
     ASSERT_EQ(block.fetches().size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -113,7 +121,7 @@ TEST(Block, AReadCanBecomeAModify) {
 TEST(Block, InstructionsOfALineAreFetchedTogether) {
     Program program(6);
     const Block& block = program.code(program.function("f"), 0x1008).op(4).op(3).op(5).ends();
-    expect_fetches(block, {{LineNumber{0x40}, 8, 12, 3, 0}});
+    expect_fetches(block, {fetch(0x40, 8, 12, 3, 0)});
     EXPECT_EQ(block.exits()[0].fetches, 1);
 }
 
@@ -121,14 +129,14 @@ TEST(Block, FetchesAreCutAtLineBorders) {
     Program program(6);
     // Bytes 56 to 63 of one line, then 0 to 6 of the next; the second instruction lies in both.
     const Block& block = program.code(program.function("f"), 0x1038).op(5).op(6).op(4).ends();
-    expect_fetches(block, {{LineNumber{0x40}, 56, 8, 2, 0}, {LineNumber{0x41}, 0, 7, 2, 1}});
+    expect_fetches(block, {fetch(0x40, 56, 8, 2, 0), fetch(0x41, 0, 7, 2, 1)});
     EXPECT_EQ(block.exits()[0].fetches, 2);
 }
 
 TEST(Block, AnInstructionThatEndsWithItsLineDoesNotTouchTheNext) {
     Program program(6);
     const Block& block = program.code(program.function("f"), 0x103c).op(4).op(4).ends();
-    expect_fetches(block, {{LineNumber{0x40}, 60, 4, 1, 0}, {LineNumber{0x41}, 0, 4, 1, 1}});
+    expect_fetches(block, {fetch(0x40, 60, 4, 1, 0), fetch(0x41, 0, 4, 1, 1)});
 }
 
 TEST(Block, FetchesAreCutAtExitsSoThatEachExitHasWholeOnes) {
@@ -137,7 +145,7 @@ TEST(Block, FetchesAreCutAtExitsSoThatEachExitHasWholeOnes) {
         program.code(program.function("f"), 0x1000).op(4).op(4).may_exit().op(4).may_exit().op(4).ends();
     expect_fetches(
         block,
-        {{LineNumber{0x40}, 0, 8, 2, 0}, {LineNumber{0x40}, 8, 4, 1, 2}, {LineNumber{0x40}, 12, 4, 1, 3}});
+        {fetch(0x40, 0, 8, 2, 0), fetch(0x40, 8, 4, 1, 2), fetch(0x40, 12, 4, 1, 3)});
     EXPECT_EQ(block.exits()[0].fetches, 1);
     EXPECT_EQ(block.exits()[1].fetches, 2);
     EXPECT_EQ(block.exits()[2].fetches, 3);
@@ -147,14 +155,14 @@ TEST(Block, TwoExitsOfOneInstructionShareItsFetch) {
     Program program(6);
     const Block& block =
         program.code(program.function("f"), 0x1000).op(4).may_exit().reads(8).may_exit().ends();
-    expect_fetches(block, {{LineNumber{0x40}, 0, 4, 1, 0}});
+    expect_fetches(block, {fetch(0x40, 0, 4, 1, 0)});
     for (const Exit& exit : block.exits()) EXPECT_EQ(exit.fetches, 1);
 }
 
 TEST(Block, FetchesFollowTheLineSize) {
     Program program(4);
     const Block& block = program.code(program.function("f"), 0x1004).op(10).op(15).ends();
-    expect_fetches(block, {{LineNumber{0x100}, 4, 12, 2, 0}, {LineNumber{0x101}, 0, 13, 1, 1}});
+    expect_fetches(block, {fetch(0x100, 4, 12, 2, 0), fetch(0x101, 0, 13, 1, 1)});
 }
 
 // Whatever the cuts: up to every exit, the fetches touch each line in the same order, as often and with the

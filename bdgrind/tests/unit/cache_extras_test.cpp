@@ -46,7 +46,8 @@ struct Sink {
     void evict(Level level, const Owner& whose, std::uint64_t accesses, unsigned used, unsigned) {
         if (level == Level::kLast) evicted.push_back({index_of(whose.node), accesses, used});
     }
-    void settle_fetches() {}
+    void settle_fetches(std::uint32_t) {}
+    void forget_fetches(std::uint32_t) {}
 };
 
 constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {

@@ -54,7 +54,8 @@ struct FakeSink {
         evicted.push_back(
             {level == Level::kFirst ? '1' : 'L', index_of(whose.node), accesses, used, line_bytes});
     }
-    void settle_fetches() { ++settled; }
+    void settle_fetches(std::uint32_t) { ++settled; }
+    void forget_fetches(std::uint32_t) {}
     void disown(Owner* whose) { *whose = {}; }
 
     std::vector<Evicted> take() { return std::exchange(evicted, {}); }
@@ -303,7 +304,7 @@ TYPED_TEST(HierarchyTest, FarAddressesDoNotAlias) {
     EXPECT_EQ(caches.data(3, 0xffff'0000'1000, 1), kLastMiss);
 }
 
-// The short way answers for the most recently used line of a set only, and else does nothing at all.
+// The short way answers for lines found before only, and else does nothing at all.
 TYPED_TEST(HierarchyTest, TheShortWayLeavesTheRestAlone) {
     auto& caches = this->caches_;
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 8));
@@ -312,12 +313,12 @@ TYPED_TEST(HierarchyTest, TheShortWayLeavesTheRestAlone) {
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1039, 8));  // straddles
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 65));
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 0xffff'ffff));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1080, 8));  // another line of the set
+    EXPECT_FALSE(caches.hierarchy.data_hit(0x1080, 8));  // another line
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 2, 16, 64}, {'L', 1, 2, 16, 64}}));
 }
 
 // Fetching in two steps, as the replay does for whole runs of instructions.
-TYPED_TEST(HierarchyTest, PromotingAndCreditingIsFetching) {
+TYPED_TEST(HierarchyTest, UsingAndCreditingIsFetching) {
     TypeParam in_steps{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
     TypeParam at_once{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
     for (auto* caches : {&in_steps, &at_once}) {
@@ -326,14 +327,18 @@ TYPED_TEST(HierarchyTest, PromotingAndCreditingIsFetching) {
     }
     // Instructions at 0x103a, 0x103e (straddling) and 0x1042. Line 0x41 is used last; 0x40 goes next.
     auto& hierarchy = in_steps.hierarchy;
-    ASSERT_TRUE(hierarchy.promote_fetch(LineNumber{0x40}));
-    ASSERT_TRUE(hierarchy.promote_fetch(LineNumber{0x41}));
-    hierarchy.credit_fetch(LineNumber{0x40}, 0x3a, 6, 2);
-    hierarchy.credit_fetch(LineNumber{0x41}, 0, 6, 2);
+    const std::uint32_t first = hierarchy.fetch_place(LineNumber{0x40});
+    const std::uint32_t second = hierarchy.fetch_place(LineNumber{0x41});
+    ASSERT_NE(first, hierarchy.kAbsent);
+    ASSERT_NE(second, hierarchy.kAbsent);
+    hierarchy.use_fetched(first);
+    hierarchy.use_fetched(second);
+    hierarchy.credit_fetch(first, 0x3a, 6, 2);
+    hierarchy.credit_fetch(second, 0, 6, 2);
     for (const Address address : {0x103a, 0x103e, 0x1042}) at_once.fetch(1, address, 4);
     for (auto* caches : {&in_steps, &at_once}) caches->fetch(2, 0x1080, 4);
-    EXPECT_FALSE(hierarchy.promote_fetch(LineNumber{0x40}));
-    EXPECT_TRUE(hierarchy.promote_fetch(LineNumber{0x41}));
+    EXPECT_EQ(hierarchy.fetch_place(LineNumber{0x40}), hierarchy.kAbsent);
+    EXPECT_EQ(hierarchy.fetch_place(LineNumber{0x41}), second);
     EXPECT_EQ(in_steps.sink.take(), (List{{'1', 1, 3, 10, 64}}));
     EXPECT_EQ(at_once.sink.take(), (List{{'1', 1, 3, 10, 64}}));
     EXPECT_EQ(in_steps.flush(), at_once.flush());

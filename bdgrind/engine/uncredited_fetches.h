@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Instruction fetches that hit are not credited to their cache lines one by one: most blocks run again and again while
+// their lines stay in I1. Each exit counts how often it was taken (Exit::uncredited), and the lines get the credit when
+// it matters: before one of them leaves I1, or is looked at.
+//
+// For that, each line in I1 has a list of the blocks that have been fetched from it since it was loaded. Fetch::place
+// says where in I1 the line is in whose list the fetch is. Exit::all_listed says that all fetches up to the exit are in
+// lists, which means that they hit.
+
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/block.h"
+
+namespace bd {
+
+class UncreditedFetches {
+public:
+    // `places`: lines of I1.
+    explicit UncreditedFetches(std::size_t places) : lists_(places) {}
+
+    // Blocks may live on and be run by another engine.
+    ~UncreditedFetches() {
+        for (List& list : lists_) unlist(list);
+    }
+    UncreditedFetches(const UncreditedFetches&) = delete;
+    UncreditedFetches& operator=(const UncreditedFetches&) = delete;
+
+    // `fetch`, which is not in a list, was found at `place`.
+    void list(const Block& block, const Fetch& fetch, std::uint32_t place) {
+        lists_[place].push_back({&block, &fetch});
+        fetch.place = place;
+    }
+
+    // Credits what has been fetched from the line at `place`, and from the other lines of the same blocks.
+    // credit(fetch, times)
+    template <class Credit>
+    void settle(std::uint32_t place, Credit credit) {
+        for (const Listed& listed : lists_[place]) settle(*listed.block, credit);
+    }
+
+    // The same, and forgets the line.
+    template <class Credit>
+    void forget(std::uint32_t place, Credit credit) {
+        settle(place, credit);
+        unlist(lists_[place]);
+    }
+
+private:
+    struct Listed {
+        const Block* block;
+        const Fetch* fetch;
+    };
+    using List = std::vector<Listed>;
+
+    template <class Credit>
+    static void settle(const Block& block, Credit credit) {
+        for (const Exit& exit : block.exits()) {
+            const std::uint64_t times = std::exchange(exit.uncredited, 0);
+            if (times == 0) continue;
+            for (const Fetch& fetch : block.fetches().first(exit.fetches)) credit(fetch, times);
+        }
+    }
+
+    static void unlist(List& list) {
+        for (const Listed& listed : list) {
+            listed.fetch->place = Fetch::kNowhere;
+            for (const Exit& exit : listed.block->exits()) {
+                exit.all_listed = false;
+                exit.uncredited = 0;
+            }
+        }
+        list.clear();
+    }
+
+    std::vector<List> lists_;  // by place
+};
+
+}  // namespace bd
