@@ -59,9 +59,12 @@ const Block& SampleRun::write_block(const Function& function, Address address, b
             builder.add_access(kSizes[random_.below(std::size(kSizes))], static_cast<AccessKind>(random_.below(3)),
                                random_.one_in(6));
         }
-        if (random_.one_in(6)) builder.add_exit(JumpKind::kJump);
+        if (random_.one_in(6)) {
+            builder.add_exit(JumpKind::kJump, random_.one_in(3) ? Branch::kNotTaken : Branch::kTaken);
+        }
     }
-    builder.add_exit(static_cast<JumpKind>(random_.below(3)));
+    const auto jump = static_cast<JumpKind>(random_.below(3));
+    builder.add_exit(jump, random_.one_in(3) ? Branch::kIndirect : Branch::kNone);
     return blocks_.add(builder);
 }
 

@@ -19,7 +19,12 @@ EngineConfig Session::make_config(std::string_view* source) {
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
     const bool one_given = options.i1.given || options.d1.given || options.ll.given;
     *source = geometry_source(options, machine.source);
-    if (!config.cache_sim) return config;
+    if (!config.cache_sim) {
+        if ((config.write_back || config.prefetch) && VG_(clo_verbosity) > 0) {
+            VG_(umsg)("Warning: --simulate-wb and --simulate-hwpref do nothing without --cache-sim=yes.\n");
+        }
+        return config;
+    }
 
     if (!all_given && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", machine.source);

@@ -87,6 +87,9 @@ def test_simulate_wb(tmp_path: Path) -> None:
     run = run_workload(tmp_path, "--simulate-wb=yes")
     assert run.profile.events == without.profile.events + ["ILdmr", "DLdmr", "DLdmw"]
     assert without.profile.totals.items() <= run.profile.totals.items()
+    without_caches = run_workload(tmp_path, "--simulate-wb=yes", "--cache-sim=no")
+    assert "do nothing without --cache-sim=yes" in without_caches.log
+    assert "do nothing" not in run.log
     for dirty, miss in (("ILdmr", "ILmr"), ("DLdmr", "DLmr"), ("DLdmw", "DLmw")):
         assert 0 < run.profile.totals[dirty] <= run.profile.totals[miss]
 

@@ -64,6 +64,23 @@ def test_replay_with_other_caches_equals_a_run_with_them(tmp_path: Path) -> None
     assert described_alike(replayed) == described_alike(run.profile_path)
 
 
+# What the trace knows although the recorded run did not ask for it.
+ALL_EVENTS = ("branch-sim", "collect-jumps", "simulate-wb", "simulate-hwpref", "compat-events")
+
+
+@pytest.mark.parametrize("name", ["branches", "exceptions", "handlers", "coroutines", "workload"])
+def test_replay_with_more_events_equals_a_run_with_them(name: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    more = [f"--{option}=yes" for option in ALL_EVENTS]
+    replayed = tmp_path / "replayed.out"
+    run_tool(tmp_path, [GUESTS / name], [*SMALL_CACHES, f"--record-trace={trace}"])
+    replay(trace, replayed, *more)
+    for thread in ("yes", "no"):
+        options = [*SMALL_CACHES, f"--engine-thread={thread}", *more]
+        run = run_tool(tmp_path, [GUESTS / name], options, name=f"thread-{thread}")
+        assert described_alike(replayed) == described_alike(run.profile_path), thread
+
+
 def test_a_damaged_trace_is_refused(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     run_tool(tmp_path, [GUESTS / "attribution"], [*SMALL_CACHES, f"--record-trace={trace}"])

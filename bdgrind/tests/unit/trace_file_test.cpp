@@ -178,7 +178,11 @@ TEST(TraceFile, GivesTheSameProfile) {
 
 // The trace knows nothing of lines.
 TEST(TraceFile, ServesEveryGeometry) {
-    const EngineConfig config{.caches = {.i1 = {1024, 2, 16}, .d1 = {3072, 3, 32}, .ll = {40960, 5, 256}}};
+    const EngineConfig config{.caches = {.i1 = {1024, 2, 16}, .d1 = {3072, 3, 32}, .ll = {40960, 5, 256}},
+                              .write_back = true,
+                              .prefetch = true,
+                              .branch_sim = true,
+                              .collect_jumps = true};
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
         const SampleRun recorded(seed, 5000, 12, 6);
         const SampleRun run(seed, 5000, 12, 4);
