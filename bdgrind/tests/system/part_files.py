@@ -89,6 +89,7 @@ def run_divided(
     *options: str,
     same_bytes: bool = True,
     name: str = "profile",
+    environment: dict[str, str] | None = None,
 ) -> Divided:
     runs = {
         where: run_tool(
@@ -96,6 +97,7 @@ def run_divided(
             command,
             [*SMALL_CACHES, f"--engine-thread={where}", *options],
             name=f"{name}-{where}",
+            environment=environment,
         )
         for where in ("no", "yes")
     }

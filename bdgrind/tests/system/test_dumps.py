@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import BD_ANNOTATE, ENVIRONMENT, GUESTS, SMALL_CACHES, run_tool
+from harness import BD_ANNOTATE, ENVIRONMENT, GUESTS, SMALL_CACHES, run_tool, steady_environment
 from part_files import (
     Divided,
     assert_parts_add_up,
@@ -169,14 +169,30 @@ def test_all_other_events_and_jumps_add_up(tmp_path: Path) -> None:
     assert min(jumps_followed(parts)) > 0
 
 
-def test_parts_of_a_larger_program_add_up(tmp_path: Path) -> None:
-    """C++ with exceptions: calls that are left by unwinding, and dumped before and after."""
-    options = ("--dump-before=*catch*", "--dump-after=*throw*", "--dump-every-bb=20000")
-    command = [GUESTS / "exceptions"]
-    parts = run_divided(tmp_path, command, *options)
+@pytest.mark.parametrize(
+    ("guest", "options"),
+    [
+        ("coroutines", ["--dump-before=*worker*", "--dump-after=*co*"]),
+        ("exceptions", ["--dump-before=*catch*", "--dump-after=*throw*", "--dump-every-bb=20000"]),
+        ("handler_stack", ["--dump-every-bb=700"]),
+        ("handlers", ["--dump-before=inner", "--dump-after=outer", "--dump-before=deep"]),
+        ("longjmp", ["--dump-before=deep", "--dump-after=deep", "--dump-before=after"]),
+        ("plt_lazy", ["--dump-before=toupper", "--dump-after=_dl_runtime_resolve*"]),
+        ("siglongjmp", ["--dump-before=*handler*", "--dump-after=deep"]),
+        ("tail_call", ["--dump-before=second", "--dump-after=first", "--dump-after=third"]),
+        ("written_code", ["--dump-every-bb=500"]),
+    ],
+)
+def test_parts_add_up_where_calls_end_in_other_ways(
+    guest: str, options: list[str], tmp_path: Path
+) -> None:
+    command = [str(GUESTS / guest)]
+    environment = steady_environment(tmp_path, command)
+    parts = run_divided(tmp_path, command, *options, environment=environment)
     for file in parts.files:
         assert_sound(file)
-    assert_parts_add_up(parts, run_divided(tmp_path, command, name="whole"))
+    undivided = run_divided(tmp_path, command, environment=environment, name="whole")
+    assert_parts_add_up(parts, undivided)
 
 
 def combine(folder: Path, *options: str) -> Path:
