@@ -22,6 +22,21 @@ std::size_t calls_left_by_return(const Execution& execution, Address target, Add
     return 0;
 }
 
+// A loop may begin where its function begins, and interpreters go from function to function by tail calls only: the
+// stack of such calls would grow with each of them. So one that is as an earlier one that is still open, in all that
+// costs are kept apart by, takes that one's place. Here the latest call is the new one; returns how many there are from
+// the earlier one up to it, 0 if there is none.
+std::size_t calls_since_same(const Execution& execution) {
+    const OpenCall& latest = execution.calls.back();
+    std::size_t count = 0;
+    for (auto call = execution.calls.rbegin() + 1; call != execution.calls.rend(); ++call) {
+        if (call->return_address != 0 || call->stack_pointer != latest.stack_pointer) return 0;
+        ++count;
+        if (call->arc == latest.arc) return count;
+    }
+    return 0;
+}
+
 // Stands for the end of the block before while a block is being entered, once all but the requests is done. Not a
 // jump, so that it is looked at.
 constexpr Exit make_stopped() {
@@ -146,7 +161,7 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     open.arc = kNoArc;
     open.caller = execution.context;
     open.caller_payer = execution.payer;
-    open.watched = block.function->triggers.any() ? block.function : nullptr;
+    open.watched = nullptr;
     open.at_entry = execution.running;
 
     const CallSite site = execution.payer ? execution.payer : from;
@@ -156,9 +171,19 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
         execution.context = &own_context(execution, callee_context(execution, *block.function));
         execution.payer = {};
         open.arc = arcs_.get(site, blocks_.get(block, *execution.context));
+        if (return_address == 0) {
+            if (const std::size_t repeated = calls_since_same(execution); repeated != 0) {
+                leave(execution, repeated + 1);
+                call(execution, block, site, stack_pointer, return_address);
+                return;
+            }
+        }
     }
     execution.update_top();
-    if (__builtin_expect(open.watched != nullptr, 0)) watch_entry(execution, *block.function);
+    if (__builtin_expect(block.function->triggers.any(), 0)) {
+        open.watched = block.function;
+        watch_entry(execution, *block.function);
+    }
     if (__builtin_expect(requests_.empty(), 1)) {
         count_call(execution);
     } else {
@@ -245,6 +270,7 @@ std::size_t CallTracker::leave_above(Execution& execution, Address stack_pointer
 }
 
 NodeId CallTracker::make_nodes(Execution& execution) {
+    if (!back_dates_) return execution.root;
     NodeId node = execution.nodes == 0 ? execution.root : execution.calls[execution.nodes - 1].node;
     for (; execution.nodes < execution.calls.size(); ++execution.nodes) {
         OpenCall& open = execution.calls[execution.nodes];

@@ -23,8 +23,8 @@ struct ContextRules {
 class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
-                ContextRules rules = {})
-        : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree), rules_(rules) {}
+                ContextRules rules = {}, bool back_dates = true)
+        : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree), rules_(rules), back_dates_(back_dates) {}
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
@@ -117,6 +117,7 @@ private:
     ArcTable& arcs_;
     BackdatingTree& tree_;
     const ContextRules rules_;
+    const bool back_dates_;  // no: all misses and all use are the root's
     Execution* running_ = nullptr;
     std::uint64_t changes_ = 0;
     std::vector<Request> requests_;

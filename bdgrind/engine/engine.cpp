@@ -33,7 +33,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       blocks(costs),
       arcs(events.width()),
       tree(arcs, events.width()),
-      calls(contexts, blocks, arcs, tree, config.contexts) {}
+      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date) {}
 
 void EngineState::mark(Marker marker, const Word* values) {
     const auto id = static_cast<std::uint32_t>(values[0]);

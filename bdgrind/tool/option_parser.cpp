@@ -124,6 +124,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .prefetch = given.simulate_hwpref,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps,
+                        .back_date = given.backdate,
                         .bus_events = given.collect_bus,
                         .system_calls = given.collect_systime != SystemTime::kNo,
                         .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds};

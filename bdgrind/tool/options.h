@@ -120,6 +120,8 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for those who work on bdgrind")                                                    \
+    BD_OPTION(Flag, backdate, "backdate", true, "no|yes",                                               \
+              "charge misses and use to calls; no is for measuring\nwhat that costs: functions have their own costs only") \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
               "write all that the engine gets to see to <file>, for\nbdreplay")
 

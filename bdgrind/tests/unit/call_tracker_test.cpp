@@ -218,6 +218,33 @@ TEST_F(CallTrackerTest, ATailCallFromTheRootIsOpenAboveTheRootsStackPointer) {
     EXPECT_EQ(stack(), "main");
 }
 
+// A loop may begin where its function begins: each iteration counts as a call, but none keeps the ones before open.
+TEST_F(CallTrackerTest, TailCallsThatRepeatDoNotPileUp) {
+    const Block& f = entry(f_, 0x2000, kJump);
+    run(main_calls_, 100);
+    run(f, 99);
+    for (int i = 0; i < 999; ++i) {
+        run(f_jumps_, 99);
+        run(f, 99);
+    }
+    EXPECT_EQ(stack(), "main f f");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1", "f@2020 f@2000 999"}));
+    run(main_on_, 100);
+    // 1000 times the start and 999 times the jump; below the jumps, each counted once, 999 and 998 of them.
+    EXPECT_EQ(instructions_below(main_, f_), 1999u);
+    EXPECT_EQ(instructions_below(f_, f_), 1997u);
+}
+
+TEST_F(CallTrackerTest, NorDoThoseInTurns) {
+    const Block& f = entry(f_, 0x2000, kJump);
+    run(main_calls_, 100);
+    for (int i = 0; i < 1000; ++i) {
+        run(f, 99);
+        run(g_starts_, 99);
+    }
+    EXPECT_EQ(stack(), "main f g");
+}
+
 TEST_F(CallTrackerTest, TailRecursionIsRecursion) {
     const Block& f = entry(f_, 0x2000, kJump);
     run(main_calls_, 100);

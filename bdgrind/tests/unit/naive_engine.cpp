@@ -411,6 +411,10 @@ private:
         ++changes_;
         if (flow.payer) site = *flow.payer;
         const unsigned function = scenario_.blocks[callee].function;
+        if (!return_address && !scenario_.functions[function].skipped) {
+            leave_repeated(flow, ArcKey{site.block, site.context, site.exit, callee, context_of_callee(flow, function)},
+                           stack_pointer);
+        }
         Call call{stack_pointer, return_address, {}, flow.context, flow.payer, function};
         entered(flow, function);
         if (scenario_.functions[function].skipped) {
@@ -422,6 +426,17 @@ private:
             if (flow.collecting) ++costs_.arcs[*call.arc].calls;
         }
         flow.calls.push_back(call);
+    }
+
+    // 2. A tail call is not open twice.
+    void leave_repeated(Flow& flow, const ArcKey& arc, Address stack_pointer) {
+        for (std::size_t i = flow.calls.size(); i-- > 0;) {
+            const Call& call = flow.calls[i];
+            if (call.return_address || call.stack_pointer != stack_pointer) return;
+            if (call.arc != arc) continue;
+            while (flow.calls.size() > i) leave(flow, flow);
+            return;
+        }
     }
 
     // What a function that is called now is kept apart by.
