@@ -10,24 +10,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from guest_spec import GuestSpec
 from harness import BUILD, GUESTS, SMALL_CACHES, run_tool
 from test_determinism import without_pid
+from test_guests import SPECS, caches, command, guests
 
 BDREPLAY = BUILD / "bdgrind" / "bdreplay"
 OTHER_CACHES = ("--I1=2048,2,32", "--D1=3072,3,64", "--LL=65536,4,128")
-
-GUEST_NAMES = (
-    "attribution",
-    "coroutines",
-    "exceptions",
-    "exit_deep",
-    "handlers",
-    "plugins",
-    "recursion",
-    "siglongjmp",
-    "threads",
-    "written_code",
-)
 
 pytestmark = pytest.mark.skipif(not BDREPLAY.exists(), reason="bdreplay is not built")
 
@@ -45,13 +34,17 @@ def described_alike(profile: Path) -> str:
     return "\n".join(line for line in lines if not line.startswith(("desc: Opt", "desc: Geo")))
 
 
-@pytest.mark.parametrize("name", GUEST_NAMES)
-def test_replay_writes_the_same_profile(name: str, tmp_path: Path) -> None:
+@guests(SPECS)
+def test_the_profile_depends_on_the_trace_alone(guest: GuestSpec, tmp_path: Path) -> None:
+    """Not on the size of batches, nor on the thread that the engine runs on: here its own."""
+    if missing := guest.missing_features():
+        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
     trace = tmp_path / "trace"
-    run = run_tool(tmp_path, [GUESTS / name], [*SMALL_CACHES, f"--record-trace={trace}"])
-    for batch_words in (1000, 32768, 10_000_000):
+    options = [*caches(guest), f"--record-trace={trace}", "--engine-thread=yes"]
+    run = run_tool(tmp_path, command(guest), options)
+    for batch_words in (100, 32768, 10_000_000):
         again = tmp_path / f"{batch_words}.out"
-        replay(trace, again, f"--batch-words={batch_words}")
+        replay(trace, again, *caches(guest), f"--batch-words={batch_words}")
         assert described_alike(again) == described_alike(run.profile_path), batch_words
 
 
