@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Micro-benchmarks of the engine's parts, with Google Benchmark; see docs/performance.md. BD_TRACE=FILE in the
+// environment replays a recorded trace, too.
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "engine/backdating_tree.h"
+#include "engine/engine.h"
+#include "engine/hierarchy.h"
+#include "engine/trace_reader.h"
+#include "engine/trace_writer.h"
+#include "tests/sample_run.h"
+
+namespace bd {
+namespace {
+
+using test::Random;
+using test::SampleRun;
+
+// Those of the paper.
+constexpr CacheGeometries kCaches{.i1 = {32768, 8, 64}, .d1 = {32768, 8, 64}, .ll = {6291456, 12, 64}};
+
+enum class Simulated { kNothing, kMisses, kUse };
+
+EngineConfig config(Simulated what) {
+    return {.caches = kCaches, .cache_sim = what != Simulated::kNothing, .cache_use = what == Simulated::kUse};
+}
+
+// --- Replay ---------------------------------------------------------------------------------------------------------
+
+// Each round replays the trace once more in the same engine, whose caches and tables are warm from the round before.
+void replay(benchmark::State& state, Simulated what, Batch trace, std::size_t records) {
+    Engine engine(config(what));
+    for (auto _ : state) engine.replay_whole(trace);
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(records));
+}
+
+void replay_sample(benchmark::State& state, Simulated what, std::size_t functions) {
+    const SampleRun run(1, 200000, functions);
+    replay(state, what, run.trace(), run.records());
+}
+BENCHMARK_CAPTURE(replay_sample, no_caches, Simulated::kNothing, 20);
+BENCHMARK_CAPTURE(replay_sample, misses, Simulated::kMisses, 20);
+BENCHMARK_CAPTURE(replay_sample, use, Simulated::kUse, 20);
+BENCHMARK_CAPTURE(replay_sample, use_much_code, Simulated::kUse, 5000);
+
+// The first part of a recorded trace.
+void replay_recorded(benchmark::State& state, Simulated what, std::string_view file) {
+    TraceReader reader(file);
+    SymbolTable symbols;
+    BlockTable blocks(kCaches.i1.line_bits());
+    const Batch trace = reader.read(std::size_t{1} << 24, symbols, blocks);
+    if (trace.empty()) {
+        state.SkipWithError(reader.error() ? reader.error().message : "the trace is empty");
+        return;
+    }
+    replay(state, what, trace, reader.records());
+}
+
+// --- Trace files ----------------------------------------------------------------------------------------------------
+
+void write_trace(benchmark::State& state) {
+    const SampleRun run(1, 200000, 20);
+    for (auto _ : state) benchmark::DoNotOptimize(run.file());
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(run.records()));
+}
+BENCHMARK(write_trace);
+
+void read_trace(benchmark::State& state) {
+    const SampleRun run(1, 200000, 20);
+    const std::string file = run.file();
+    for (auto _ : state) {
+        TraceReader reader(file);
+        SymbolTable symbols;
+        BlockTable blocks(kCaches.i1.line_bits());
+        while (!reader.read(32768, symbols, blocks).empty()) continue;
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(run.records()));
+}
+BENCHMARK(read_trace);
+
+// --- Caches ---------------------------------------------------------------------------------------------------------
+
+struct NullSink {
+    Owner load() { return {}; }
+    void evict(Level, const Owner&, std::uint64_t, unsigned, unsigned) {}
+    void settle_fetches(std::uint32_t) {}
+    void forget_fetches(std::uint32_t) {}
+    void disown(Owner*) {}
+};
+
+// Accesses spread evenly over so many bytes.
+void cache_access(benchmark::State& state, const CacheGeometries& caches, std::size_t bytes) {
+    NullSink sink;
+    Hierarchy<true, true, NullSink> hierarchy(caches, sink);
+    Random random(1);
+    std::vector<Address> addresses(65536);
+    for (Address& address : addresses) address = 0x10000000 + random.below(bytes / 8) * 8;
+    for (auto _ : state) {
+        for (const Address address : addresses) {
+            if (!hierarchy.data_hit(address, 8)) benchmark::DoNotOptimize(hierarchy.data(address, 8));
+        }
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(addresses.size()));
+}
+constexpr CacheGeometries kTwentyWays{.i1 = kCaches.i1, .d1 = kCaches.d1, .ll = {7864320, 20, 64}};
+BENCHMARK_CAPTURE(cache_access, few_lines, kCaches, 4096);
+BENCHMARK_CAPTURE(cache_access, first_level, kCaches, 32768);
+BENCHMARK_CAPTURE(cache_access, last_level, kCaches, 4 << 20);
+BENCHMARK_CAPTURE(cache_access, last_level_20_ways, kTwentyWays, 4 << 20);
+BENCHMARK_CAPTURE(cache_access, memory, kCaches, 256 << 20);
+BENCHMARK_CAPTURE(cache_access, memory_20_ways, kTwentyWays, 256 << 20);
+
+// --- Calls ----------------------------------------------------------------------------------------------------------
+
+// A function calls itself so often and returns; no call loads a line, after the first round.
+void call_stack(benchmark::State& state, Simulated what) {
+    const auto depth = static_cast<std::size_t>(state.range(0));
+    SymbolTable symbols;
+    BlockTable blocks(6);
+    const Function& function = symbols.function("f", symbols.file("f.c"), symbols.object("f"));
+    BlockBuilder builder;
+    const auto block = [&](Address address, bool is_entry, JumpKind jump) -> const Block& {
+        builder.start(address, function, 0, 0, is_entry);
+        builder.add_instruction(address, 4, *function.file, 1);
+        builder.add_exit(jump);
+        return blocks.add(builder);
+    };
+    const Block& calls = block(0x1000, true, JumpKind::kCall);
+    const Block& returns = block(0x1004, false, JumpKind::kReturn);
+    std::vector<Word> trace;
+    const auto record = [&trace](const Block& executed, Address stack_pointer) {
+        trace.insert(trace.end(), {reinterpret_cast<Word>(&executed.exits()[0]), stack_pointer});
+    };
+    constexpr Address kStack = 0x7fff0000;
+    trace.insert(trace.end(), {marker_word(Marker::kThread), 1, 0, 0});
+    for (std::size_t i = 0; i < depth; ++i) record(calls, kStack - 16 * i);
+    for (std::size_t i = depth; i-- > 0;) record(returns, kStack - 16 * i);
+    Engine engine(config(what));
+    for (auto _ : state) engine.replay_whole(trace);
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(depth));
+}
+BENCHMARK_CAPTURE(call_stack, no_caches, Simulated::kNothing)->Arg(10)->Arg(1000)->Arg(100000);
+BENCHMARK_CAPTURE(call_stack, use, Simulated::kUse)->Arg(10)->Arg(1000)->Arg(100000);
+
+// A chain of nodes is made, each is charged, and goes.
+void tree_nodes(benchmark::State& state) {
+    const auto depth = static_cast<std::size_t>(state.range(0));
+    const EventSet events = config(Simulated::kUse).events();
+    CostPool costs(events.width());
+    BlockCosts block_costs(costs);
+    ContextTable contexts;
+    ArcTable arcs(events.width());
+    BackdatingTree tree(arcs, events.width());
+    SymbolTable symbols;
+    BlockTable blocks(6);
+    const Function& function = symbols.function("f", symbols.file("f.c"), symbols.object("f"));
+    BlockBuilder builder;
+    builder.start(0x1000, function, 0, 0, true);
+    builder.add_instruction(0x1000, 4, *function.file, 1);
+    builder.add_exit(JumpKind::kCall);
+    BlockCost& cost = block_costs.get(blocks.add(builder), contexts.of(function));
+    const ArcId arc = arcs.get({&cost, 0}, cost);
+
+    const NodeId root = tree.make_root();
+    std::vector<NodeId> chain(depth);
+    for (auto _ : state) {
+        NodeId node = root;
+        for (NodeId& child : chain) {
+            node = child = tree.acquire_child(node, arc);
+            ++tree.costs(node)[column(Event::kSpLoss1)];
+        }
+        for (auto child = chain.rbegin(); child != chain.rend(); ++child) tree.release(*child);
+    }
+    tree.release(root);
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(depth));
+}
+BENCHMARK(tree_nodes)->Arg(10)->Arg(1000);
+
+}  // namespace
+}  // namespace bd
+
+int main(int argc, char** argv) {
+    std::string recorded;
+    if (const char* const path = std::getenv("BD_TRACE"); path != nullptr) {
+        std::ifstream file(path, std::ios::binary);
+        recorded.assign(std::istreambuf_iterator<char>(file), {});
+        benchmark::RegisterBenchmark("replay_recorded/no_caches", bd::replay_recorded, bd::Simulated::kNothing, recorded);
+        benchmark::RegisterBenchmark("replay_recorded/misses", bd::replay_recorded, bd::Simulated::kMisses, recorded);
+        benchmark::RegisterBenchmark("replay_recorded/use", bd::replay_recorded, bd::Simulated::kUse, recorded);
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+}
