@@ -245,7 +245,7 @@ std::vector<std::uint32_t> Engine::threads() const {
     std::vector<std::uint32_t> threads;
     for (const BlockCost* cost : state_.blocks.all()) threads.push_back(cost->context->thread());
     std::ranges::sort(threads);
-    threads.erase(std::ranges::unique(threads).begin(), threads.end());
+    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
     return threads;
 }
 
