@@ -47,12 +47,9 @@ struct Owner {
     CostId costs = kNoCost;
 };
 
-// The geometry that the short way is compiled for: 64-byte lines everywhere, powers of two in front. Real machines
-// have it, with any number of sets in the LL.
+// The geometry that the short way is compiled for, as real machines have it: 64-byte lines everywhere.
 inline bool is_common(const CacheGeometries& caches) {
-    const auto power_of_two = [](std::uint64_t sets) { return (sets & (sets - 1)) == 0; };
-    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64 &&
-           power_of_two(caches.i1.sets()) && power_of_two(caches.d1.sets());
+    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64;
 }
 
 // `kCommon`: the caches are is_common(). `kUse`: lines keep track of their use and the sink is told of evictions.
