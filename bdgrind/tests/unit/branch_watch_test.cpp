@@ -16,9 +16,7 @@ namespace {
 
 using test::Program;
 using test::Trace;
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 // Bc, Bcm, Bi, Bim.
 using Branches = std::vector<std::uint64_t>;
@@ -159,7 +157,8 @@ TEST_P(BranchWatchTest, AFunctionThatIsSkippedLetsTheCallPay) {
     skipped.skipped = true;
     const Block& calls = program_.entry(main_, 0x1000).op().ends(kCall);
     const Block& goes_on = program_.code(main_, 0x1004).op().ends();
-    const Block& stub = program_.entry(skipped, 0x3000).op().may_exit(kJump, Branch::kTaken).ends(kJump, Branch::kIndirect);
+    const Block& stub =
+        program_.entry(skipped, 0x3000).op().may_exit(kJump, Branch::kTaken).ends(kJump, Branch::kIndirect);
     const Block& callee = program_.entry(f_, 0x2000).op().ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(stub, 992).run(callee, 992).run(goes_on, 1000);
     replay();

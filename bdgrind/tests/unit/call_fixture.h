@@ -15,9 +15,7 @@
 
 namespace bd::test {
 
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 // Blocks of one instruction of 4 bytes. A call from 0x1010 asks to come back to 0x1014. Stack pointers are
 // small numbers: main begins with 100, and a call takes 1 for its return address.

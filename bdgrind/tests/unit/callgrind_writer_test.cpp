@@ -19,9 +19,7 @@ namespace {
 
 using test::Program;
 using test::Trace;
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 constexpr WriteOptions kPlain{.compress_strings = false, .compress_positions = false};
 constexpr PositionKinds kLines{.lines = true, .instructions = false};

@@ -16,9 +16,7 @@ namespace {
 
 using test::Program;
 using test::Trace;
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 // Without caches: every row has the columns Ir Dr Dw.
 class ProfileTest : public testing::Test {

@@ -20,9 +20,7 @@ namespace {
 
 using test::Program;
 using test::Trace;
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 // Events by name, those that are zero left out.
 using Events = std::map<std::string, std::uint64_t>;
