@@ -127,7 +127,8 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
 
 bool BlockBuilder::describes(const Block& block) const {
     const auto same_exit = [](const Exit& a, const Exit& b) {
-        return a.jump == b.jump && a.branch == b.branch && a.instructions == b.instructions && a.accesses == b.accesses &&
+        return a.jump == b.jump && a.branch == b.branch && a.instructions == b.instructions &&
+               a.accesses == b.accesses &&
                a.return_address == b.return_address;
     };
     const auto same_instruction = [](const Instruction& a, const Instruction& b) {

@@ -5,8 +5,9 @@
 // addresses were touched; everything else is looked up here.
 //
 // A Block is one allocation: the header with its exits, instructions, accesses and fetches behind it. It never
-// changes and is never freed while the engine lives, as recorded costs point to it; BlockTable gives the same Block
-// again for the same code, so retranslation does not add up.
+// changes, but for the notes that the engine keeps in mutable members, and is never freed while the engine lives, as
+// recorded costs point to it; BlockTable gives the same Block again for the same code, so retranslation does not add
+// up.
 
 #pragma once
 

@@ -127,7 +127,8 @@ public:
         if (ways_ > kFewWays) return;
         const std::uint64_t set = set_of(line);
         const unsigned found = ways_with(tags_[set], short_tag(line));
-        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few_order_[set].oldest(ways_);
+        const unsigned way =
+            found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few_order_[set].oldest(ways_);
         __builtin_prefetch(&lines_[set * ways_ + way], 1);
     }
 private:

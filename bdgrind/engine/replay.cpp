@@ -146,7 +146,7 @@ private:
     return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
 }
 
-// Follows calls and counts the block that `record` begins; returns its costs. Null: there are requests before it.
+// Follows calls and counts the block that is left by `exit`; returns its costs. Null: there are requests before it.
 [[gnu::always_inline]] inline BlockCost* enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
     const Block& block = *exit.block;
     BD_CHECK(state.current != nullptr);
@@ -304,7 +304,8 @@ template <bool kCommon, bool kUse, class Watch>
 // this block came. The caches simulated are larger than the host's, and waiting for their tags was half of all time in
 // loops over large arrays.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses(const Exit& exit, const Word* word) const {
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses(const Exit& exit,
+                                                                                    const Word* word) const {
     const std::size_t iteration = kHeaderWords + exit.words;
     const Word* const later = word + 16 * iteration;
     if (later < batch_end_) caches_.expect_misses(word[8 * iteration], *later);
@@ -318,7 +319,8 @@ void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss
         ++costs[column(first_miss)];
         if (outcome >= Outcome::kLastMiss) ++costs[column(last_miss)];
         if constexpr (kWatches<Watch>) {
-            if (outcome == Outcome::kDirtyMiss) ++costs[column(Event::kILdmr) + column(last_miss) - column(Event::kILmr)];
+            const std::size_t dirty_miss = column(Event::kILdmr) + column(last_miss) - column(Event::kILmr);
+            if (outcome == Outcome::kDirtyMiss) ++costs[dirty_miss];
         }
     }
 }

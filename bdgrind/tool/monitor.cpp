@@ -46,7 +46,8 @@ void help(MonitorOutput& out) {
     out << "bdgrind's monitor commands:\n"
            "  dump [<reason>]            write what has been counted into a file, and count from zero again\n"
            "  zero                       forget what has been counted since the latest dump\n"
-           "  status [stacks]            show the run's state and totals, and if asked the open calls with their costs\n"
+           "  status [stacks]            show the run's state and totals, and if asked the open calls with their "
+           "costs\n"
            "  instrumentation [on|off]   observe the program, or let it run unobserved; else say which it is\n";
 }
 

@@ -116,12 +116,13 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
     BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
               "the same for all functions of this object file")                                         \
     BD_OPTION_GROUP("speed")                                                                            \
-    BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",           \
+    BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for those who work on bdgrind")                                                    \
     BD_OPTION(Flag, backdate, "backdate", true, "no|yes",                                               \
-              "charge misses and use to calls; no is for measuring\nwhat that costs: functions have their own costs only") \
+              "charge misses and use to calls; no is for measuring\n"                                   \
+              "what that costs: functions have their own costs only")                                   \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
               "write all that the engine gets to see to <file>, for\nbdreplay")
 

@@ -21,8 +21,8 @@ class TraceRecorder;
 
 // To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `want_thread`; false if
 // that is not to be had. `recorder`, if not null, gets it before the engine. What the engine asks for on the way is
-// served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine, but not
-// call anything of this file.
+// served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine, but
+// not call anything of this file.
 bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread);
 
 // Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
