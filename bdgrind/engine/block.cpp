@@ -48,10 +48,12 @@ void BlockBuilder::start(Address address, const Function& function, Address load
     exits_.clear();
     instructions_.clear();
     accesses_.clear();
+    groups_.clear();
     fetches_.clear();
     reads_ = 0;
     writes_ = 0;
     guarded_ = 0;
+    may_join_ = false;
 }
 
 void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file,
@@ -60,9 +62,37 @@ void BlockBuilder::add_instruction(Address address, std::uint32_t size, const So
 }
 
 void BlockBuilder::add_access(std::uint32_t size, AccessKind kind, bool guarded) {
-    accesses_.push_back({size, narrow(instructions_.size() - 1), kind, guarded});
-    if (kind != AccessKind::kBus) (is_write(kind) ? writes_ : reads_) += 1;
+    AccessGroup& group = groups_.emplace_back(AccessGroup::of(size));
+    group.first = narrow(accesses_.size());
+    push_access(size, kind, guarded, 0);
     if (guarded) ++guarded_;
+    may_join_ = !guarded;
+}
+
+bool BlockBuilder::join_access(std::uint32_t size, AccessKind kind, std::int64_t distance) {
+    constexpr std::int64_t kMost = AccessGroup::kMostBytes;
+    if (!may_join_ || size > kMost || distance > kMost || distance < -kMost) return false;
+    AccessGroup& group = groups_.back();
+    const std::int64_t lowest = std::min<std::int64_t>(-group.before, distance);
+    const std::int64_t end = std::max<std::int64_t>(std::int64_t{group.span} - group.before, distance + size);
+    if (end - lowest > kMost || group.accesses == 0xff) return false;
+    group.bytes = group.bytes << (-group.before - lowest) | AccessGroup::mask(size) << (distance - lowest);
+    group.span = static_cast<std::uint32_t>(end - lowest);
+    group.before = static_cast<std::uint8_t>(-lowest);
+    ++group.accesses;
+    push_access(size, kind, false, distance);
+    return true;
+}
+
+void BlockBuilder::push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance) {
+    accesses_.push_back({.size = size,
+                         .instruction = narrow(instructions_.size() - 1),
+                         .group = narrow(groups_.size() - 1),
+                         .distance = static_cast<std::int16_t>(distance),
+                         .kind = kind,
+                         .guarded = guarded,
+                         .unused = 0});
+    if (kind != AccessKind::kBus) (is_write(kind) ? writes_ : reads_) += 1;
 }
 
 void BlockBuilder::make_modify() {
@@ -76,20 +106,23 @@ void BlockBuilder::make_modify() {
 std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     BD_CHECK(!instructions_.empty());
     const Instruction& last = instructions_.back();
-    exits_.push_back({.block = nullptr,
-                      .index = narrow(exits_.size()),
-                      .jump = jump,
-                      .branch = branch,
-                      .instructions = narrow(instructions_.size()),
-                      .reads = reads_,
-                      .writes = writes_,
-                      .accesses = narrow(accesses_.size()),
-                      .fetches = 0,
-                      .words = narrow(traced_count()),
-                      .may_skip_access = guarded_ != 0,
-                      .section_left = jump == JumpKind::kJump ? header_.section : kNoSection,
-                      .section_entered = header_.is_entry ? kEntry : header_.section,
-                      .return_address = header_.address + last.offset + last.size});
+    Exit exit;
+    exit.instructions = static_cast<std::uint32_t>(instructions_.size());
+    exit.reads = reads_;
+    exit.writes = writes_;
+    exit.blocks = 1;
+    exit.section_left = jump == JumpKind::kJump ? header_.section : kNoSection;
+    exit.section_entered = header_.is_entry ? kEntry : header_.section;
+    exit.words = narrow(traced_count());
+    exit.accesses = narrow(accesses_.size());
+    exit.groups = narrow(groups_.size());
+    exit.may_skip_access = guarded_ != 0;
+    exit.return_address = header_.address + last.offset + last.size;
+    exit.index = narrow(exits_.size());
+    exit.jump = jump;
+    exit.branch = branch;
+    exits_.push_back(exit);
+    may_join_ = false;
     return exits_.size() - 1;
 }
 
@@ -122,6 +155,10 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
             }
         }
         exit.fetches = narrow(fetches_.size());
+        const LineNumber first = fetches_.front().line;
+        const LineNumber last = fetches_.back().line;
+        exit.has_more_lines = std::ranges::any_of(
+            fetches_, [&](const Fetch& fetch) { return fetch.line != first && fetch.line != last; });
     }
 }
 
@@ -135,7 +172,8 @@ bool BlockBuilder::describes(const Block& block) const {
         return a.offset == b.offset && a.size == b.size && a.line == b.line && a.file == b.file;
     };
     const auto same_access = [](const Access& a, const Access& b) {
-        return a.size == b.size && a.instruction == b.instruction && a.kind == b.kind && a.guarded == b.guarded;
+        return a.size == b.size && a.instruction == b.instruction && a.group == b.group && a.distance == b.distance &&
+               a.kind == b.kind && a.guarded == b.guarded;
     };
     return block.address == header_.address && block.function == header_.function &&
            block.load_bias == header_.load_bias && block.section == header_.section &&
@@ -149,8 +187,8 @@ std::uint64_t BlockBuilder::hash() const {
     mix(hash, header_.address);
     mix(hash, header_.function->id);
     for (const Instruction& instruction : instructions_) mix(hash, instruction.offset * 65536u + instruction.line);
-    for (const Access& access : accesses_) mix(hash, access.instruction * 65536u + access.size);
-    for (const Exit& exit : exits_) mix(hash, exit.instructions * 65536u + exit.accesses);
+    for (const Access& access : accesses_) mix(hash, (std::uint64_t{access.instruction} * 65536u + access.group) * 65536u + access.size);
+    for (const Exit& exit : exits_) mix(hash, std::uint64_t{exit.instructions} * 65536u + exit.accesses);
     return hash;
 }
 
@@ -166,20 +204,29 @@ const Block& BlockTable::add(BlockBuilder& builder) {
     static_assert(sizeof(Block) % 8 == 0);
     const std::size_t bytes = sizeof(Block) + builder.exits_.size() * sizeof(Exit) +
                               builder.instructions_.size() * sizeof(Instruction) +
-                              builder.accesses_.size() * sizeof(Access) + builder.fetches_.size() * sizeof(Fetch);
+                              builder.accesses_.size() * sizeof(Access) +
+                              builder.groups_.size() * sizeof(AccessGroup) + builder.fetches_.size() * sizeof(Fetch);
     std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
     Block* block = new (memory) Block(builder.header_);
     block->id = static_cast<std::uint32_t>(blocks_.size());
     block->exit_count = narrow(builder.exits_.size());
     block->instruction_count = narrow(builder.instructions_.size());
     block->access_count = narrow(builder.accesses_.size());
+    block->group_count = narrow(builder.groups_.size());
     block->fetch_count = narrow(builder.fetches_.size());
-    for (Exit& exit : builder.exits_) exit.block = block;
     memory += sizeof(Block);
-    block->exits_ = place(memory, builder.exits_);
+    std::byte* const exits = memory;
+    memory += builder.exits_.size() * sizeof(Exit);
     block->instructions_ = place(memory, builder.instructions_);
     block->accesses_ = place(memory, builder.accesses_);
+    block->groups_ = place(memory, builder.groups_);
     block->fetches_ = place(memory, builder.fetches_);
+    for (Exit& exit : builder.exits_) {
+        exit.block = block;
+        exit.first_group = block->groups_;
+    }
+    memory = exits;
+    block->exits_ = place(memory, builder.exits_);
     blocks_.push_back(block);
     by_hash_.emplace(hash, block);
     return *block;

@@ -23,6 +23,7 @@
 
 namespace bd {
 
+class Context;
 struct Block;
 struct BlockCost;
 
@@ -53,8 +54,31 @@ struct Instruction {
 struct Access {
     std::uint32_t size;  // bytes, at least 1
     std::uint16_t instruction;
+    std::uint16_t group;    // by index
+    std::int16_t distance;  // bytes, from the group's first access
     AccessKind kind;
     bool guarded;  // may not happen; then the trace holds address 0
+    std::uint32_t unused;
+};
+
+// Accesses that follow each other in program order at fixed distances, such as those to one object or to a function's
+// frame. The trace has one address for all of them, that of the first. They lie within kMostBytes, so that mostly it
+// takes but one look to find that all of them hit. An access that has no such neighbours is a group of its own, of any
+// size; so is a guarded one.
+struct AccessGroup {
+    static constexpr std::uint32_t kMostBytes = 32;
+
+    // That of an access alone.
+    static constexpr AccessGroup of(std::uint32_t size) { return {mask(size), size, 0, 1, 0}; }
+    static constexpr std::uint64_t mask(std::uint32_t size) {
+        return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
+    }
+
+    std::uint64_t bytes;   // one bit for each that is touched, the lowest first; only if `span` <= 64
+    std::uint32_t span;    // bytes, from the lowest to the highest
+    std::uint16_t first;   // access, by index
+    std::uint8_t accesses;
+    std::uint8_t before;   // bytes, from the lowest to the first access
 };
 
 // A run of instruction bytes within one I1 line, fetched together: none of the instructions between is an exit.
@@ -69,34 +93,50 @@ struct Fetch {
     std::uint16_t instruction;  // the first of them
 };
 
-// One way out of a block. Its address is the first word of a trace record.
-struct Exit {
-    const Block* block;  // null in a marker, see trace.h
-    std::uint16_t index;
-    JumpKind jump;
-    Branch branch;
-    // Executed on the way to this exit:
-    std::uint16_t instructions;
-    std::uint16_t reads;
-    std::uint16_t writes;
-    std::uint16_t accesses;
-    std::uint16_t fetches;
-    std::uint16_t words;     // addresses in the record: one for each access that is traced
-    bool may_skip_access;    // one of the accesses is guarded
-    mutable bool all_listed = false;  // the engine's: see UncreditedFetches
-    // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
-    // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
-    std::uint32_t section_left;
-    std::uint32_t section_entered;
-    Address return_address;  // the instruction behind the last one; only of use to calls
-
-    Address branch_address() const;  // of the last instruction
-
-    mutable std::uint64_t uncredited = 0;  // the engine's: see UncreditedFetches
-};
-
 inline constexpr std::uint32_t kNoSection = ~std::uint32_t{0};
 inline constexpr std::uint32_t kEntry = kNoSection - 1;
+inline constexpr std::uint32_t kNotEntered = kNoSection - 2;
+
+// What is executed on the way to an exit. Four numbers that are counted in one step; `blocks` is 1.
+struct Work {
+    std::uint32_t instructions = 0;
+    std::uint32_t reads = 0;
+    std::uint32_t writes = 0;
+    std::uint32_t blocks = 0;
+};
+
+// One way out of a block. Its address is the first word of a trace record. What every record needs comes first.
+struct Exit : Work {
+    // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
+    // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
+    std::uint32_t section_left = kNoSection;
+    std::uint32_t section_entered = kNoSection;
+    std::uint16_t words = 0;  // addresses in the record: one for each group of accesses that is traced
+    // Up to here:
+    std::uint16_t groups = 0;
+    std::uint16_t fetches = 0;
+    bool has_more_lines = false;    // than those of the first and the last fetch
+    bool may_skip_access = false;   // one of the accesses is guarded
+    const AccessGroup* first_group = nullptr;  // the block's
+
+    // The engine's notes. See BlockCosts:
+    mutable const Context* ready_in = nullptr;
+    mutable std::uint64_t taken = 0;
+    // See UncreditedFetches:
+    mutable std::uint64_t uncredited = 0;
+    mutable std::uint32_t first_place = 0;
+    mutable std::uint32_t last_place = 0;
+
+    mutable BlockCost* cost = nullptr;  // BlockCosts'
+    const Block* block = nullptr;       // null in a marker, see trace.h
+    Address return_address = 0;         // the instruction behind the last one; only of use to calls
+    std::uint16_t index = 0;
+    std::uint16_t accesses = 0;  // up to here
+    JumpKind jump = JumpKind::kJump;
+    Branch branch = Branch::kNone;
+
+    Address branch_address() const;  // of the last instruction
+};
 
 // The kinds of sections of one object are numbered within this many.
 inline constexpr std::uint32_t kSectionsPerObject = 16;
@@ -112,6 +152,7 @@ struct Block {
     std::uint16_t exit_count;
     std::uint16_t instruction_count;
     std::uint16_t access_count;
+    std::uint16_t group_count;
     std::uint16_t fetch_count;
     std::uint32_t id;  // dense, from 0
 
@@ -121,6 +162,7 @@ struct Block {
     std::span<const Exit> exits() const { return {exits_, exit_count}; }
     std::span<const Instruction> instructions() const { return {instructions_, instruction_count}; }
     std::span<const Access> accesses() const { return {accesses_, access_count}; }
+    std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
     std::span<const Fetch> fetches() const { return {fetches_, fetch_count}; }
 
     Address instruction_address(std::size_t index) const { return address + instructions_[index].offset; }
@@ -128,6 +170,7 @@ struct Block {
     const Exit* exits_;
     const Instruction* instructions_;
     const Access* accesses_;
+    const AccessGroup* groups_;
     const Fetch* fetches_;
 };
 
@@ -148,8 +191,10 @@ public:
                bool is_entry);
     // `file` may differ from the function's where code was inlined.
     void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
-    // By the last instruction added.
+    // By the last instruction added. A new group, or the last one goes on with an access that begins `distance` bytes
+    // behind that group's first; false: it cannot.
     void add_access(std::uint32_t size, AccessKind kind, bool guarded);
+    bool join_access(std::uint32_t size, AccessKind kind, std::int64_t distance);
     void add_bus_event() { add_access(1, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
@@ -157,8 +202,9 @@ public:
     std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
 
     std::size_t access_count() const { return accesses_.size(); }
-    // Those whose addresses are in the trace.
-    std::size_t traced_count() const { return trace_all_ ? accesses_.size() : guarded_; }
+    std::size_t group_count() const { return groups_.size(); }
+    // Of the groups those whose addresses are in the trace.
+    std::size_t traced_count() const { return trace_all_ ? groups_.size() : guarded_; }
     bool traces(bool guarded) const { return trace_all_ || guarded; }
     const Access& last_access() const { return accesses_.back(); }
     std::size_t instruction_count() const { return instructions_.size(); }
@@ -166,6 +212,7 @@ public:
 private:
     friend class BlockTable;
 
+    void push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance);
     void cut_fetches(unsigned line_bits);
     bool describes(const Block& block) const;
     std::uint64_t hash() const;
@@ -174,10 +221,12 @@ private:
     std::vector<Exit> exits_;
     std::vector<Instruction> instructions_;
     std::vector<Access> accesses_;
+    std::vector<AccessGroup> groups_;
     std::vector<Fetch> fetches_;
-    std::uint16_t reads_ = 0;
-    std::uint16_t writes_ = 0;
+    std::uint32_t reads_ = 0;
+    std::uint32_t writes_ = 0;
     std::uint16_t guarded_ = 0;
+    bool may_join_ = false;  // the last group may go on
     bool trace_all_;
 };
 

@@ -60,15 +60,36 @@ BlockCost* BlockCosts::make(const Block& block, const Context& context) {
     return all_.back();
 }
 
+void BlockCosts::change_context(const Exit& exit, BlockCost& cost) {
+    if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
+    exit.cost = &cost;
+    exit.ready_in = nullptr;
+}
+
+void BlockCosts::settle() {
+    for (BlockCost* cost : all_) {
+        for (const Exit& exit : cost->block->exits()) {
+            if (exit.cost == cost) cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
+        }
+    }
+}
+
 void BlockCosts::clear_counts() {
+    settle();
     for (BlockCost* cost : all_) {
         for (std::size_t i = 0; i < cost->block->exit_count; ++i) cost->exits[i].taken = 0;
     }
 }
 
+// Blocks may live on and be run by another engine.
 BlockCosts::~BlockCosts() {
     for (BlockCost* cost : all_) {
         cost->block->costs = nullptr;
+        for (const Exit& exit : cost->block->exits()) {
+            exit.ready_in = nullptr;
+            exit.cost = nullptr;
+            exit.taken = 0;
+        }
         ::operator delete(cost);
     }
 }

@@ -30,6 +30,19 @@ public:
         return mask;
     }
 
+    // The lowest `size` bits of `bytes`, at `first`. Requires the same, and size <= 64.
+    static constexpr ByteMask of(std::uint64_t bytes, unsigned first, unsigned size) {
+        ByteMask mask;
+        if constexpr (kWords == 1) {
+            mask.words_[0] = bytes << first;
+        } else {
+            const unsigned bit = first % 64;
+            mask.words_[first / 64] = bytes << bit;
+            if (bit + size > 64) mask.words_[first / 64 + 1] = bytes >> (64 - bit);
+        }
+        return mask;
+    }
+
     constexpr ByteMask& operator|=(const ByteMask& other) {
         for (unsigned i = 0; i < kWords; ++i) words_[i] |= other.words_[i];
         return *this;

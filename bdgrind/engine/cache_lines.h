@@ -56,6 +56,8 @@ public:
     Use& use_of(std::uint32_t index) { return lines_[index].use; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(lines_.size()); }
 
+    bool has(std::uint32_t index, LineNumber line) const { return lines_[index].tag == tag_of(line); }
+
     // Where `line` is, or kAbsent. Does not count as a use.
     std::uint32_t find(LineNumber line) const {
         const std::uint64_t set = set_of(line);
@@ -109,6 +111,7 @@ public:
     }
 
     std::uint32_t ways() const { return ways_; }
+    std::uint64_t sets() const { return sets_; }
 
     // Empties a place.
     void clear(std::uint32_t index) {

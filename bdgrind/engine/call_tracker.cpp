@@ -40,9 +40,8 @@ std::size_t calls_since_same(const Execution& execution) {
 // Stands for the end of the block before while a block is being entered, once all but the requests is done. Not a
 // jump, so that it is looked at.
 constexpr Exit make_stopped() {
-    Exit exit{};
+    Exit exit;
     exit.jump = JumpKind::kCall;
-    exit.section_left = kNoSection;
     return exit;
 }
 constinit const Exit kStopped = make_stopped();
@@ -54,7 +53,7 @@ bool repeats_itself(const Exit& exit, const Block& block) {
 
 }  // namespace
 
-bool CallTracker::enter_slowly(Execution& execution, const Block& block, Address stack_pointer) {
+bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
     if (running_ != &execution) run(execution);
     if (execution.last_exit == nullptr) {
         if (!execution.within_bounds(stack_pointer)) return false;

@@ -28,21 +28,7 @@ public:
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
-    bool enter(Execution& execution, const Block& block, Address stack_pointer) {
-        return continues(execution, block.exits().front(), stack_pointer) ||
-               enter_slowly(execution, block, stack_pointer);
-    }
-
-    // The short way where the function goes on and has left no call: enters the block of `exit`, or does nothing but
-    // return false.
-    static bool continues(Execution& execution, const Exit& exit, Address stack_pointer) {
-        const Exit* const last = execution.last_exit;
-        if (last == nullptr || last->section_left != exit.section_entered || !execution.within_top(stack_pointer)) {
-            return false;
-        }
-        execution.stack_pointer = stack_pointer;
-        return true;
-    }
+    bool enter(Execution& execution, const Block& block, Address stack_pointer);
 
     // Goes on in `execution` after a jump out of a handler that had interrupted it.
     void enter_by_jump(Execution& execution, const Block& block, Address stack_pointer);
@@ -74,7 +60,6 @@ public:
     void settle(Execution& execution);
 
 private:
-    bool enter_slowly(Execution& execution, const Block& block, Address stack_pointer);
     void start(Execution& execution, const Block& block, Address stack_pointer);
     void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
               Address return_address);

@@ -136,6 +136,7 @@ void EngineState::forget_calls() {
 }
 
 void EngineState::settle() {
+    blocks.settle();
     tree.settle();
     for (const Executions& executions : threads) {
         for (const auto& execution : executions) calls.settle(*execution);
@@ -230,6 +231,7 @@ void Engine::finish() {
         while (!executions.empty()) state_.leave_execution(executions);
     }
     state_.current = nullptr;
+    state_.blocks.settle();
 
     // The tree has given everything away, and no more than was charged to instructions.
     BD_CHECK_OP(state_.tree.stats().live, ==, 0u);

@@ -3,7 +3,7 @@
 // The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. MODEL.md sections 2
 // and 3 are the specification.
 //
-// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
+// It knows groups of accesses, but no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
 // when a line is loaded and handed back when the line is evicted.
 //
 //   struct Sink {
@@ -23,6 +23,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/block.h"
 #include "engine/byte_mask.h"
 #include "engine/cache_extras.h"
 #include "engine/cache_lines.h"
@@ -68,16 +69,34 @@ public:
         BD_CHECK(kExtras || (!extras.write_back && !extras.prefetch));
     }
 
-    // One data access; `size` >= 1, and it may cover any number of lines. data_hit() is the short way: it does
-    // nothing but return false unless the access stays within a line that was found before.
-    bool data_hit(Address address, std::uint32_t size) { return d1_.hit(address, size); }
+    // Who was used least recently is told by the time of the latest use: nearly all accesses hit, and only a miss asks.
+    // The short ways are told what time it is, as whoever takes them many times keeps it in a register; all others look
+    // at the clock, and each use moves it on.
+    using Time = std::uint64_t;
+    Time time() const { return clock_; }
+    void set_time(Time time) { clock_ = time; }
+
+    // A group of accesses, the first one at `address`. The short way: it does nothing but return false unless they
+    // stay within a line that is where lines like it were last.
+    [[gnu::always_inline]] bool data_hit(Address address, const AccessGroup& group, Time now) {
+        return d1_.hit(address - group.before, group, now);
+    }
+
+    // The same for one access.
+    bool data_hit(Address address, std::uint32_t size) {
+        if (!d1_.hit(address, AccessGroup::of(size), clock_ + 1)) return false;
+        ++clock_;
+        return true;
+    }
+
+    // One data access; `size` >= 1, and it may cover any number of lines.
     Outcome data(Address address, std::uint32_t size) {
         const LineNumber line{address >> d1_.line_bits()};
         const auto offset = static_cast<std::uint32_t>(address) & (d1_.line_bytes() - 1);
         if (offset + std::uint64_t{size} > d1_.line_bytes()) return access(d1_, address, size);
         const std::uint32_t index = d1_.find(line);
         if (index == FirstLines::kAbsent) return load(d1_, line, offset, size);
-        d1_.count(index, offset, size);
+        d1_.count(index, offset, size, ++clock_);
         return Outcome::kHit;
     }
 
@@ -98,7 +117,8 @@ public:
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
     std::uint32_t fetch_place(LineNumber line) { return i1_.find(line); }  // kAbsent: not in I1
     std::uint32_t fetch_places() const { return i1_.lines.size(); }
-    void use_fetched(std::uint32_t place) { i1_.use(place); }
+    void use_fetched(std::uint32_t place) { use_fetched(place, ++clock_); }
+    void use_fetched(std::uint32_t place, Time now) { i1_.lines.use_of(place).used = now; }
     void credit_fetch(std::uint32_t place, unsigned first_byte, unsigned size, std::uint64_t count) {
         FirstUse& use = i1_.lines.use_of(place);
         use.bytes |= Mask::range(first_byte, size);
@@ -109,6 +129,26 @@ public:
         for_each_part(i1_, address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
             credit_fetch(fetch_place(line), offset, bytes, 1);
         });
+    }
+
+    // Whether a block that is fetched from so many lines does not drive out any of them while it runs, neither from I1
+    // nor, of the two that an instruction may lie in, from LL. Then its fetches may be simulated line by line:
+    // load_fetched() brings an absent line, whose place it tells and which gets its credit like the others.
+    bool keeps_fetched(std::size_t lines) const {
+        if constexpr (kExtras) {
+            if (extras_.prefetch) return false;
+        }
+        return kCommon && lines <= i1_.lines.ways() && ll_.sets() > 1;
+    }
+    Outcome load_fetched(LineNumber line, std::uint32_t* place) {
+        const Outcome outcome = load(i1_, line, 0, i1_.line_bytes());
+        *place = fetch_place(line);
+        if constexpr (kUse) {
+            FirstUse& use = i1_.lines.use_of(*place);
+            use.bytes = {};
+            use.accesses = 0;
+        }
+        return outcome;
     }
 
     // Data misses are likely here, first at `soon`, then at `later`: lets the host fetch what they will need. Any
@@ -126,7 +166,6 @@ public:
                 retire_first(*cache, index, cache->lines[index]);
                 cache->lines.clear(index);
             }
-            cache->known.fill({});
         }
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
@@ -141,7 +180,7 @@ public:
         if constexpr (kUse) {
             for (FirstLevel* cache : {&i1_, &d1_}) {
                 for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
-                    if (cache->lines[index] != kNoLine) sink_.disown(&cache->lines.use_of(index).owner);
+                    if (cache->lines[index] != kNoLine) sink_.disown(&cache->loads[index].owner);
                 }
             }
             for (std::uint32_t index = 0; index < ll_.size(); ++index) {
@@ -153,107 +192,116 @@ public:
 private:
     using Mask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
 
-    struct LastUse {
+    struct NoUse {};
+    struct Use {
         Mask bytes{};
         std::uint64_t accesses = 0;
+    };
+    struct FirstUse : std::conditional_t<kUse, Use, NoUse> {
+        Time used;
+    };
+    struct LastUse : Use {
         Owner owner{};
     };
-    struct FirstUse : LastUse {
-        std::uint32_t ll_index = 0;  // where LL held the line when it was loaded
-    };
-    struct NoUse {};
 
-    using FirstLines = CacheLines<std::conditional_t<kUse, FirstUse, NoUse>>;
+    using FirstLines = CacheLines<FirstUse>;
     using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
 
-    // I1 or D1. Who was used least recently is told by time stamps: nearly all accesses hit, and only a miss asks.
+    // I1 or D1.
     struct FirstLevel {
         explicit FirstLevel(const CacheGeometry& geometry)
-            : lines(geometry), stamps(geometry.lines()), next(geometry.sets()), bits(geometry.line_bits()) {
+            : lines(geometry), next(geometry.sets()), loads(kUse ? geometry.lines() : 0), bits(geometry.line_bits()) {
             for (std::uint32_t set = 0; set < next.size(); ++set) next[set].index = set * lines.ways();
         }
 
         unsigned line_bits() const { return kCommon ? 6 : bits; }
         unsigned line_bytes() const { return 1u << line_bits(); }
 
-        void use(std::uint32_t index) { stamps[index] = ++clock; }
-
         // One access.
-        void count(std::uint32_t index, unsigned offset, unsigned bytes) {
-            use(index);
+        void count(std::uint32_t index, unsigned offset, unsigned bytes, Time now) {
+            FirstUse& use = lines.use_of(index);
+            use.used = now;
             if constexpr (kUse) {
-                FirstUse& use = lines.use_of(index);
                 use.bytes |= Mask::range(offset, bytes);
                 ++use.accesses;
             }
         }
 
-        // Counts the access if it stays within a line that is known to be here.
-        bool hit(Address address, std::uint32_t size) {
+        // Counts a group of accesses if it stays within a line that is where lines like it were last. `address`: the
+        // lowest one.
+        [[gnu::always_inline]] bool hit(Address address, const AccessGroup& group, Time now) {
             const LineNumber line{address >> line_bits()};
             const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
-            if (__builtin_expect(offset + std::uint64_t{size} > line_bytes(), 0)) return false;
-            const Known& place = known[static_cast<std::uint64_t>(line) % kKnown];
-            if (__builtin_expect(place.line != line, 0)) return false;
-            count(place.index, offset, size);
+            if (__builtin_expect(offset + std::uint64_t{group.span} > line_bytes(), 0)) return false;
+            if (!kCommon && group.span > 64) return false;  // it has no mask
+            const std::uint32_t index = hints[static_cast<std::uint64_t>(line) % kHints];
+            if (__builtin_expect(!lines.has(index, line), 0)) return false;
+            FirstUse& use = lines.use_of(index);
+            use.used = now;
+            if constexpr (kUse) {
+                use.bytes |= Mask::of(group.bytes, offset, group.span);
+                use.accesses += group.accesses;
+            }
             return true;
         }
 
         // FirstLines::kAbsent if it is not here.
         std::uint32_t find(LineNumber line) {
-            Known& place = known[static_cast<std::uint64_t>(line) % kKnown];
-            if (place.line == line) return place.index;
             const std::uint32_t index = lines.find(line);
-            if (index != FirstLines::kAbsent) place = {line, index};
+            if (index != FirstLines::kAbsent) hint(line, index);
             return index;
         }
 
         // The least recently used line of a set.
         struct Oldest {
             std::uint32_t index = 0;
-            std::uint64_t stamp = 0;
+            Time used = 0;
         };
-        Oldest find_oldest(std::uint64_t set) const {
+        Oldest find_oldest(std::uint64_t set) {
             const auto first = static_cast<std::uint32_t>(set * lines.ways());
-            Oldest oldest{first, stamps[first]};
+            Oldest oldest{first, lines.use_of(first).used};
             for (std::uint32_t index = first + 1; index < first + lines.ways(); ++index) {
-                const bool is_older = stamps[index] < oldest.stamp;
+                const Time used = lines.use_of(index).used;
+                const bool is_older = used < oldest.used;
                 oldest.index = is_older ? index : oldest.index;
-                oldest.stamp = is_older ? stamps[index] : oldest.stamp;
+                oldest.used = is_older ? used : oldest.used;
             }
             return oldest;
         }
 
         // Puts `line`, which is not here, in the place of the least recently used one of its set.
-        typename FirstLines::Place insert(LineNumber line) {
+        typename FirstLines::Place insert(LineNumber line, Time now) {
             const std::uint64_t set = lines.set_of(line);
-            const std::uint32_t index = stamps[next[set].index] == next[set].stamp ? next[set].index
-                                                                                   : find_oldest(set).index;
+            const bool is_next = lines.use_of(next[set].index).used == next[set].used;
+            const std::uint32_t index = is_next ? next[set].index : find_oldest(set).index;
             const LineNumber evicted = lines.replace(index, line);
-            Known& old = known[static_cast<std::uint64_t>(evicted) % kKnown];
-            if (old.line == evicted) old = {};
-            known[static_cast<std::uint64_t>(line) % kKnown] = {line, index};
-            use(index);
+            lines.use_of(index).used = now;
             next[set] = find_oldest(set);
+            hint(line, index);
             return {index, evicted};
         }
 
         // What will go next from the set of `line` if it is not used before.
         std::uint32_t next_to_go(LineNumber line) const { return next[lines.set_of(line)].index; }
 
-        // Where lines are that have been found before.
-        struct Known {
-            LineNumber line = kNoLine;
-            std::uint32_t index = 0;
+        void hint(LineNumber line, std::uint32_t index) {
+            hints[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
+        }
+
+        // Why a line is here, and where LL held it when it was loaded.
+        struct Load {
+            Owner owner;
+            std::uint32_t ll_index = 0;
         };
-        static constexpr std::size_t kKnown = 512;
 
         FirstLines lines;
-        std::vector<std::uint64_t> stamps;  // by index: `clock` at the latest use
-        std::uint64_t clock = 0;
-        std::vector<Oldest> next;  // by set: the oldest at the latest miss, and still if its stamp is the same
-        std::array<Known, kKnown> known{};
+        std::vector<Oldest> next;  // by set: the oldest at the latest miss, and still if it has not been used
+        std::vector<Load> loads;   // by index
         unsigned bits;
+
+        // Where lines may be: the line found or loaded last of those that share a hint.
+        static constexpr std::size_t kHints = 1024;
+        std::array<std::uint16_t, kHints> hints{};
     };
 
     [[gnu::noinline]] Outcome access(FirstLevel& cache, Address address, std::uint32_t size) {
@@ -264,7 +312,7 @@ private:
                 outcome = std::max(outcome, load(cache, line, offset, bytes));
                 return;
             }
-            cache.count(index, offset, bytes);
+            cache.count(index, offset, bytes, ++clock_);
             if constexpr (kExtras) {
                 if (extras_.writes) extras_.first_dirty[index] = true;
             }
@@ -289,12 +337,15 @@ private:
     Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = kUse ? sink_.load() : Owner{};
-        const auto [place, evicted] = cache.insert(line);
+        const auto [place, evicted] = cache.insert(line, ++clock_);
         if (evicted != kNoLine) retire_first(cache, place, evicted);
         if constexpr (kUse) {
-            cache.lines.use_of(place) = {{.bytes = Mask::range(offset, size), .accesses = 1, .owner = owner}, 0};
+            FirstUse& use = cache.lines.use_of(place);
+            use.bytes = Mask::range(offset, size);
+            use.accesses = 1;
+            cache.loads[place] = {owner, 0};
             // What goes next from this set will be merged there.
-            __builtin_prefetch(&ll_.use_of(cache.lines.use_of(cache.next_to_go(line)).ll_index), 1);
+            __builtin_prefetch(&ll_.use_of(cache.loads[cache.next_to_go(line)].ll_index), 1);
         }
         if constexpr (kExtras) {
             if (extras_.write_back && &cache == &d1_) replace_in_first(place, evicted);
@@ -316,7 +367,7 @@ private:
                 }
                 outcome = std::max(outcome, missed);
             }
-            if constexpr (kUse) cache.lines.use_of(place).ll_index = index;
+            if constexpr (kUse) cache.loads[place].ll_index = index;
         }
         return outcome;
     }
@@ -331,7 +382,7 @@ private:
                 take_over(d1_, place.evicted, use);
                 retire_last(use);
             }
-            use = LastUse{.owner = owner};
+            use = LastUse{{}, owner};
         }
         if constexpr (kExtras) {
             if (extras_.write_back) replace_in_last(place.index, place.evicted);
@@ -380,9 +431,9 @@ private:
         if (&cache == &i1_) sink_.forget_fetches(place);
         if constexpr (kUse) {
             const FirstUse& use = cache.lines.use_of(place);
-            sink_.evict(Level::kFirst, use.owner, use.accesses, use.bytes.count(), cache.line_bytes());
+            sink_.evict(Level::kFirst, cache.loads[place].owner, use.accesses, use.bytes.count(), cache.line_bytes());
             for_each_last_line(cache, line, [&](LineNumber last) {
-                std::uint32_t index = use.ll_index;
+                std::uint32_t index = cache.loads[place].ll_index;
                 if (ll_[index] != last) index = ll_.find(last);
                 if (index != LastLines::kAbsent) merge(cache, line, use, last, ll_.use_of(index));
             });
@@ -440,6 +491,7 @@ private:
     FirstLevel i1_;
     FirstLevel d1_;
     LastLines ll_;
+    Time clock_ = 0;
     unsigned ll_bits_;
     [[no_unique_address]] std::conditional_t<kExtras, CacheExtras, NoCacheExtras> extras_;
 };

@@ -22,10 +22,76 @@ struct NoWatch {
 template <class Watch>
 constexpr bool kWatches = !std::is_same_v<Watch, NoWatch>;
 
+// What changes with every block: in registers, from start() on, while blocks go the short way. Before anybody else
+// looks at the execution, stop() brings it there.
+class Course {
+public:
+    [[gnu::always_inline]] void start(EngineState& state) {
+        execution_ = state.current;
+        last_ = nullptr;
+        section_ = kNoSection;
+        if (execution_ == nullptr) return;
+        if (execution_->last_exit != nullptr) section_ = execution_->last_exit->section_left;
+        counting_in_ = counts(*execution_) ? execution_->context : kNowhere;
+    }
+
+    [[gnu::always_inline]] void stop(EngineState& state) {
+        if (last_ == nullptr) return;
+        execution_->last = last_->cost;
+        execution_->last_exit = last_;
+        execution_->stack_pointer = stack_pointer_;
+        for (std::size_t i = 0; i < kRunningEvents; ++i) execution_->running[i] += work_[i];
+        state.blocks_run += work_[kRunningEvents];
+        work_ = Sum{};
+    }
+
+    // Whether the block of `exit` is where the function goes on, and no call has been left.
+    [[gnu::always_inline]] bool goes_on(const Exit& exit, Address stack_pointer) const {
+        return section_ == exit.section_entered && execution_->within_top(stack_pointer);
+    }
+
+    [[gnu::always_inline]] void run(const Exit& exit, Address stack_pointer) {
+        last_ = &exit;
+        section_ = exit.section_left;
+        stack_pointer_ = stack_pointer;
+    }
+
+    // Counts the block that has run to `exit`, if that is ready: see BlockCosts.
+    [[gnu::always_inline]] bool count(const Exit& exit) {
+        if (__builtin_expect(exit.ready_in != counting_in_, 0)) return false;
+        ++exit.taken;
+        Sum work;
+        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
+        work_ += work;
+        return true;
+    }
+
+    // Whether what runs is counted where it runs.
+    static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
+
+private:
+    // No batch is so long that a sum could overflow.
+    using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
+    static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
+                  offsetof(Work, blocks) == 4 * kRunningEvents);
+
+    static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNoLine);
+
+    Execution* execution_ = nullptr;
+    const Exit* last_ = nullptr;  // null: none has run since the start
+    std::uint32_t section_ = kNoSection;  // the only one that the function goes on in
+    Address stack_pointer_ = 0;
+    const Context* counting_in_ = kNowhere;
+    Sum work_{};
+};
+
 // Runs the trace through the caches and charges what happens there to the instruction that runs and to the calls
 // that are open. `Watch`: BranchWatch, and the caches may have extras, or NoWatch.
 template <bool kCommon, bool kUse, class Watch>
 class CacheReplay final : public Replay {
+    using Caches = Hierarchy<kCommon, kUse, CacheReplay, kWatches<Watch>>;
+    using Time = typename Caches::Time;
+
 public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
@@ -74,7 +140,7 @@ public:
         fetches_.settle(place, crediting());
         // Data accesses run ahead of the fetches of their block.
         if (in_order_) return;
-        for (; credited_ <= instruction_; ++credited_) credit(credited_);
+        for (; credited_ < executed_; ++credited_) credit(credited_);
     }
     void forget_fetches(std::uint32_t place) { fetches_.forget(place, crediting()); }
 
@@ -88,14 +154,22 @@ private:
                   column(Event::kDLdmw) == column(Event::kILdmr) + 2);
 
     // Whether it makes lines dirty, and that matters.
-    bool is_write_back(const Access& access) const { return state_.config.write_back && is_write(access.kind); }
+    bool is_write_back(const Access& access) const {
+        return kWatches<Watch> && state_.config.write_back && is_write(access.kind);
+    }
+    bool short_data(Address address, const AccessGroup& group, Time now) {
+        return !(kWatches<Watch> && state_.config.write_back) && caches_.data_hit(address, group, now);
+    }
 
-    void simulate(const Exit& exit, const Word* addresses);
+    void fetch(const Exit& exit, Time* now);
+    void data(const Exit& exit, const Word* addresses, Time* now);
+    bool count_slowly(const Exit& exit);
     void simulate_in_order(const Exit& exit, const Word* addresses);
-    void data_slowly(const Exit& exit, std::size_t index, const Word* address);
+    void data_from(const AccessGroup* first, std::size_t access, const Exit& exit, const Word* addresses);
+    void data_alone(std::size_t index, const Word* base);
+    void make_ready(const Exit& exit);
     void expect_misses(const Exit& exit, const Word* word) const;
     void charge(Outcome outcome, Event first_miss, Event last_miss);
-    bool find_fetches(const Exit& exit);
     void credit(std::size_t instruction);
     auto crediting() {
         return [this](const Fetch& fetch, std::uint64_t times) {
@@ -107,18 +181,18 @@ private:
 
     CostId cost_of_instruction() {
         return state_.current->payer ? state_.blocks.caller(state_.current->payer)
-                                     : state_.blocks.instruction(*cost_, instruction_);
+                                     : state_.blocks.instruction(*exit_->cost, instruction_);
     }
 
     EngineState& state_;
-    Hierarchy<kCommon, kUse, CacheReplay, kWatches<Watch>> caches_;
+    Caches caches_;
     [[no_unique_address]] Watch watch_;
 
-    // Where the replay is.
+    // Where the replay is, off the short way.
     const Word* batch_end_ = nullptr;
-    const Block* block_ = nullptr;
-    BlockCost* cost_ = nullptr;
+    const Exit* exit_ = nullptr;
     std::size_t instruction_ = 0;
+    std::size_t executed_ = 0;  // so many instructions of the block have been fetched
 
     UncreditedFetches fetches_;
     bool in_order_ = false;
@@ -136,43 +210,34 @@ public:
     void disown() override {}
 
 private:
-    void see_guarded(const Exit& exit, BlockCost& cost, const Word* addresses);
+    void see_guarded(const Exit& exit, const Word* addresses);
 
     EngineState& state_;
     [[no_unique_address]] Watch watch_;
 };
 
-[[gnu::noinline]] bool enter_block_slowly(EngineState& state, const Block& block, Address stack_pointer) {
+[[gnu::noinline]] bool enter_block(EngineState& state, const Block& block, Address stack_pointer) {
+    BD_CHECK(state.current != nullptr);
     return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
 }
 
-// Follows calls and counts the block that is left by `exit`; returns its costs. Null: there are requests before it.
-[[gnu::always_inline]] inline BlockCost* enter_block(EngineState& state, const Exit& exit, Address stack_pointer) {
-    const Block& block = *exit.block;
-    BD_CHECK(state.current != nullptr);
-    if (__builtin_expect(!CallTracker::continues(*state.current, exit, stack_pointer), 0) &&
-        !enter_block_slowly(state, block, stack_pointer)) {
-        return nullptr;
-    }
-    ++state.blocks_run;
+// Counts the block that has run to `exit`, wherever what runs is counted.
+void count_block(EngineState& state, const Exit& exit) {
     Execution& execution = *state.current;
-    BlockCost& cost = state.blocks.get(block, *execution.context);
-    execution.last = &cost;
-    execution.last_exit = &exit;
-    if (__builtin_expect(execution.collecting, 1)) {
-        execution.running[0] += exit.instructions;
-        execution.running[1] += exit.reads;
-        execution.running[2] += exit.writes;
-        if (__builtin_expect(execution.payer.from == nullptr, 1)) {
-            ++cost.exits[exit.index].taken;
-        } else {
-            const Costs paid = state.costs[state.blocks.caller(execution.payer)];
-            paid[0] += exit.instructions;
-            paid[1] += exit.reads;
-            paid[2] += exit.writes;
-        }
+    ++state.blocks_run;
+    state.blocks.note_context(exit, state.blocks.get(*exit.block, *execution.context));
+    if (!execution.collecting) return;
+    if (execution.payer) {
+        const Costs paid = state.costs[state.blocks.caller(execution.payer)];
+        paid[0] += exit.instructions;
+        paid[1] += exit.reads;
+        paid[2] += exit.writes;
+    } else {
+        ++exit.taken;
     }
-    return &cost;
+    execution.running[0] += exit.instructions;
+    execution.running[1] += exit.reads;
+    execution.running[2] += exit.writes;
 }
 
 // An access without an address: its guard was false but it has been counted with its exit, which is taken back; or it
@@ -190,48 +255,98 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
     --state.current->running[event];
 }
 
+// The short way costs the host some 30 instructions a block and some 20 an access, and touches few lines of its cache.
 template <bool kCommon, bool kUse, class Watch>
 std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = batch_end_ = at + batch.size();
+    Course course;
+    course.start(state_);
+    Time now = caches_.time();
     while (at < end) {
         const Exit& exit = exit_of(at[0]);
-        if (__builtin_expect(exit.block == nullptr, 0)) {
-            state_.mark(static_cast<Marker>(exit.index), at + 1);
-            at += kMarkerWords;
-            if (!state_.calls.requests().empty()) break;
-            continue;
+        if constexpr (kWatches<Watch>) {
+            course.stop(state_);
+            if (exit.block != nullptr) watch_.before(*exit.block);
         }
-        if constexpr (kWatches<Watch>) watch_.before(*exit.block);
-        cost_ = enter_block(state_, exit, at[1]);
-        if (__builtin_expect(cost_ == nullptr, 0)) break;
-        block_ = exit.block;
-        simulate(exit, at + kHeaderWords);
-        if constexpr (kWatches<Watch>) watch_.after(exit);
+        if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
+            course.stop(state_);
+            caches_.set_time(now);
+            if (exit.block == nullptr) {
+                state_.mark(static_cast<Marker>(exit.index), at + 1);
+                at += kMarkerWords;
+                if (!state_.calls.requests().empty()) return static_cast<std::size_t>(at - batch.data());
+                course.start(state_);
+                continue;
+            }
+            if (!enter_block(state_, *exit.block, at[1])) return static_cast<std::size_t>(at - batch.data());
+            course.start(state_);
+        }
+        course.run(exit, at[1]);
+        if (__builtin_expect(course.count(exit), 1)) {
+            fetch(exit, &now);
+            data(exit, at + kHeaderWords, &now);
+        } else {
+            caches_.set_time(now);
+            if (count_slowly(exit)) {
+                now = caches_.time();
+                data(exit, at + kHeaderWords, &now);
+            } else {
+                simulate_in_order(exit, at + kHeaderWords);
+                now = caches_.time();
+            }
+        }
+        if constexpr (kWatches<Watch>) {
+            course.stop(state_);
+            watch_.after(exit);
+        }
         at += kHeaderWords + exit.words;
     }
+    course.stop(state_);
+    caches_.set_time(now);
     return static_cast<std::size_t>(at - batch.data());
 }
 
-// Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go first.
+// The instructions up to `exit`, all of whose lines are in I1.
 template <bool kCommon, bool kUse, class Watch>
-void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* addresses) {
-    if (__builtin_expect(exit.all_listed, 1)) {
-        const Fetch* const fetches = block_->fetches_;
-        for (std::size_t i = 0; i < exit.fetches; ++i) caches_.use_fetched(fetches[i].place);
-    } else if (!find_fetches(exit)) {
-        simulate_in_order(exit, addresses);
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::fetch(const Exit& exit, Time* now) {
+    if (__builtin_expect(exit.has_more_lines, 0)) {
+        for (const Fetch& each : exit.block->fetches().first(exit.fetches)) caches_.use_fetched(each.place, ++*now);
         return;
     }
-    const Access* const accesses = block_->accesses_;
-    for (std::size_t i = 0; i < exit.accesses; ++i) {
-        if constexpr (kWatches<Watch>) {
-            if (is_write_back(accesses[i])) {
-                data_slowly(exit, i, addresses + i);
-                continue;
-            }
+    caches_.use_fetched(exit.first_place, *now + 1);
+    caches_.use_fetched(exit.last_place, *now += 2);
+}
+
+// Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go after them.
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::data(const Exit& exit, const Word* addresses,
+                                                                          Time* now) {
+    const AccessGroup* group = exit.first_group;
+    const AccessGroup* const end = group + exit.groups;
+    for (const Word* address = addresses; group != end; ++group, ++address) {
+        if (__builtin_expect(short_data(*address, *group, ++*now), 1)) continue;
+        caches_.set_time(*now);
+        data_from(group, 0, exit, addresses);
+        *now = caches_.time();
+        return;
+    }
+    if constexpr (kUse) ++exit.uncredited;
+}
+
+// The rest of them, from an access of a group that does not go the short way.
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::data_from(const AccessGroup* first, std::size_t access,
+                                                                const Exit& exit, const Word* addresses) {
+    exit_ = &exit;
+    const AccessGroup* const end = exit.first_group + exit.groups;
+    for (const AccessGroup* group = first; group != end; ++group, access = 0) {
+        const Word* const address = addresses + (group - exit.first_group);
+        if (group != first && short_data(*address, *group, caches_.time() + 1)) {
+            caches_.set_time(caches_.time() + 1);
+            continue;
         }
-        if (__builtin_expect(!caches_.data_hit(addresses[i], accesses[i].size), 0)) data_slowly(exit, i, addresses + i);
+        for (; access < group->accesses; ++access) data_alone(group->first + access, address);
     }
     if constexpr (kUse) {
         if (__builtin_expect(credited_ == 0, 1)) {
@@ -243,45 +358,94 @@ void CacheReplay<kCommon, kUse, Watch>::simulate(const Exit& exit, const Word* a
     }
 }
 
-// Uses the lines of all instructions up to the exit. False if one is absent from I1.
+// Counts the block that has run to `exit` and uses its instructions' lines, off the short way, and makes it ready for
+// that if it can be. False if a line is absent from I1: then no line is used.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] bool CacheReplay<kCommon, kUse, Watch>::find_fetches(const Exit& exit) {
-    const auto fetches = block_->fetches().first(exit.fetches);
-    for (const Fetch& fetch : fetches) {
-        if (fetch.place == Fetch::kNowhere) {
-            const std::uint32_t place = caches_.fetch_place(fetch.line);
+[[gnu::noinline]] bool CacheReplay<kCommon, kUse, Watch>::count_slowly(const Exit& exit) {
+    count_block(state_, exit);
+    const auto fetches = exit.block->fetches().first(exit.fetches);
+    for (const Fetch& each : fetches) {
+        if (each.place == Fetch::kNowhere) {
+            const std::uint32_t place = caches_.fetch_place(each.line);
             if (place == caches_.kAbsent) return false;
-            fetches_.list(*block_, fetch, place);
+            fetches_.list(*exit.block, each, place);
         }
     }
-    for (const Fetch& fetch : fetches) caches_.use_fetched(fetch.place);
-    exit.all_listed = true;
+    make_ready(exit);
+    Time now = caches_.time();
+    fetch(exit, &now);
+    caches_.set_time(now);
     return true;
 }
 
-// Instruction by instruction: its fetch, then its accesses.
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::make_ready(const Exit& exit) {
+    exit.first_place = exit.block->fetches_[0].place;
+    exit.last_place = exit.block->fetches_[exit.fetches - 1].place;
+    if (Course::counts(*state_.current)) exit.ready_in = state_.current->context;
+}
+
+// Where a line is absent from I1: in program order, as far as that matters.
 template <bool kCommon, bool kUse, class Watch>
 [[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* addresses) {
-    in_order_ = true;
+    exit_ = &exit;
+    instruction_ = executed_ = 0;
+    const Block& block = *exit.block;
+    const AccessGroup* const first = exit.first_group;
     std::size_t access = 0;
+    const auto data_before = [&](std::size_t instruction) {
+        for (; access < exit.accesses && block.accesses_[access].instruction < instruction; ++access) {
+            data_alone(access, addresses + block.accesses_[access].group);
+        }
+    };
+    if (caches_.keeps_fetched(exit.fetches)) {
+        // An instruction may miss two lines: that is one miss.
+        Outcome outcome = Outcome::kHit;
+        for (const Fetch& each : block.fetches().first(exit.fetches)) {
+            std::uint32_t place = each.place;
+            if (place == Fetch::kNowhere) {
+                place = caches_.fetch_place(each.line);
+                if (place == caches_.kAbsent) {
+                    if (each.instruction != instruction_) {
+                        charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
+                        data_before(each.instruction);
+                        executed_ = instruction_ = each.instruction;
+                    }
+                    outcome = std::max(outcome, caches_.load_fetched(each.line, &place));
+                }
+                fetches_.list(block, each, place);
+            }
+            caches_.use_fetched(place);
+        }
+        charge(outcome, Event::kI1mr, Event::kILmr);
+        make_ready(exit);
+        if (access == exit.accesses) {
+            data_from(first + exit.groups, 0, exit, addresses);
+        } else {
+            const AccessGroup& group = first[block.accesses_[access].group];
+            data_from(&group, access - group.first, exit, addresses);
+        }
+        return;
+    }
+    in_order_ = true;
     for (std::size_t i = 0; i < exit.instructions; ++i) {
         instruction_ = i;
-        const Outcome outcome = caches_.fetch(block_->instruction_address(i), block_->instructions_[i].size);
+        const Outcome outcome = caches_.fetch(block.instruction_address(i), block.instructions_[i].size);
         charge(outcome, Event::kI1mr, Event::kILmr);
-        for (; access < exit.accesses && block_->accesses_[access].instruction == i; ++access) {
-            data_slowly(exit, access, addresses + access);
-        }
+        data_before(i + 1);
     }
     in_order_ = false;
 }
 
+// One access of the block that exit_ is of; `base` is its group's address.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::data_slowly(const Exit& exit, std::size_t index,
-                                                                  const Word* word) {
-    const Access& access = block_->accesses_[index];
-    const Address address = *word;
+void CacheReplay<kCommon, kUse, Watch>::data_alone(std::size_t index, const Word* base) {
+    const Access& access = exit_->block->accesses_[index];
+    const Address address = *base + static_cast<Address>(std::int64_t{access.distance});
+    if (!is_write_back(access) && caches_.data_hit(address, access.size)) return;
     instruction_ = access.instruction;
-    if (address == 0 && access.guarded) {
+    executed_ = instruction_ + 1;
+    if (*base == 0 && access.guarded) {
         see_no_access(state_, cost_of_instruction(), access);
         return;
     }
@@ -292,7 +456,7 @@ template <bool kCommon, bool kUse, class Watch>
         outcome = caches_.data(address, access.size);
     }
     if (outcome == Outcome::kHit) return;
-    expect_misses(exit, word);
+    expect_misses(*exit_, base);
     if (is_write(access.kind)) {
         charge(outcome, Event::kD1mw, Event::kDLmw);
     } else {
@@ -327,24 +491,25 @@ void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss
 
 template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::credit(std::size_t instruction) {
-    caches_.credit_fetched(block_->instruction_address(instruction), block_->instructions_[instruction].size);
+    const Block& block = *exit_->block;
+    caches_.credit_fetched(block.instruction_address(instruction), block.instructions_[instruction].size);
 }
 
-// The trace has the addresses of all accesses, or of the guarded ones only.
+// The trace has the addresses of all groups, or of the guarded ones only.
 template <class Watch>
-void PlainReplay<Watch>::see_guarded(const Exit& exit, BlockCost& cost, const Word* addresses) {
-    const Word* const end = addresses + exit.words;
+void PlainReplay<Watch>::see_guarded(const Exit& exit, const Word* addresses) {
     const bool has_all = exit.block->traces_all;
-    for (const Access* access = exit.block->accesses_; addresses < end; ++access) {
-        if (!access->guarded) {
+    for (const AccessGroup& group : exit.block->groups().first(exit.groups)) {
+        const Access& access = exit.block->accesses_[group.first];
+        if (!access.guarded) {
             if (has_all) ++addresses;
             continue;
         }
         if (*addresses++ != 0) continue;
         const CallSite& payer = state_.current->payer;
         see_no_access(state_,
-                      payer ? state_.blocks.caller(payer) : state_.blocks.instruction(cost, access->instruction),
-                      *access);
+                      payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*exit.cost, access.instruction),
+                      access);
     }
 }
 
@@ -352,21 +517,39 @@ template <class Watch>
 std::size_t PlainReplay<Watch>::run(Batch batch) {
     const Word* at = batch.data();
     const Word* const end = at + batch.size();
+    Course course;
+    course.start(state_);
     while (at < end) {
         const Exit& exit = exit_of(at[0]);
-        if (__builtin_expect(exit.block == nullptr, 0)) {
-            state_.mark(static_cast<Marker>(exit.index), at + 1);
-            at += kMarkerWords;
-            if (!state_.calls.requests().empty()) break;
-            continue;
+        if constexpr (kWatches<Watch>) {
+            course.stop(state_);
+            if (exit.block != nullptr) watch_.before(*exit.block);
         }
-        if constexpr (kWatches<Watch>) watch_.before(*exit.block);
-        BlockCost* const cost = enter_block(state_, exit, at[1]);
-        if (__builtin_expect(cost == nullptr, 0)) break;
-        if (__builtin_expect(exit.may_skip_access, 0)) see_guarded(exit, *cost, at + kHeaderWords);
-        if constexpr (kWatches<Watch>) watch_.after(exit);
+        if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
+            course.stop(state_);
+            if (exit.block == nullptr) {
+                state_.mark(static_cast<Marker>(exit.index), at + 1);
+                at += kMarkerWords;
+                if (!state_.calls.requests().empty()) return static_cast<std::size_t>(at - batch.data());
+                course.start(state_);
+                continue;
+            }
+            if (!enter_block(state_, *exit.block, at[1])) return static_cast<std::size_t>(at - batch.data());
+            course.start(state_);
+        }
+        course.run(exit, at[1]);
+        if (__builtin_expect(!course.count(exit), 0)) {
+            count_block(state_, exit);
+            if (Course::counts(*state_.current)) exit.ready_in = state_.current->context;
+        }
+        if (__builtin_expect(exit.may_skip_access, 0)) see_guarded(exit, at + kHeaderWords);
+        if constexpr (kWatches<Watch>) {
+            course.stop(state_);
+            watch_.after(exit);
+        }
         at += kHeaderWords + exit.words;
     }
+    course.stop(state_);
     return static_cast<std::size_t>(at - batch.data());
 }
 

@@ -7,6 +7,7 @@ namespace {
 
 consteval Exit marker(Marker marker) {
     Exit exit{};
+    exit.section_entered = kNotEntered;
     exit.index = static_cast<std::uint16_t>(marker);
     return exit;
 }

@@ -4,7 +4,8 @@
 // it. Two kinds of records:
 //
 //   block    [address of an Exit] [stack pointer at the block's entry] [address]...
-//            One address per access up to that exit, in program order; 0 for a guarded access that did not happen.
+//            One address per group of accesses up to that exit, in program order; 0 for a guarded access that did not
+//            happen.
 //   marker   [address of a marker Exit] [value] [value] [value]
 //            Something that is not code; what the values mean depends on the marker, unused ones are 0.
 

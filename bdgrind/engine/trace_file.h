@@ -19,6 +19,7 @@
 //   step        0 + 4 * size, distance, line, file    instruction
 //               1 + 4 * kind, size                    access of the latest instruction; kind: AccessKind, + 4: guarded
 //               2 + 4 * (jump + 3 * branch)           exit; jump: JumpKind, branch: Branch
+//               3 + 4 * kind, size, distance          access that joins the group of the one before
 //   marker      5 kind value value value              kind: Marker
 //   end         0 6 records                           how many records and markers there were
 //   record      2 * exit + 1 [stack pointer] address...
@@ -31,8 +32,10 @@
 // difference between its address and the end of the one before, its line the difference to the line before (the first:
 // to 0).
 //
-// A record says where the block was left and, for each access up to there, the address; 0 for a guarded access that
-// did not happen. Most of it is like last time, and only what differs is said (TraceExpectation): exit 0 stands for
+// A joined access lies at a fixed distance, a difference, from the latest access that is not joined.
+//
+// A record says where the block was left and, for each access up to there that is not joined, the address; 0 for a
+// guarded access that did not happen. Most of it is like last time, and only what differs is said (TraceExpectation): exit 0 stands for
 // the exit that followed the previous record's exit last time; the stack pointer is left out in the first form, where
 // it has changed as it did after that exit last time, and else is the difference to what was expected; an address is
 // the difference to that of the same access when it was last recorded (at first, to 0).
@@ -49,12 +52,12 @@
 namespace bd {
 
 inline constexpr std::string_view kTraceMagic = "bdtrace\n";
-inline constexpr std::uint64_t kTraceVersion = 1;
+inline constexpr std::uint64_t kTraceVersion = 2;
 
 // What items of a trace begin with, but for records.
 enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd };
 
-enum class TraceStep : std::uint8_t { kInstruction, kAccess, kExit };
+enum class TraceStep : std::uint8_t { kInstruction, kAccess, kExit, kJoinedAccess };
 
 inline constexpr std::uint64_t kJumpKinds = 3;
 
@@ -88,20 +91,20 @@ constexpr std::uint64_t from_zigzag(std::uint64_t number) {
 class TraceExpectation {
 public:
     // Of the block that is defined next.
-    void add_block(std::size_t exits, std::size_t accesses) {
+    void add_block(std::size_t exits, std::size_t groups) {
         after_.resize(after_.size() + exits);
-        addresses_.resize(addresses_.size() + accesses);
+        addresses_.resize(addresses_.size() + groups);
     }
 
-    // The number of the exit that is defined next, and of the access.
+    // The number of the exit that is defined next, and of the group of accesses.
     std::uint32_t next_exit() const { return static_cast<std::uint32_t>(after_.size()); }
-    std::uint32_t next_access() const { return static_cast<std::uint32_t>(addresses_.size()); }
+    std::uint32_t next_group() const { return static_cast<std::uint32_t>(addresses_.size()); }
 
     // 0: nothing is known.
     std::uint32_t exit() const { return after_[last_exit_].exit; }
     Address stack_pointer() const { return stack_pointer_ + after_[last_exit_].stack_change; }
-    // The first address of a block that has this number of its first access; others follow.
-    Address* addresses(std::uint32_t access) { return addresses_.data() + access; }
+    // The first address of a block that has this number of its first group; others follow.
+    Address* addresses(std::uint32_t group) { return addresses_.data() + group; }
 
     // The next record has come.
     void see(std::uint32_t exit, Address stack_pointer) {
@@ -118,7 +121,7 @@ private:
     };
 
     std::vector<After> after_ = std::vector<After>(1);  // by exit; before the first record, the last exit is 0
-    std::vector<Address> addresses_;                    // by access, as last recorded
+    std::vector<Address> addresses_;                    // by group, as last recorded
     std::uint32_t last_exit_ = 0;
     Address stack_pointer_ = 0;
 };

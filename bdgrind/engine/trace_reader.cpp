@@ -108,8 +108,8 @@ void TraceReader::read_record(std::uint64_t code) {
     expectation_.see(static_cast<std::uint32_t>(number_of_exit), stack_pointer);
     batch_.push_back(reinterpret_cast<Word>(known.exit));
     batch_.push_back(stack_pointer);
-    Address* const last = expectation_.addresses(known.first_access);
-    for (std::size_t i = 0; i < known.exit->accesses; ++i) {
+    Address* const last = expectation_.addresses(known.first_group);
+    for (std::size_t i = 0; i < known.exit->groups; ++i) {
         last[i] += difference();
         batch_.push_back(last[i]);
     }
@@ -189,10 +189,10 @@ void TraceReader::define_block(BlockTable& blocks) {
     read_steps(exits, address);
     if (error_) return;
 
-    const std::size_t accesses = builder_.access_count();
+    const std::size_t groups = builder_.group_count();
     const Block& block = blocks.add(builder_);
-    for (const Exit& exit : block.exits()) exits_.push_back({&exit, expectation_.next_access()});
-    expectation_.add_block(exits, accesses);
+    for (const Exit& exit : block.exits()) exits_.push_back({&exit, expectation_.next_group()});
+    expectation_.add_block(exits, groups);
 }
 
 void TraceReader::read_steps(std::uint64_t exits, Address address) {
@@ -206,14 +206,15 @@ void TraceReader::read_steps(std::uint64_t exits, Address address) {
                 read_instruction(code / 4, address);
                 break;
             case TraceStep::kAccess:
-                read_access(code / 4);
+                read_access(code / 4, false);
+                break;
+            case TraceStep::kJoinedAccess:
+                read_access(code / 4, true);
                 break;
             case TraceStep::kExit:
                 read_exit(code / 4);
                 --exits;
                 break;
-            default:
-                fail("there is no such kind of step");
         }
     }
 }
@@ -234,9 +235,10 @@ void TraceReader::read_instruction(std::uint64_t size, Address address) {
     next_instruction_ = at + size;
 }
 
-void TraceReader::read_access(std::uint64_t kind) {
+void TraceReader::read_access(std::uint64_t kind, bool joins) {
     if (builder_.instruction_count() == 0) fail(kNoInstruction);
     const std::uint64_t size = number(kMaxTracedAccessBytes, "an access is too large");
+    const std::uint64_t distance = joins ? difference() : 0;
     if (error_) return;
     const auto what = static_cast<AccessKind>(kind % 4);
     const bool is_guarded = kind >= 4;
@@ -245,7 +247,12 @@ void TraceReader::read_access(std::uint64_t kind) {
         fail("an access is impossible");
         return;
     }
-    builder_.add_access(static_cast<std::uint32_t>(size), what, is_guarded);
+    if (!joins) {
+        builder_.add_access(static_cast<std::uint32_t>(size), what, is_guarded);
+    } else if (is_guarded || !builder_.join_access(static_cast<std::uint32_t>(size), what,
+                                                   static_cast<std::int64_t>(distance))) {
+        fail("an access cannot join the one before");
+    }
 }
 
 void TraceReader::read_exit(std::uint64_t kind) {

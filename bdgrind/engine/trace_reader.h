@@ -48,7 +48,7 @@ public:
 private:
     struct KnownExit {
         const Exit* exit;
-        std::uint32_t first_access;  // of its block
+        std::uint32_t first_group;  // of its block
     };
 
     void read_run();
@@ -61,7 +61,7 @@ private:
     void define_block(BlockTable& blocks);
     void read_steps(std::uint64_t exits, Address address);
     void read_instruction(std::uint64_t size, Address address);
-    void read_access(std::uint64_t kind);
+    void read_access(std::uint64_t kind, bool joins);
     void read_exit(std::uint64_t kind);
 
     void fail(const char* message);

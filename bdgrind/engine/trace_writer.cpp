@@ -63,8 +63,9 @@ void TraceWriter::write_record(const Exit& exit, const Word* words) {
     }
     expectation_.see(exit_number, stack_pointer);
 
-    Address* const last = expectation_.addresses(block.first_access);
-    for (std::size_t i = 0; i < exit.accesses; ++i) {
+    BD_CHECK(exit.block->traces_all);
+    Address* const last = expectation_.addresses(block.first_group);
+    for (std::size_t i = 0; i < exit.groups; ++i) {
         difference(words[1 + i] - last[i]);
         last[i] = words[1 + i];
     }
@@ -90,8 +91,8 @@ TraceWriter::KnownBlock TraceWriter::known(const Block& block) {
         number(2 * section + (block.is_entry ? 1 : 0));
         number(block.exit_count);
         define_steps(block);
-        known_block = {expectation_.next_exit(), expectation_.next_access()};
-        expectation_.add_block(block.exit_count, block.access_count);
+        known_block = {expectation_.next_exit(), expectation_.next_group()};
+        expectation_.add_block(block.exit_count, block.group_count);
     }
     return known_block;
 }
@@ -140,9 +141,12 @@ void TraceWriter::define_steps(const Block& block) {
                  static_cast<std::uint64_t>(exit.jump) + kJumpKinds * static_cast<std::uint64_t>(exit.branch));
             ++exits;
         } else if (accesses < block.access_count && block.accesses()[accesses].instruction + 1u == instructions) {
+            const bool joins = block.groups()[block.accesses()[accesses].group].first != accesses;
             const Access& access = block.accesses()[accesses++];
-            step(TraceStep::kAccess, static_cast<std::uint64_t>(access.kind) + (access.guarded ? 4 : 0));
+            step(joins ? TraceStep::kJoinedAccess : TraceStep::kAccess,
+                 static_cast<std::uint64_t>(access.kind) + (access.guarded ? 4 : 0));
             number(access.size);
+            if (joins) difference(static_cast<std::uint64_t>(std::int64_t{access.distance}));
         } else {
             BD_CHECK_OP(instructions, <, block.instruction_count);
             const Instruction& instruction = block.instructions()[instructions++];

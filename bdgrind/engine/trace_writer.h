@@ -41,7 +41,7 @@ private:
 
     struct KnownBlock {
         std::uint32_t first_exit = 0;  // 0: not defined yet
-        std::uint32_t first_access = 0;
+        std::uint32_t first_group = 0;
     };
 
     void write_record(const Exit& exit, const Word* words);

@@ -56,8 +56,11 @@ const Block& SampleRun::write_block(const Function& function, Address address, b
         builder.add_instruction(address, size, random_.one_in(10) ? inlined : *function.file, line);
         address += size;
         while (random_.one_in(3)) {
-            builder.add_access(kSizes[random_.below(std::size(kSizes))], static_cast<AccessKind>(random_.below(3)),
-                               random_.one_in(6));
+            const std::uint32_t access_size = kSizes[random_.below(std::size(kSizes))];
+            const auto kind = static_cast<AccessKind>(random_.below(3));
+            const std::int64_t distance = 8 * static_cast<std::int64_t>(random_.below(4)) - 8;
+            if (random_.one_in(2) && builder.join_access(access_size, kind, distance)) continue;
+            builder.add_access(access_size, kind, random_.one_in(6));
         }
         if (random_.one_in(6)) {
             builder.add_exit(JumpKind::kJump, random_.one_in(3) ? Branch::kNotTaken : Branch::kTaken);
@@ -146,8 +149,8 @@ void SampleRun::execute(const Block& block, const Exit& exit, Address stack_poin
     starts_.push_back(words_.size());
     words_.push_back(reinterpret_cast<Word>(&exit));
     words_.push_back(stack_pointer);
-    for (const Access& access : block.accesses().first(exit.accesses)) {
-        words_.push_back(address_of(access, stack_pointer));
+    for (const AccessGroup& group : block.groups().first(exit.groups)) {
+        words_.push_back(address_of(block.accesses()[group.first], stack_pointer));
     }
 }
 

@@ -51,6 +51,12 @@ public:
     void set_exits(const Block& block);
 
 private:
+    // Where an address is computed from: something in the block that does not change, and how far behind it.
+    struct Place {
+        IRTemp base;  // IRTemp_INVALID: 0
+        Word offset;
+    };
+
     void add(IRStmt* statement) { addStmtToIRSB(out_, statement); }
     IRExpr* assign(IRType type, IRExpr* expression);
     IRExpr* constant(Word value);
@@ -62,6 +68,8 @@ private:
     void end_record(JumpKind jump, Branch branch);
     void see_exit(const IRStmt& exit);
     void see(IRStmt* statement);
+    void see_assignment(IRTemp to, const IRExpr& value);
+    Place place_of(const IRExpr& address) const;
     void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
     void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
     void see_bus_event();
@@ -88,6 +96,9 @@ private:
     Address last_instruction_ = 0;
     Address next_instruction_ = 0;  // behind it
 
+    std::vector<Place> places_;  // by temporary
+    Place group_{};              // where the first access of the latest group is
+
     // The latest read, as long as a write may turn it into a modify.
     IRExpr* read_address_ = nullptr;
     UInt read_size_ = 0;
@@ -112,6 +123,9 @@ IRSB* BlockInstrumenter::run() {
     // What comes before the first instruction belongs to Valgrind.
     for (; i < in_->stmts_used && in_->stmts[i]->tag != Ist_IMark; ++i) add(in_->stmts[i]);
     if (i == in_->stmts_used) return nullptr;
+    for (int temporary = 0; temporary < in_->tyenv->types_used; ++temporary) {
+        places_.push_back({static_cast<IRTemp>(temporary), 0});
+    }
 
     const IRStmt& first = *in_->stmts[i];
     const CodeBlockName name = names_.block(first.Ist.IMark.addr);
@@ -189,6 +203,8 @@ void BlockInstrumenter::see(IRStmt* statement) {
         case Ist_WrTmp:
             if (const IRExpr* const data = statement->Ist.WrTmp.data; data->tag == Iex_Load) {
                 see_load(data->Iex.Load.addr, data->Iex.Load.ty);
+            } else {
+                see_assignment(statement->Ist.WrTmp.tmp, *data);
             }
             break;
         case Ist_Store:
@@ -239,6 +255,31 @@ void BlockInstrumenter::see(IRStmt* statement) {
     }
 }
 
+void BlockInstrumenter::see_assignment(IRTemp to, const IRExpr& value) {
+    if (value.tag == Iex_RdTmp) places_[to] = place_of(value);
+    if (value.tag != Iex_Binop || value.Iex.Binop.arg2->tag != Iex_Const) return;
+    const Place base = place_of(*value.Iex.Binop.arg1);
+    const Word distance = place_of(*value.Iex.Binop.arg2).offset;
+    switch (value.Iex.Binop.op) {
+        case Iop_Add32:
+        case Iop_Add64:
+            places_[to] = {base.base, base.offset + distance};
+            break;
+        case Iop_Sub32:
+        case Iop_Sub64:
+            places_[to] = {base.base, base.offset - distance};
+            break;
+        default:
+            break;
+    }
+}
+
+BlockInstrumenter::Place BlockInstrumenter::place_of(const IRExpr& address) const {
+    if (address.tag == Iex_RdTmp) return places_[address.Iex.RdTmp.tmp];
+    const IRConst& constant = *address.Iex.Const.con;
+    return {IRTemp_INVALID, static_cast<Word>(word_type_ == Ity_I64 ? constant.Ico.U64 : constant.Ico.U32)};
+}
+
 // `guard`: an I1; null or constant: always.
 void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard) {
     const bool guarded = guard != nullptr && guard->tag != Iex_Const;
@@ -248,9 +289,15 @@ void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, 
         read_address_ = nullptr;
         return;
     }
-    IRExpr* const traced = guarded ? assign(word_type_, IRExpr_ITE(guard, address, constant(0))) : address;
-    if (builder_.traces(guarded)) trace(traced);
-    builder_.add_access(size, kind, guarded);
+    const Place place = place_of(*address);
+    const bool joins = !guarded && place.base == group_.base &&
+                       builder_.join_access(size, kind, static_cast<std::intptr_t>(place.offset - group_.offset));
+    if (!joins) {
+        IRExpr* const traced = guarded ? assign(word_type_, IRExpr_ITE(guard, address, constant(0))) : address;
+        if (builder_.traces(guarded)) trace(traced);
+        builder_.add_access(size, kind, guarded);
+        group_ = place;
+    }
     read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
     read_size_ = size;
 }

@@ -314,7 +314,12 @@ TYPED_TEST(HierarchyTest, TheShortWayLeavesTheRestAlone) {
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 65));
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 0xffff'ffff));
     EXPECT_FALSE(caches.hierarchy.data_hit(0x1080, 8));  // another line
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 2, 16, 64}, {'L', 1, 2, 16, 64}}));
+    // A group counts as a whole or not at all.
+    AccessGroup group{.bytes = 0b1100'0001, .span = 8, .first = 0, .accesses = 2, .before = 6};
+    EXPECT_TRUE(caches.hierarchy.data_hit(0x1016, group, 100));
+    EXPECT_FALSE(caches.hierarchy.data_hit(0x103f, group, 101));
+    EXPECT_FALSE(caches.hierarchy.data_hit(0x1005, group, 102));
+    EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 4, 19, 64}, {'L', 1, 4, 19, 64}}));
 }
 
 // Fetching in two steps, as the replay does for whole runs of instructions.

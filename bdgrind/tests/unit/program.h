@@ -46,6 +46,11 @@ public:
         builder_.add_access(size, kind, guarded);
         return *this;
     }
+    // An access so many bytes from the latest that does not join one.
+    Code& joins(std::uint32_t size, AccessKind kind, std::int64_t distance) {
+        EXPECT_TRUE(builder_.join_access(size, kind, distance)) << "a test's own mistake";
+        return *this;
+    }
     Code& may_exit(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
         builder_.add_exit(jump, branch);
         return *this;
@@ -108,10 +113,10 @@ public:
     Trace& collect(bool on) { return mark(Marker::kCollect, on ? 1 : 0); }
     Trace& toggle_collect(Word thread) { return mark(Marker::kToggleCollect, thread); }
 
-    // A block run up to its exit number `exit`, or to its end.
+    // A block run up to its exit number `exit`, or to its end; with an address for each group of accesses.
     Trace& run_to(const Block& block, std::size_t exit, Address stack_pointer,
                   const std::vector<Word>& addresses) {
-        EXPECT_EQ(addresses.size(), block.exits()[exit].accesses) << "a test's own mistake";
+        EXPECT_EQ(addresses.size(), block.exits()[exit].groups) << "a test's own mistake";
         starts_.push_back(words_.size());
         words_.push_back(reinterpret_cast<Word>(&block.exits()[exit]));
         words_.push_back(stack_pointer);

@@ -39,7 +39,11 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
                     ++exit;
                 } else if (access < block.accesses.size() && block.accesses[access].instruction == i) {
                     const Scenario::Access& what = block.accesses[access++];
-                    code.access(what.size, what.kind, what.guarded);
+                    if (what.joins) {
+                        code.joins(what.size, what.kind, what.distance);
+                    } else {
+                        code.access(what.size, what.kind, what.guarded);
+                    }
                 } else {
                     break;
                 }
@@ -53,7 +57,11 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
         if (record.is_marker) {
             trace_.mark(record.marker, record.values[0], record.values[1], record.values[2]);
         } else {
-            trace_.run_to(*blocks[record.block], record.exit, record.stack_pointer, record.addresses);
+            std::vector<Word> addresses;
+            for (std::size_t i = 0; i < record.addresses.size(); ++i) {
+                if (!scenario.blocks[record.block].accesses[i].joins) addresses.push_back(record.addresses[i]);
+            }
+            trace_.run_to(*blocks[record.block], record.exit, record.stack_pointer, addresses);
         }
     }
 }
@@ -175,6 +183,7 @@ private:
                                           one_of(std::vector{AccessKind::kRead, AccessKind::kRead,
                                                              AccessKind::kWrite, AccessKind::kModify}),
                                           chance(20)});
+                if (chance(50)) try_to_join(block);
                 if (chance(5)) block.accesses.push_back({i, 1, AccessKind::kBus, true});
                 may_exit();
             }
@@ -182,6 +191,26 @@ private:
         block.exits.push_back({instructions, static_cast<unsigned>(block.accesses.size()), choose_jump(),
                                chance(30) ? Branch::kIndirect : Branch::kNone});
         return block;
+    }
+
+    // The last access to those before it, if they are all of one segment of the block and close enough.
+    void try_to_join(Scenario::Block& block) {
+        auto& accesses = block.accesses;
+        Scenario::Access& last = accesses.back();
+        const std::size_t segment = block.exits.empty() ? 0 : block.exits.back().accesses;
+        std::size_t first = accesses.size() - 1;
+        if (first == segment) return;
+        while (accesses[--first].joins) {}
+        const std::int64_t distance = static_cast<std::int64_t>(below(49)) - 24;
+        std::int64_t lowest = distance;
+        std::int64_t end = distance + last.size;
+        for (std::size_t i = first; i + 1 < accesses.size(); ++i) {
+            lowest = std::min(lowest, accesses[i].distance);
+            end = std::max(end, accesses[i].distance + accesses[i].size);
+        }
+        if (last.guarded || accesses[first].guarded || end - lowest > AccessGroup::kMostBytes) return;
+        last.joins = true;
+        last.distance = distance;
     }
 
     JumpKind choose_jump() {
@@ -393,10 +422,16 @@ private:
         const Scenario::Block& code = scenario_.blocks[block];
         record.exit = static_cast<unsigned>(below(code.exits.size()));
         record.stack_pointer = stack_pointer;
+        Address first = 0;
         for (unsigned i = 0; i < code.exits[record.exit].accesses; ++i) {
             const Scenario::Access& access = code.accesses[i];
+            if (access.joins) {
+                record.addresses.push_back(first + static_cast<Address>(access.distance));
+                continue;
+            }
             const bool absent = access.kind == AccessKind::kBus || (access.guarded && chance(50));
-            record.addresses.push_back(absent ? 0 : choose_address());
+            first = absent ? 0 : choose_address();
+            record.addresses.push_back(first);
         }
         while (!flow.frames.empty() && flow.frames.back().first < stack_pointer) flow.frames.pop_back();
         flow.stack_pointer = stack_pointer;

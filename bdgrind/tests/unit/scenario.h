@@ -28,6 +28,9 @@ struct Scenario {
         std::uint32_t size;
         AccessKind kind;
         bool guarded;
+        // Whether it lies at a fixed distance from the latest access that does not.
+        bool joins = false;
+        std::int64_t distance = 0;
     };
     struct Exit {
         unsigned instructions;  // executed on the way to it

@@ -66,6 +66,8 @@ void expect_same_block(const Block& a, const Block& b) {
         EXPECT_EQ(a.accesses()[i].instruction, b.accesses()[i].instruction);
         EXPECT_EQ(a.accesses()[i].kind, b.accesses()[i].kind);
         EXPECT_EQ(a.accesses()[i].guarded, b.accesses()[i].guarded);
+        EXPECT_EQ(a.accesses()[i].group, b.accesses()[i].group);
+        EXPECT_EQ(a.accesses()[i].distance, b.accesses()[i].distance);
     }
     ASSERT_EQ(a.exit_count, b.exit_count);
     for (std::size_t i = 0; i < a.exit_count; ++i) {
@@ -274,6 +276,9 @@ public:
         return number(4 * size).number(distance).number(0).number(0);
     }
     Bytes& access(std::uint64_t size, std::uint64_t kind = 0) { return number(4 * kind + 1).number(size); }
+    Bytes& joined_access(std::uint64_t size, std::int64_t distance, std::uint64_t kind = 0) {
+        return number(4 * kind + 3).number(size).number(to_zigzag(static_cast<std::uint64_t>(distance)));
+    }
     Bytes& exit(std::uint64_t jump = 0) { return number(4 * jump + 2); }
     Bytes& marker(Marker marker, Word a, Word b = 0, Word c = 0) {
         return item(TraceItem::kMarker)
@@ -318,7 +323,7 @@ TEST(TraceFile, OtherFilesAreRejected) {
         expect_error(file, "this is not a trace recorded by bdgrind", 0);
     }
     std::string newer(kTraceMagic);
-    newer += '\x02';
+    newer += '\x03';
     expect_error(newer, "this version of the form of traces is not known here", 8);
 }
 
@@ -369,13 +374,22 @@ TEST(TraceFile, ImpossibleStepsAreRejected) {
     block.names().block();
     const std::size_t start = block.size();
     const auto with = [&block] { return block; };
-    expect_error(with().number(3), "there is no such kind of step", start);
     expect_error(with().exit(), "a block does not begin with an instruction", start);
     expect_error(with().access(1), "a block does not begin with an instruction", start);
     expect_error(with().instruction(1).exit(12), "there is no such kind of jump", start + 4);
     expect_error(with().instruction(1).access(0), "an access is impossible", start + 5);
     expect_error(with().instruction(1).access(1, 3), "an access is impossible", start + 5);
     expect_error(with().instruction(1).access(1, 8), "an access is impossible", start + 5);
+    expect_error(with().instruction(1).joined_access(8, 0), "an access cannot join the one before", start + 6);
+    expect_error(with().instruction(1).access(8).joined_access(8, 1000), "an access cannot join the one before",
+                 start + 8);
+    expect_error(with().instruction(1).access(8, 4).joined_access(8, 8), "an access cannot join the one before",
+                 start + 8);
+    expect_error(with().instruction(1).access(8).joined_access(8, 8, 4), "an access cannot join the one before",
+                 start + 8);
+    Bytes two_exits;
+    two_exits.names().block(0x1000, 2).instruction(1).access(8).exit().joined_access(8, 8);
+    expect_error(two_exits, "an access cannot join the one before", start + 9);
     expect_error(with().instruction(1).access(kMaxTracedAccessBytes + 1), "an access is too large",
                  start + 5);
     expect_error(with().instruction(0), "an instruction is impossible", start + 3);

@@ -34,6 +34,8 @@ protected:
     Program program_{6};
     const Block& two_lines_ = program_.code(program_.function("f"), 0x103c).op(4).may_exit().op(4).ends();
     const Block& one_line_ = program_.code(program_.function("f"), 0x1050).op(4).ends();
+    ContextTable contexts_;
+    const Context& context_ = contexts_.of(program_.function("f"));
     UncreditedFetches fetches_{8};
 };
 
@@ -59,24 +61,24 @@ TEST_F(UncreditedFetchesTest, ALineSettlesTheBlocksOnItOnly) {
 TEST_F(UncreditedFetchesTest, WhoHasLeftHasNoPlace) {
     fetches_.list(two_lines_, two_lines_.fetches()[0], 3);
     fetches_.list(two_lines_, two_lines_.fetches()[1], 5);
-    two_lines_.exits()[1].all_listed = true;
+    two_lines_.exits()[1].ready_in = &context_;
     two_lines_.exits()[1].uncredited = 2;
     EXPECT_EQ(forget(3), (Credits{{3, 2}, {5, 2}}));
     EXPECT_EQ(two_lines_.fetches()[0].place, Fetch::kNowhere);
     EXPECT_EQ(two_lines_.fetches()[1].place, 5u);
-    EXPECT_FALSE(two_lines_.exits()[1].all_listed);
+    EXPECT_EQ(two_lines_.exits()[1].ready_in, nullptr);
 }
 
 TEST_F(UncreditedFetchesTest, TheNextEngineFindsNoTraces) {
     {
         UncreditedFetches others(8);
         others.list(one_line_, one_line_.fetches()[0], 1);
-        one_line_.exits()[0].all_listed = true;
+        one_line_.exits()[0].ready_in = &context_;
         one_line_.exits()[0].uncredited = 7;
     }
     EXPECT_EQ(one_line_.fetches()[0].place, Fetch::kNowhere);
     EXPECT_EQ(one_line_.exits()[0].uncredited, 0u);
-    EXPECT_FALSE(one_line_.exits()[0].all_listed);
+    EXPECT_EQ(one_line_.exits()[0].ready_in, nullptr);
 }
 
 }  // namespace
