@@ -35,10 +35,12 @@ void BranchWatch::charge(const Exit& exit, Event event, bool predicted) {
     if (!execution.collecting) return;
     const CostId cost = execution.payer ? state_.blocks.caller(execution.payer)
                                         : state_.blocks.instruction(*execution.last, exit.instructions - 1u);
-    for (const Costs costs : {state_.costs[cost], state_.tree.costs(state_.calls.active_node(execution))}) {
-        ++costs[column(event)];
-        if (!predicted) ++costs[column(event) + 1];
-    }
+    const auto add = [=](Costs costs, std::uint64_t times) {
+        costs[column(event)] += times;
+        if (!predicted) costs[column(event) + 1] += times;
+    };
+    add(state_.costs[cost], 1);
+    state_.tree.charge(state_.calls.active_node(execution), add);
 }
 
 }  // namespace bd

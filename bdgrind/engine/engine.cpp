@@ -119,11 +119,13 @@ void EngineState::charge_system_call(Execution& execution, const Word* values) {
     const CostId cost = execution.payer
                             ? blocks.caller(execution.payer)
                             : blocks.instruction(*execution.last, execution.last_exit->instructions - 1u);
-    for (const Costs charged : {costs[cost], tree.costs(calls.active_node(execution))}) {
-        ++charged[column(Event::ksysCount)];
-        charged[column(Event::ksysTime)] += values[1];
-        if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += values[2];
-    }
+    const auto add = [this, values](Costs charged, std::uint64_t times) {
+        charged[column(Event::ksysCount)] += times;
+        charged[column(Event::ksysTime)] += times * values[1];
+        if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
+    };
+    add(costs[cost], 1);
+    tree.charge(calls.active_node(execution), add);
 }
 
 // Nobody knows what is called from here on; the executions stay what they are.

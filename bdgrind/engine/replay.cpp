@@ -120,14 +120,16 @@ public:
         // A line that was never touched (only a prefetch does that) is as bad as one touched once.
         const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
         const std::size_t first = column(level == Level::kFirst ? Event::kAcCost1 : Event::kAcCost2);
-        for (const Costs costs : {state_.costs[owner.costs], state_.tree.costs(owner.node)}) {
+        const auto add = [=](Costs costs, std::uint64_t times) {
             std::uint64_t* counts = &costs[first];
-            counts[0] += rarity;
-            counts[1] += line_bytes - used_bytes;
-            counts[2] += 1;
-            counts[3] += used_bytes;
-            counts[4] += accesses;
-        }
+            counts[0] += times * rarity;
+            counts[1] += times * (line_bytes - used_bytes);
+            counts[2] += times;
+            counts[3] += times * used_bytes;
+            counts[4] += times * accesses;
+        };
+        add(state_.costs[owner.costs], 1);
+        state_.tree.charge(owner.node, add);
         state_.tree.release(owner.node);
     }
 
@@ -247,7 +249,8 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
     if (access.kind == AccessKind::kBus) {
         if (!state.events.has(Event::kGe)) return;  // a trace may have more than is asked for
         ++state.costs[cost][column(Event::kGe)];
-        ++state.tree.costs(state.calls.active_node(*state.current))[column(Event::kGe)];
+        state.tree.charge(state.calls.active_node(*state.current),
+                          [](Costs costs, std::uint64_t times) { costs[column(Event::kGe)] += times; });
         return;
     }
     const std::size_t event = column(is_write(access.kind) ? Event::kDw : Event::kDr);
@@ -478,15 +481,16 @@ template <bool kCommon, bool kUse, class Watch>
 template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss, Event last_miss) {
     if (outcome == Outcome::kHit || !state_.current->collecting) return;
-    for (const Costs costs : {state_.costs[cost_of_instruction()],
-                              state_.tree.costs(state_.calls.active_node(*state_.current))}) {
-        ++costs[column(first_miss)];
-        if (outcome >= Outcome::kLastMiss) ++costs[column(last_miss)];
+    const auto add = [=](Costs costs, std::uint64_t times) {
+        costs[column(first_miss)] += times;
+        if (outcome >= Outcome::kLastMiss) costs[column(last_miss)] += times;
         if constexpr (kWatches<Watch>) {
             const std::size_t dirty_miss = column(Event::kILdmr) + column(last_miss) - column(Event::kILmr);
-            if (outcome == Outcome::kDirtyMiss) ++costs[dirty_miss];
+            if (outcome == Outcome::kDirtyMiss) costs[dirty_miss] += times;
         }
-    }
+    };
+    add(state_.costs[cost_of_instruction()], 1);
+    state_.tree.charge(state_.calls.active_node(*state_.current), add);
 }
 
 template <bool kCommon, bool kUse, class Watch>

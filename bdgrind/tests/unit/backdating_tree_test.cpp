@@ -29,7 +29,10 @@ protected:
         }
     }
 
-    void charge(NodeId node, std::uint64_t cost) { tree_.costs(node)[1] += cost; }
+    static void charge(BackdatingTree& tree, NodeId node, std::uint64_t cost) {
+        tree.charge(node, [cost](Costs costs, std::uint64_t times) { costs[1] += times * cost; });
+    }
+    void charge(NodeId node, std::uint64_t cost) { charge(tree_, node, cost); }
 
     // What has arrived, by arc; arcs that got nothing are left out.
     std::map<std::uint32_t, std::uint64_t> arrived() const {
@@ -88,6 +91,64 @@ TEST_F(BackdatingTreeTest, AnArcGetsTheCostsOncePerNode) {
     EXPECT_EQ(tree_.root_costs()[1], 10u);
 }
 
+// More often than a repeat can say.
+TEST_F(BackdatingTreeTest, EachNodeOfALongRecursionCountsAsAnyOther) {
+    constexpr std::uint32_t kDepth = 1000;
+    std::vector<NodeId> calls{tree_.make_root()};
+    std::uint64_t expected = 0;
+    for (std::uint32_t depth = 1; depth <= kDepth; ++depth) {
+        calls.push_back(tree_.acquire_child(calls.back(), ArcId{3}));
+        charge(calls.back(), depth);
+        expected += depth * depth;
+    }
+    EXPECT_EQ(tree_.stats().live, kDepth + 1);
+    for (; !calls.empty(); calls.pop_back()) tree_.release(calls.back());
+    EXPECT_EQ(arrived(), (Arrived{{3, expected}}));
+    EXPECT_EQ(tree_.root_costs()[1], kDepth * (kDepth + 1) / 2);
+}
+
+// root ── 1 ── 2 ── 1 ── 2 ── 1 ── 3
+//              base └ repeats ┘    └ not seen yet
+TEST_F(BackdatingTreeTest, ArcsThatTakeTurnsGetTheCostsAsOftenAsTheyAreOnTheChain) {
+    std::vector<NodeId> calls{tree_.make_root()};
+    for (const std::uint32_t arc : {1, 2, 1, 2, 1, 3}) calls.push_back(tree_.acquire_child(calls.back(), ArcId{arc}));
+    charge(calls[4], 10);
+    charge(calls[5], 200);
+    charge(calls[6], 3000);
+    for (; !calls.empty(); calls.pop_back()) tree_.release(calls.back());
+    EXPECT_EQ(arrived(), (Arrived{{1, 2 * 10 + 3 * 200 + 3 * 3000}, {2, 2 * 3210}, {3, 3000}}));
+    EXPECT_EQ(tree_.root_costs()[1], 3210u);
+}
+
+TEST_F(BackdatingTreeTest, TheChildrenOfARepeatAreToldApart) {
+    const NodeId root = tree_.make_root();
+    const NodeId outer = tree_.acquire_child(root, ArcId{1});
+    const NodeId inner = tree_.acquire_child(outer, ArcId{1});
+    const NodeId below_outer = tree_.acquire_child(outer, ArcId{2});
+    const NodeId below_inner = tree_.acquire_child(inner, ArcId{2});
+    EXPECT_NE(below_outer, below_inner);
+    EXPECT_EQ(tree_.acquire_child(outer, ArcId{2}), below_outer);
+    EXPECT_EQ(tree_.acquire_child(outer, ArcId{1}), inner);
+    charge(below_outer, 10);
+    charge(below_inner, 200);
+    for (const NodeId id : {below_outer, below_inner, below_outer, inner, inner, outer, root}) tree_.release(id);
+    EXPECT_EQ(arrived(), (Arrived{{1, 10 + 2 * 200}, {2, 210}}));
+    EXPECT_TRUE(tree_.empty());
+}
+
+// The first child needs no table; the others are found when it is gone.
+TEST_F(BackdatingTreeTest, AChildIsFoundAfterItsSiblingHasGone) {
+    const NodeId root = tree_.make_root();
+    const NodeId first = tree_.acquire_child(root, ArcId{1});
+    const NodeId second = tree_.acquire_child(root, ArcId{2});
+    tree_.release(first);
+    EXPECT_EQ(tree_.acquire_child(root, ArcId{2}), second);
+    const NodeId third = tree_.acquire_child(root, ArcId{3});
+    EXPECT_EQ(tree_.acquire_child(root, ArcId{2}), second);
+    EXPECT_EQ(tree_.acquire_child(root, ArcId{3}), third);
+    EXPECT_EQ(tree_.stats().live, 3u);
+}
+
 // The call has returned, its lines are still cached: this is what the tree is for.
 TEST_F(BackdatingTreeTest, ALineKeepsTheNodeOfItsCallAndAllAboveIt) {
     const NodeId root = tree_.make_root();
@@ -144,13 +205,12 @@ TEST_F(BackdatingTreeTest, APrunedNodeIsUsedAgainWithoutItsPast) {
     tree_.release(f);
     const NodeId g = tree_.acquire_child(root, ArcId{2});
     EXPECT_EQ(g, f) << "not used again: the tree would grow with every call";
-    EXPECT_EQ(tree_.costs(g)[1], 0u);
     charge(g, 30);
     tree_.release(g);
     EXPECT_EQ(arrived(), (Arrived{{1, 5}, {2, 30}}));
     // And the old name is forgotten.
-    const NodeId again = tree_.acquire_child(root, ArcId{1});
-    EXPECT_EQ(tree_.costs(again)[1], 0u);
+    tree_.release(tree_.acquire_child(root, ArcId{1}));
+    EXPECT_EQ(arrived(), (Arrived{{1, 5}, {2, 30}}));
     EXPECT_EQ(tree_.stats().made, 4u);
 }
 
@@ -212,6 +272,21 @@ TEST_F(BackdatingTreeTest, SettlingMovesAllCostsAndPrunesNothing) {
     EXPECT_EQ(tree_.root_costs()[1], 1765u);
 }
 
+TEST_F(BackdatingTreeTest, SettlingARecursionMovesAllCostsOnce) {
+    const NodeId root = tree_.make_root();
+    const NodeId outer = tree_.acquire_child(root, ArcId{1});
+    const NodeId inner = tree_.acquire_child(outer, ArcId{1});
+    const NodeId leaf = tree_.acquire_child(inner, ArcId{2});
+    charge(inner, 5);
+    charge(leaf, 60);
+    tree_.settle();
+    EXPECT_EQ(arrived(), (Arrived{{1, 2 * 65}, {2, 60}}));
+    EXPECT_EQ(tree_.root_costs()[1], 65u);
+    for (const NodeId id : {leaf, inner, outer, root}) tree_.release(id);
+    EXPECT_EQ(arrived(), (Arrived{{1, 2 * 65}, {2, 60}}));
+    EXPECT_EQ(tree_.root_costs()[1], 65u);
+}
+
 TEST_F(BackdatingTreeTest, ClearingForgetsWhatIsPending) {
     const NodeId root = tree_.make_root();
     const NodeId f = tree_.acquire_child(root, ArcId{1});
@@ -249,7 +324,7 @@ TEST_F(BackdatingTreeTest, RandomCallsAndLinesArriveAsInALiteralModel) {
             const Holder line = lines[index];
             lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(index));
             const std::uint64_t cost = 1 + random() % 100;
-            tree.costs(line.node)[1] += cost;
+            charge(tree, line.node, cost);
             for (const std::uint32_t arc : line.chain) expected[arc] += cost;
             total += cost;
             tree.release(line.node);

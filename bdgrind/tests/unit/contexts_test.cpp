@@ -264,14 +264,14 @@ TEST_F(CallersTest, TreeNodesAreApartByContext) {
     run(h_starts_, 80);
     const NodeId below_g = tracker_.active_node(execution_);
     tree_.acquire(below_g);
-    tree_.costs(below_g)[0] = 1000;
+    tree_.charge(below_g, [](Costs costs, std::uint64_t times) { costs[0] += times * 1000; });
     run(main_calls_, 100);
     run(f_calls_, 90);
     run(g_calls_, 80);
     run(h_starts_, 70);
     const NodeId below_f_and_g = tracker_.active_node(execution_);
     EXPECT_NE(below_g, below_f_and_g);
-    tree_.costs(below_f_and_g)[0] = 50;
+    tree_.charge(below_f_and_g, [](Costs costs, std::uint64_t times) { costs[0] += times * 50; });
     tree_.release(below_g);
     tracker_.leave_all(execution_);
 
