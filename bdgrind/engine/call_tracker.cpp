@@ -37,23 +37,74 @@ std::size_t calls_since_same(const Execution& execution) {
     return 0;
 }
 
-// Stands for the end of the block before while a block is being entered, once all but the requests is done. Not a
-// jump, so that it is looked at.
-constexpr Exit make_stopped() {
-    Exit exit;
-    exit.jump = JumpKind::kCall;
-    return exit;
-}
-constinit const Exit kStopped = make_stopped();
+// Stands for the end of the block before while a block is being entered, once all but the requests is done. It leaves
+// no section, so that it is looked at.
+constinit const Exit kStopped{};
 
 // A REP instruction iterates by jumping to itself; that is no call, even where it begins a function.
 bool repeats_itself(const Exit& exit, const Block& block) {
     return exit.block->instruction_address(exit.instructions - 1u) == block.address;
 }
 
+// What is counted during a call: its arc gets the difference between these two. (No loops: compilers leave them.)
+static_assert(kRunningEvents == 3);
+void subtract_running(Costs from, const RunningCosts& running) {
+    from[0] -= running[0];
+    from[1] -= running[1];
+    from[2] -= running[2];
+}
+void add_running(Costs to, const RunningCosts& running) {
+    to[0] += running[0];
+    to[1] += running[1];
+    to[2] += running[2];
+}
+
 }  // namespace
 
+// The context of a function called by the current one.
+inline const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {
+    if (!is_deeper(stack.context->function(), callee)) return *stack.context;
+    const std::uint32_t level = std::min(++callee.open_calls, callee.recursion_levels);
+    if (__builtin_expect(rules_.separate_callers, 0)) return context_by_callers(stack, callee, level);
+    return contexts_.of(callee, level);
+}
+
+// Opens a call that is shown.
+[[gnu::always_inline]] inline void CallTracker::open(Execution& execution, const Block& block, const CallSite& site,
+                                                     Address stack_pointer, Address return_address) {
+    const Context* const caller = execution.context;
+    execution.context = &own_context(execution, callee_context(execution, *block.function));
+    const ArcId arc = arcs_.get(site, blocks_.get(block, *execution.context));
+    subtract_running(arcs_.costs(arc), execution.running);
+    execution.calls.push_back({stack_pointer, return_address, caller, arc, kNoNode});
+}
+
+// Nearly all calls and returns are plain.
 bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
+    const Exit* const exit = execution.last_exit;
+    if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
+        return enter_rarely(execution, block, stack_pointer);
+    }
+    if (exit->jump == JumpKind::kCall && execution.within_top(stack_pointer) && !execution.payer &&
+        block.function->is_plain()) {
+        ++changes_;
+        execution.stack_pointer = stack_pointer;
+        open(execution, block, {execution.last, exit->index}, stack_pointer, exit->return_address);
+        execution.update_top();
+        count_call(execution);
+        return true;
+    }
+    if (exit->jump == JumpKind::kReturn && !execution.calls.empty() &&
+        stack_pointer > execution.calls.back().stack_pointer && stack_pointer >= execution.stack_pointer &&
+        execution.on_stack(stack_pointer)) {
+        execution.stack_pointer = stack_pointer;
+        leave_above(execution, stack_pointer);
+        return requests_.empty();
+    }
+    return enter_rarely(execution, block, stack_pointer);
+}
+
+bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address stack_pointer) {
     if (running_ != &execution) run(execution);
     if (execution.last_exit == nullptr) {
         if (!execution.within_bounds(stack_pointer)) return false;
@@ -154,22 +205,16 @@ void CallTracker::leave_root(CallStack& stack) {
 void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
                        Address return_address) {
     ++changes_;
-    OpenCall& open = execution.calls.emplace_back();
-    open.stack_pointer = stack_pointer;
-    open.return_address = return_address;
-    open.arc = kNoArc;
-    open.caller = execution.context;
-    open.caller_payer = execution.payer;
-    open.watched = nullptr;
-    open.at_entry = execution.running;
-
+    const Function& callee = *block.function;
     const CallSite site = execution.payer ? execution.payer : from;
-    if (block.function->skipped) {
+    const bool is_special = execution.payer || !callee.is_plain();
+    if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.payer, nullptr});
+    if (callee.skipped) {
         execution.payer = site;
+        execution.calls.push_back({stack_pointer, return_address, execution.context, kNoArc, kNoNode});
     } else {
-        execution.context = &own_context(execution, callee_context(execution, *block.function));
         execution.payer = {};
-        open.arc = arcs_.get(site, blocks_.get(block, *execution.context));
+        open(execution, block, site, stack_pointer, return_address);
         if (return_address == 0) {
             if (const std::size_t repeated = calls_since_same(execution); repeated != 0) {
                 leave(execution, repeated + 1);
@@ -179,9 +224,9 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
         }
     }
     execution.update_top();
-    if (__builtin_expect(block.function->triggers.any(), 0)) {
-        open.watched = block.function;
-        watch_entry(execution, *block.function);
+    if (__builtin_expect(callee.triggers.any(), 0)) {
+        execution.special_calls.back().watched = &callee;
+        watch_entry(execution, callee);
     }
     if (__builtin_expect(requests_.empty(), 1)) {
         count_call(execution);
@@ -214,16 +259,10 @@ void CallTracker::watch_exit(Execution& execution, const Function& function) {
     if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
 }
 
-// The context of a function called by the current one.
-const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {
+// Where contexts differ in callers, too.
+const Context& CallTracker::context_by_callers(CallStack& stack, const Function& callee, std::uint32_t level) {
     const Function& caller = stack.context->function();
-    if (&caller == &callee) {
-        if (rules_.skip_direct_recursion) return *stack.context;
-    } else if (rules_.separate_callers) {
-        stack.callers.push_back(&caller);
-    }
-    const std::uint32_t level = std::min(++callee.open_calls, callee.recursion_levels);
-    if (callee.caller_count == 0) return contexts_.of(callee, level);
+    if (&caller != &callee) stack.callers.push_back(&caller);
     const std::size_t count = std::min<std::size_t>(callee.caller_count, stack.callers.size());
     callers_.assign(stack.callers.rbegin(), stack.callers.rbegin() + static_cast<std::ptrdiff_t>(count));
     return contexts_.of(callee, level, callers_);
@@ -233,19 +272,23 @@ const Context& CallTracker::callee_context(CallStack& stack, const Function& cal
 void CallTracker::leave(CallStack& stack) {
     ++changes_;
     const OpenCall& open = stack.calls.back();
-    if (open.arc != kNoArc) {
-        const Costs costs = arcs_.costs(open.arc);
-        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += stack.running[i] - open.at_entry[i];
-        const Function& callee = stack.context->function();
-        if (is_deeper(*open.caller, *stack.context)) --callee.open_calls;
-        if (rules_.separate_callers && &callee != &open.caller->function()) stack.callers.pop_back();
-    }
-    const bool has_node = stack.nodes == stack.calls.size();
     const NodeId node = open.node;
-    const Function* const watched = open.watched;
+    const bool has_node = stack.nodes == stack.calls.size();
+    if (open.arc != kNoArc) {
+        add_running(arcs_.costs(open.arc), stack.running);
+        const Function& callee = stack.context->function();
+        const Function& caller = open.caller->function();
+        if (is_deeper(caller, callee)) --callee.open_calls;
+        if (rules_.separate_callers && &callee != &caller) stack.callers.pop_back();
+    }
     stack.context = open.caller;
-    stack.payer = open.caller_payer;
     stack.calls.pop_back();
+    const Function* watched = nullptr;
+    if (!stack.special_calls.empty() && stack.special_calls.back().index == stack.calls.size()) {
+        stack.payer = stack.special_calls.back().caller_payer;
+        watched = stack.special_calls.back().watched;
+        stack.special_calls.pop_back();
+    }
     if (has_node) {
         --stack.nodes;
         tree_.release(node);
@@ -308,12 +351,10 @@ void CallTracker::settle(Execution& execution) {
 }
 
 void CallTracker::settle_stack(CallStack& stack) {
-    for (OpenCall& open : stack.calls) {
-        if (open.arc == kNoArc) continue;
-        const Costs costs = arcs_.costs(open.arc);
-        for (std::size_t i = 0; i < kRunningEvents; ++i) costs[i] += stack.running[i] - open.at_entry[i];
-        open.at_entry = stack.running;
+    for (const OpenCall& open : stack.calls) {
+        if (open.arc != kNoArc) add_running(arcs_.costs(open.arc), stack.running);
     }
+    stack.running = {};
 }
 
 void CallTracker::run(Execution& execution) {
@@ -329,7 +370,7 @@ void CallTracker::count_open_calls(const CallStack& stack, int by) {
     };
     const Context* context = stack.context;
     for (auto call = stack.calls.rbegin(); call != stack.calls.rend(); ++call) {
-        if (call->arc != kNoArc && is_deeper(*call->caller, *context)) count(*context);
+        if (call->arc != kNoArc && is_deeper(call->caller->function(), context->function())) count(*context);
         context = call->caller;
     }
     count(*context);

@@ -56,17 +56,22 @@ public:
     // The same where it is not the guest who leaves them: no dumps are asked for. The execution is as new then.
     void abandon(Execution& execution);
 
-    // Adds to all open calls' arcs what has been counted since their entry, or since the last time.
+    // Adds to all open calls' arcs what has been counted since their entry, or since the last time. Until then, or until
+    // the calls are left, the running totals' events of these arcs say nothing.
     void settle(Execution& execution);
 
 private:
+    bool enter_rarely(Execution& execution, const Block& block, Address stack_pointer);
     void start(Execution& execution, const Block& block, Address stack_pointer);
     void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
+              Address return_address);
+    void open(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
               Address return_address);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
     }
     const Context& callee_context(CallStack& stack, const Function& callee);
+    const Context& context_by_callers(CallStack& stack, const Function& callee, std::uint32_t level);
     void leave(CallStack& stack);
     void leave(Execution& execution, std::size_t count);
     std::size_t leave_above(Execution& execution, Address stack_pointer);
@@ -81,8 +86,8 @@ private:
     // the counts are changed when executions change, and calls need not ask whose they are.
     void run(Execution& execution);
     void count_open_calls(const CallStack& stack, int by);
-    bool is_deeper(const Context& caller, const Context& callee) const {
-        return &caller.function() != &callee.function() || !rules_.skip_direct_recursion;
+    bool is_deeper(const Function& caller, const Function& callee) const {
+        return &caller != &callee || !rules_.skip_direct_recursion;
     }
 
     // Where there are several stacks: see stack_changes.cpp.

@@ -25,16 +25,20 @@ namespace bd {
 
 using RunningCosts = std::array<std::uint64_t, kRunningEvents>;
 
-// A call that has not returned yet.
+// A call that has not returned yet. There may be millions of them.
 struct OpenCall {
     Address stack_pointer;   // where the callee began; a higher one means that the call was left
     Address return_address;  // 0 if the call has no return of its own (tail calls)
+    const Context* caller;   // to go on with after the return
     ArcId arc;               // kNoArc: the call is not shown, see Function::skipped
     NodeId node;             // only valid for the calls that have one, see CallStack::nodes
-    const Context* caller;   // to go on with after the return
+};
+
+// What few open calls have besides.
+struct SpecialCall {
+    std::size_t index;        // among the open calls of the stack
     CallSite caller_payer;
     const Function* watched;  // the function called, if it has triggers; else null
-    RunningCosts at_entry;
 };
 
 // A part of the address space, its end included.
@@ -63,8 +67,10 @@ struct CallStack {
 
     const Context* context = nullptr;  // of the code that runs; null before the first block
     CallSite payer;                    // set while skipped code runs: the call that pays for it
+    // An open call's arc has got the negative of what this was when the call was made.
     RunningCosts running{};
     std::vector<OpenCall> calls;
+    std::vector<SpecialCall> special_calls;  // some of them
     bool call_uncounted = false;  // the latest is to be counted once what it has triggered is done
     const Function* watched_root = nullptr;  // what the stack began with, if that is watched
     std::size_t nodes = 0;  // the first so many calls have a tree node

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -35,7 +36,7 @@ struct FunctionTriggers {
     bool dump_after = false;
     bool toggle_collect = false;
 
-    bool any() const { return dump_before || zero_before || dump_after || toggle_collect; }
+    bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
 };
 
 struct Function {
@@ -50,6 +51,9 @@ struct Function {
     // left then, and the function found is called by its caller.
     bool left_by_jump = false;
     FunctionTriggers triggers{};
+
+    // Whether nothing of that is to be thought of when it is called.
+    bool is_plain() const { return !skipped && !triggers.any(); }
 
     // What costs of this function are kept apart by, see contexts.h: so many levels of recursion, and so many
     // callers up the call chain.
