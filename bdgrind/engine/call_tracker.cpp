@@ -59,6 +59,15 @@ void add_running(Costs to, const RunningCosts& running) {
     to[2] += running[2];
 }
 
+// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+void push(CallStack& stack, Address stack_pointer, Address return_address, const Context* caller, ArcId arc) {
+    OpenCall& open = stack.calls.emplace_back();
+    open.stack_pointer = stack_pointer;
+    open.return_address = return_address;
+    open.caller = caller;
+    open.arc = arc;
+}
+
 }  // namespace
 
 // The context of a function called by the current one.
@@ -70,13 +79,14 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
 }
 
 // Opens a call that is shown.
-[[gnu::always_inline]] inline void CallTracker::open(Execution& execution, const Block& block, const CallSite& site,
-                                                     Address stack_pointer, Address return_address) {
+[[gnu::always_inline]] inline ArcId CallTracker::open(Execution& execution, const Block& block, const CallSite& site,
+                                                      Address stack_pointer, Address return_address) {
     const Context* const caller = execution.context;
     execution.context = &own_context(execution, callee_context(execution, *block.function));
     const ArcId arc = arcs_.get(site, blocks_.get(block, *execution.context));
     subtract_running(arcs_.costs(arc), execution.running);
-    execution.calls.push_back({stack_pointer, return_address, caller, arc, kNoNode});
+    push(execution, stack_pointer, return_address, caller, arc);
+    return arc;
 }
 
 // Nearly all calls and returns are plain.
@@ -89,9 +99,10 @@ bool CallTracker::enter(Execution& execution, const Block& block, Address stack_
         block.function->is_plain()) {
         ++changes_;
         execution.stack_pointer = stack_pointer;
-        open(execution, block, {execution.last, exit->index}, stack_pointer, exit->return_address);
+        const CallSite site{execution.last, exit->index};
+        const ArcId arc = open(execution, block, site, stack_pointer, exit->return_address);
         execution.update_top();
-        count_call(execution);
+        if (execution.collecting) ++arcs_[arc].calls;
         return true;
     }
     if (exit->jump == JumpKind::kReturn && !execution.calls.empty() &&
@@ -211,7 +222,7 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.payer, nullptr});
     if (callee.skipped) {
         execution.payer = site;
-        execution.calls.push_back({stack_pointer, return_address, execution.context, kNoArc, kNoNode});
+        push(execution, stack_pointer, return_address, execution.context, kNoArc);
     } else {
         execution.payer = {};
         open(execution, block, site, stack_pointer, return_address);

@@ -65,8 +65,8 @@ private:
     void start(Execution& execution, const Block& block, Address stack_pointer);
     void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
               Address return_address);
-    void open(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
-              Address return_address);
+    ArcId open(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
+               Address return_address);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
     }
