@@ -7,38 +7,14 @@
 #include <iterator>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace bd {
 namespace {
 
-std::strong_ordering by_name(const Function& a, const Function& b) {
-    const auto name = [](const Function& function) {
-        return std::tuple<std::string_view, std::string_view, std::string_view>(
-            function.object->name, function.file->name, function.name);
-    };
-    return &a == &b ? std::strong_ordering::equal : name(a) <=> name(b);
-}
-
-std::strong_ordering by_name(const Context& a, const Context& b) {
-    if (&a == &b) return std::strong_ordering::equal;
-    if (const auto order = by_name(a.function(), b.function()); order != 0) return order;
-    if (const auto order = a.level() <=> b.level(); order != 0) return order;
-    const Callers callers_of_a = a.callers();
-    const Callers callers_of_b = b.callers();
-    return std::lexicographical_compare_three_way(
-        callers_of_a.begin(), callers_of_a.end(), callers_of_b.begin(), callers_of_b.end(),
-        [](const Function* one, const Function* other) { return by_name(*one, *other); });
-}
-
 std::strong_ordering by_place(const Position& a, const Position& b) {
     if (a.file != b.file) return std::string_view(a.file->name) <=> std::string_view(b.file->name);
     return std::tie(a.line, a.address) <=> std::tie(b.line, b.address);
-}
-
-std::strong_ordering by_call(const CallRow& a, const CallRow& b) {
-    if (const auto order = by_place(a.position, b.position); order != 0) return order;
-    if (const auto order = by_name(*a.callee, *b.callee); order != 0) return order;
-    return by_place(a.target, b.target);
 }
 
 // Sorts rows and adds up those that `order` finds equal.
@@ -119,6 +95,27 @@ private:
     std::vector<Branched> branches_;
 };
 
+std::vector<const Context*> contexts_of(std::span<BlockCost* const> costs, std::uint32_t thread) {
+    std::vector<const Context*> contexts;
+    for (const BlockCost* cost : costs) {
+        if (cost->context->thread() == thread) contexts.push_back(cost->context);
+    }
+    return contexts;
+}
+
+// Sorts by a rank below `ranks`; equal ones keep their order. Returns where each rank starts, and the end.
+template <class Item, class RankOf>
+std::vector<std::size_t> sort_by_rank(std::vector<Item>& items, std::size_t ranks, RankOf rank_of) {
+    std::vector<std::size_t> starts(ranks + 1);
+    for (const Item& item : items) ++starts[rank_of(item) + 1];
+    for (std::size_t rank = 0; rank < ranks; ++rank) starts[rank + 1] += starts[rank];
+    std::vector<std::size_t> next = starts;
+    std::vector<Item> sorted(items.size());
+    for (const Item& item : items) sorted[next[rank_of(item)]++] = item;
+    items = std::move(sorted);
+    return starts;
+}
+
 bool is_zero(ConstCosts costs) {
     return std::ranges::all_of(costs, [](std::uint64_t count) { return count == 0; });
 }
@@ -126,7 +123,8 @@ bool is_zero(ConstCosts costs) {
 }  // namespace
 
 Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread)
-    : engine_(engine), kinds_(kinds), totals_(engine.totals(thread)) {
+    : engine_(engine), kinds_(kinds), order_(contexts_of(engine.blocks().all(), thread)),
+      totals_(engine.totals(thread)) {
     std::ranges::copy_if(engine.blocks().all(), std::back_inserter(blocks_),
                          [&](const BlockCost* cost) { return cost->context->thread() == thread; });
     const ArcTable& arcs = engine.arcs();
@@ -135,36 +133,22 @@ Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread
         if (arc.site.from->context->thread() != thread) continue;
         if (arc.calls != 0 || !is_zero(arcs.costs(ArcId{id}))) arcs_.push_back(ArcId{id});
     }
-    std::ranges::stable_sort(blocks_, [](const BlockCost* a, const BlockCost* b) {
-        return by_name(*a->context, *b->context) < 0;
-    });
-    const auto caller = [&arcs](ArcId id) { return arcs[id].site.from->context; };
-    std::ranges::stable_sort(arcs_, [&](ArcId a, ArcId b) { return by_name(*caller(a), *caller(b)) < 0; });
-
     for (const Jump& jump : engine.jumps()) {
         if (jump.count != 0 && jump.site.from->context->thread() == thread) jumps_.push_back(&jump);
     }
-    std::ranges::stable_sort(jumps_, [](const Jump* a, const Jump* b) {
-        return by_name(*a->site.from->context, *b->site.from->context) < 0;
-    });
 
     // Every arc's site is a block, so the functions are those of the blocks.
-    std::size_t arc = 0;
-    std::size_t jump = 0;
-    for (std::size_t block = 0; block < blocks_.size();) {
-        const Context* context = blocks_[block]->context;
-        const std::size_t first_block = block;
-        while (block < blocks_.size() && blocks_[block]->context == context) ++block;
-        const std::size_t first_arc = arc;
-        while (arc < arcs_.size() && caller(arcs_[arc]) == context) ++arc;
-        const std::size_t first_jump = jump;
-        while (jump < jumps_.size() && jumps_[jump]->site.from->context == context) ++jump;
-        functions_.push_back({context, std::span(blocks_).subspan(first_block, block - first_block),
-                              std::span(arcs_).subspan(first_arc, arc - first_arc),
-                              std::span(jumps_).subspan(first_jump, jump - first_jump)});
-    }
-    BD_CHECK_OP(arc, ==, arcs_.size());
-    BD_CHECK_OP(jump, ==, jumps_.size());
+    for (const Context* context : order_.contexts()) functions_.push_back({context, {}, {}, {}});
+    const auto group = [this](auto& items, auto context_of, auto Source::*own) {
+        const auto rank_of = [&](const auto& item) { return order_.rank(*context_of(item)); };
+        const std::vector<std::size_t> starts = sort_by_rank(items, functions_.size(), rank_of);
+        for (std::size_t i = 0; i < functions_.size(); ++i) {
+            functions_[i].*own = std::span(items).subspan(starts[i], starts[i + 1] - starts[i]);
+        }
+    };
+    group(blocks_, [](const BlockCost* cost) { return cost->context; }, &Source::blocks);
+    group(arcs_, [&arcs](ArcId id) { return arcs[id].site.from->context; }, &Source::arcs);
+    group(jumps_, [](const Jump* jump) { return jump->site.from->context; }, &Source::jumps);
 }
 
 Position Profile::position(const Block& block, std::size_t instruction) const {
@@ -217,6 +201,11 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
                                    values.size()});
         values.insert(values.end(), costs.begin(), costs.end());
     }
+    const auto by_call = [this](const CallRow& a, const CallRow& b) {
+        if (const auto order = by_place(a.position, b.position); order != 0) return order;
+        if (const auto order = order_.rank(*a.callee) <=> order_.rank(*b.callee); order != 0) return order;
+        return by_place(a.target, b.target);
+    };
     sort_and_merge(function->calls, by_call, [&](CallRow& to, const CallRow& from) {
         to.calls += from.calls;
         add_values(to.costs, from.costs);

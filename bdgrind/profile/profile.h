@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "profile/name_order.h"
 
 namespace bd {
 
@@ -91,6 +92,7 @@ private:
 
     const Engine& engine_;
     PositionKinds kinds_;
+    NameOrder order_;
     std::vector<BlockCost*> blocks_;  // sorted by context
     std::vector<ArcId> arcs_;         // sorted by context of the call site
     std::vector<const Jump*> jumps_;  // sorted by context
