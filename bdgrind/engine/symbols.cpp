@@ -3,13 +3,21 @@
 #include "engine/symbols.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace bd {
 
-// FNV-1a; the standard library's string hash is not part of its headers.
+// Eight bytes at a time, as names are long; the standard library's string hash is not part of its headers.
 std::size_t SymbolTable::NameHash::operator()(std::string_view name) const {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    std::uint64_t hash = name.size();
+    while (!name.empty()) {
+        std::uint64_t bytes = 0;
+        const std::size_t size = std::min(name.size(), sizeof bytes);
+        std::memcpy(&bytes, name.data(), size);
+        hash = (hash ^ bytes) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+        name.remove_prefix(size);
+    }
     return static_cast<std::size_t>(hash);
 }
 
