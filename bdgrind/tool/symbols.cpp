@@ -87,7 +87,34 @@ bool is_resolver(std::string_view function) {
 
 }  // namespace
 
+// To be called before the core is asked.
+void CodeNames::forget_old_names() {
+    const std::uint32_t now = VG_(current_DiEpoch)().n;
+    if (epoch_ == now) return;
+    epoch_ = now;
+    files_.clear();
+    object_name_ = nullptr;
+}
+
+const ObjectFile& CodeNames::object(const char* name) {
+    if (name != object_name_) {
+        object_ = &symbols_.object(name);
+        object_name_ = name;
+    }
+    return *object_;
+}
+
+const SourceFile& CodeNames::file(const char* folder, const char* name) {
+    const SourceFile*& file = files_[{folder, name}];
+    if (file == nullptr) {
+        char path[4096];
+        file = &symbols_.file(join_path(folder, name, path));
+    }
+    return *file;
+}
+
 CodeBlockName CodeNames::block(Address address) {
+    forget_old_names();
     const DiEpoch epoch = VG_(current_DiEpoch)();
     const Addr at = static_cast<Addr>(address);
     CodeBlockName result{};
@@ -99,7 +126,7 @@ CodeBlockName CodeNames::block(Address address) {
     if (const DebugInfo* const info = debug_info(at, section); info != nullptr) {
         result.load_bias = static_cast<Address>(VG_(DebugInfo_get_text_bias)(info));
     }
-    const ObjectFile& object = symbols_.object(object_name);
+    const ObjectFile& from = object(object_name);
 
     std::string_view name;
     Address entry = address;
@@ -118,7 +145,7 @@ CodeBlockName CodeNames::block(Address address) {
     // The name lies in the core's buffer, which asking for the line leaves alone. The file is that of the
     // function's first instruction, as further on there may be inlined code.
     bool is_new = false;
-    result.function = &symbols_.function(name, *line(entry).file, object, &is_new);
+    result.function = &symbols_.function(name, *line(entry).file, from, &is_new);
     if (is_new) {
         if (is_stub_section(section) && options.skip_plt) result.function->skipped = true;
         result.function->left_by_jump = is_resolver(result.function->name);
@@ -127,14 +154,14 @@ CodeBlockName CodeNames::block(Address address) {
 }
 
 SourceLine CodeNames::line(Address address) {
+    forget_old_names();
     const HChar* folder = nullptr;
-    const HChar* file = nullptr;
+    const HChar* name = nullptr;
     UInt line = 0;
-    if (!VG_(get_filename_linenum)(VG_(current_DiEpoch)(), static_cast<Addr>(address), &file, &folder, &line)) {
-        return {&symbols_.file(kUnknown), 0};
+    if (!VG_(get_filename_linenum)(VG_(current_DiEpoch)(), static_cast<Addr>(address), &name, &folder, &line)) {
+        return {&file(nullptr, kUnknown), 0};
     }
-    char path[4096];
-    return {&symbols_.file(join_path(folder, file, path)), line};
+    return {&file(folder, name), line};
 }
 
 }  // namespace bd
