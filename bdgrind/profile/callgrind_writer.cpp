@@ -2,8 +2,6 @@
 
 #include "profile/callgrind_writer.h"
 
-#include <tuple>
-
 namespace bd {
 namespace {
 
@@ -93,16 +91,12 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
         write_file(file == name.file ? "fe=" : "fi=", *file);
         file_ = file;
     };
-    const auto order = [](const Position& a, const Position& b) {
-        return std::tuple(std::string_view(a.file->name), a.line, a.address) <=>
-               std::tuple(std::string_view(b.file->name), b.line, b.address);
-    };
     std::size_t call = 0;
     std::size_t jump = 0;
     const auto write_jumps_before = [&](const Position* end) {
         for (; jump < function.jumps.size(); ++jump) {
             const Position& at = function.jumps[jump].position;
-            if (end != nullptr && order(at, *end) >= 0) return;
+            if (end != nullptr && by_place(at, *end) >= 0) return;
             enter_file(at.file);
             write_jump(function.jumps[jump]);
         }
@@ -110,7 +104,7 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
     const auto write_calls_before = [&](const Position* end) {
         for (; call < function.calls.size(); ++call) {
             const Position& at = function.calls[call].position;
-            if (end != nullptr && order(at, *end) >= 0) return;
+            if (end != nullptr && by_place(at, *end) >= 0) return;
             enter_file(at.file);
             write_call(function, function.calls[call]);
         }

@@ -3,7 +3,6 @@
 #include "profile/profile.h"
 
 #include <algorithm>
-#include <compare>
 #include <iterator>
 #include <string_view>
 #include <tuple>
@@ -11,11 +10,6 @@
 
 namespace bd {
 namespace {
-
-std::strong_ordering by_place(const Position& a, const Position& b) {
-    if (a.file != b.file) return std::string_view(a.file->name) <=> std::string_view(b.file->name);
-    return std::tie(a.line, a.address) <=> std::tie(b.line, b.address);
-}
 
 // Sorts rows and adds up those that `order` finds equal.
 template <class Row, class Order, class Merge>
@@ -121,6 +115,11 @@ bool is_zero(ConstCosts costs) {
 }
 
 }  // namespace
+
+std::strong_ordering by_place(const Position& a, const Position& b) {
+    if (a.file != b.file) return std::string_view(a.file->name) <=> std::string_view(b.file->name);
+    return std::tie(a.line, a.address) <=> std::tie(b.line, b.address);
+}
 
 Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread)
     : engine_(engine), kinds_(kinds), order_(contexts_of(engine.blocks().all(), thread)),

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,6 +22,9 @@ struct Position {
     Address address;  // in the object file
     std::uint32_t line;
 };
+
+// By name of the file, line and address.
+std::strong_ordering by_place(const Position& a, const Position& b);
 
 struct CostRow {
     Position position;
