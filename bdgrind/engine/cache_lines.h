@@ -5,7 +5,7 @@
 //
 // Caches of up to 16 ways, that is nearly all, keep the tags of a set in one line of the host's cache: 32 bits of each,
 // compared all at once and, as guests' addresses have no more, all there is to know. The order of use is 16 numbers of
-// four bits. Other caches are searched way by way.
+// four bits, in the same line if there is room. Other caches are searched way by way.
 
 #pragma once
 
@@ -41,7 +41,7 @@ public:
           set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
           lines_(geometry.lines()),
           tags_(ways_ <= kFewWays ? sets_ : 0),
-          few_order_(ways_ <= kFewWays ? sets_ : 0),
+          few_order_(ways_ > kWaysBesideOrder && ways_ <= kFewWays ? sets_ : 0),
           order_(ways_ <= kFewWays ? 0 : geometry.lines()) {
         BD_CHECK(geometry_error(geometry) == nullptr);
     }
@@ -69,7 +69,7 @@ public:
         const std::uint64_t set = set_of(line);
         if (ways_ <= kFewWays) {
             const std::uint32_t index = find_in_few(set, line);
-            if (index != kAbsent) few_order_[set].use(static_cast<unsigned>(index - set * ways_));
+            if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
             return index;
         }
         const std::uint32_t index = find_in_many(set, line);
@@ -86,7 +86,7 @@ public:
         const std::uint64_t set = set_of(line);
         std::uint64_t way;
         if (ways_ <= kFewWays) {
-            way = few_order_[set].use_oldest(ways_);
+            way = order_of(set).use_oldest(ways_);
         } else {
             std::uint16_t* order = &order_[set * ways_];
             if (order[0] == order[1]) {  // still zeros
@@ -129,13 +129,14 @@ public:
     [[gnu::always_inline]] void prefetch_line(LineNumber line) const {
         if (ways_ > kFewWays) return;
         const std::uint64_t set = set_of(line);
-        const unsigned found = ways_with(tags_[set], short_tag(line));
+        const unsigned found = ways_with(set, short_tag(line));
         const unsigned way =
-            found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : few_order_[set].oldest(ways_);
+            found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : order_of(set).oldest(ways_);
         __builtin_prefetch(&lines_[set * ways_ + way], 1);
     }
 private:
     static constexpr std::uint32_t kFewWays = 16;
+    static constexpr std::uint32_t kWaysBesideOrder = 14;
 
     // The ways of a set, most recently used first: sixteen numbers of four bits.
     class Order {
@@ -175,9 +176,20 @@ private:
         [[no_unique_address]] Use use;
     };
 
-    struct alignas(64) Tags {
-        std::uint32_t of_way[kFewWays];  // see short_tag; 0: none
+    struct TagsBesideOrder {
+        std::uint32_t of_way[kWaysBesideOrder];
+        Order order;
     };
+    union alignas(64) Tags {
+        std::uint32_t of_way[kFewWays];  // see short_tag; 0: none
+        TagsBesideOrder beside;          // if there are so few
+    };
+    static_assert(sizeof(Tags) == 64);
+
+    Order& order_of(std::uint64_t set) {
+        return ways_ <= kWaysBesideOrder ? tags_[set].beside.order : few_order_[set];
+    }
+    const Order& order_of(std::uint64_t set) const { return const_cast<CacheLines*>(this)->order_of(set); }
 
     // Stored so that zero bytes mean an empty place.
     static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
@@ -188,7 +200,7 @@ private:
     static bool fits_short_tag(LineNumber line) { return tag_of(line) >> 32 == 0; }
 
     std::uint32_t find_in_few(std::uint64_t set, LineNumber line) const {
-        for (unsigned ways = ways_with(tags_[set], short_tag(line)); ways != 0; ways &= ways - 1) {
+        for (unsigned ways = ways_with(set, short_tag(line)); ways != 0; ways &= ways - 1) {
             const auto index = static_cast<std::uint32_t>(set * ways_ + static_cast<unsigned>(std::countr_zero(ways)));
             if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || is_at(index, line)) return index;
         }
@@ -200,17 +212,19 @@ private:
     }
 
     // A bit for each way that has this tag.
-    static unsigned ways_with(const Tags& tags, std::uint32_t tag) {
+    unsigned ways_with(std::uint64_t set, std::uint32_t tag) const {
+        const Tags& tags = tags_[set];
+        const unsigned all = (2u << (ways_ - 1)) - 1;
 #if defined(__SSE2__)
         const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
         const auto* quarters = reinterpret_cast<const __m128i*>(tags.of_way);
         const auto equal = [&](int quarter) { return _mm_cmpeq_epi32(quarters[quarter], wanted); };
-        return static_cast<unsigned>(_mm_movemask_epi8(
+        return all & static_cast<unsigned>(_mm_movemask_epi8(
             _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
 #else
         unsigned ways = 0;
         for (unsigned way = 0; way < kFewWays; ++way) ways |= (tags.of_way[way] == tag ? 1u : 0u) << way;
-        return ways;
+        return all & ways;
 #endif
     }
 
@@ -233,7 +247,7 @@ private:
     std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
     ZeroedArray<Line> lines_;
     ZeroedArray<Tags> tags_;            // by set, if there are few ways
-    ZeroedArray<Order> few_order_;      // the same
+    ZeroedArray<Order> few_order_;      // the same, but where the order is beside the tags
     ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
     bool has_long_tags_ = false;        // there was a line that does not fit a short tag
 };
