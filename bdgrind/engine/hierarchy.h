@@ -259,8 +259,12 @@ private:
         };
         Oldest find_oldest(std::uint64_t set) {
             const auto first = static_cast<std::uint32_t>(set * lines.ways());
+            return lines.ways() == 8 ? oldest_of(first, 8) : oldest_of(first, lines.ways());
+        }
+        [[gnu::always_inline]] Oldest oldest_of(std::uint32_t first, std::uint32_t count) {
             Oldest oldest{first, lines.use_of(first).used};
-            for (std::uint32_t index = first + 1; index < first + lines.ways(); ++index) {
+#pragma GCC unroll 8
+            for (std::uint32_t index = first + 1; index < first + count; ++index) {
                 const Time used = lines.use_of(index).used;
                 const bool is_older = used < oldest.used;
                 oldest.index = is_older ? index : oldest.index;
@@ -353,8 +357,9 @@ private:
         // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
         Outcome outcome = Outcome::kFirstMiss;
         const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
-        const Address last = (address + size - 1) >> ll_bits();
-        for (Address number = address >> ll_bits(); number <= last; ++number) {
+        const Address first = kCommon ? static_cast<Address>(line) : address >> ll_bits();
+        const Address last = kCommon ? first : (address + size - 1) >> ll_bits();
+        for (Address number = first; number <= last; ++number) {
             if constexpr (kExtras) {
                 if (extras_.prefetch) prefetch(LineNumber{number});
             }

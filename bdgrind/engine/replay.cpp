@@ -109,10 +109,9 @@ public:
     Owner load() {
         state_.live_nodes_at_loads += state_.tree.stats().live;
         ++state_.loads;
-        if (!state_.current->collecting) return {};
-        const NodeId node = state_.calls.active_node(*state_.current);
-        state_.tree.acquire(node);
-        return {node, cost_of_instruction()};
+        const Owner owner = payer();
+        if (owner.node != kNoNode) state_.tree.acquire(owner.node);
+        return owner;
     }
 
     void evict(Level level, const Owner& owner, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes) {
@@ -168,7 +167,7 @@ private:
     bool count_slowly(const Exit& exit);
     void simulate_in_order(const Exit& exit, const Word* addresses);
     void data_from(const AccessGroup* first, std::size_t access, const Exit& exit, const Word* addresses);
-    void data_alone(std::size_t index, const Word* base);
+    void data_alone(std::size_t index, const Word* base, bool may_hit = true);
     void make_ready(const Exit& exit);
     void expect_misses(const Exit& exit, const Word* word) const;
     void charge(Outcome outcome, Event first_miss, Event last_miss);
@@ -181,9 +180,26 @@ private:
         };
     }
 
+    // The instruction that is simulated from here on, off the short way.
+    void go_to(std::size_t instruction) {
+        instruction_ = instruction;
+        payer_is_known_ = false;
+    }
+
     CostId cost_of_instruction() {
         return state_.current->payer ? state_.blocks.caller(state_.current->payer)
                                      : state_.blocks.instruction(*exit_->cost, instruction_);
+    }
+
+    // Who pays for what the instruction misses: nobody, if costs are not collected.
+    Owner payer() {
+        if (!payer_is_known_) {
+            payer_is_known_ = true;
+            payer_ = state_.current->collecting
+                         ? Owner{state_.calls.active_node(*state_.current), cost_of_instruction()}
+                         : Owner{};
+        }
+        return payer_;
     }
 
     EngineState& state_;
@@ -194,6 +210,8 @@ private:
     const Word* batch_end_ = nullptr;
     const Exit* exit_ = nullptr;
     std::size_t instruction_ = 0;
+    bool payer_is_known_ = false;
+    Owner payer_;
     std::size_t executed_ = 0;  // so many instructions of the block have been fetched
 
     UncreditedFetches fetches_;
@@ -349,7 +367,8 @@ template <bool kCommon, bool kUse, class Watch>
             caches_.set_time(caches_.time() + 1);
             continue;
         }
-        for (; access < group->accesses; ++access) data_alone(group->first + access, address);
+        const bool may_hit = group->accesses != 1;
+        for (; access < group->accesses; ++access) data_alone(group->first + access, address, may_hit);
     }
     if constexpr (kUse) {
         if (__builtin_expect(credited_ == 0, 1)) {
@@ -392,7 +411,8 @@ void CacheReplay<kCommon, kUse, Watch>::make_ready(const Exit& exit) {
 template <bool kCommon, bool kUse, class Watch>
 [[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* addresses) {
     exit_ = &exit;
-    instruction_ = executed_ = 0;
+    go_to(0);
+    executed_ = 0;
     const Block& block = *exit.block;
     const AccessGroup* const first = exit.first_group;
     std::size_t access = 0;
@@ -412,7 +432,8 @@ template <bool kCommon, bool kUse, class Watch>
                     if (each.instruction != instruction_) {
                         charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
                         data_before(each.instruction);
-                        executed_ = instruction_ = each.instruction;
+                        go_to(each.instruction);
+                        executed_ = each.instruction;
                     }
                     outcome = std::max(outcome, caches_.load_fetched(each.line, &place));
                 }
@@ -432,7 +453,7 @@ template <bool kCommon, bool kUse, class Watch>
     }
     in_order_ = true;
     for (std::size_t i = 0; i < exit.instructions; ++i) {
-        instruction_ = i;
+        go_to(i);
         const Outcome outcome = caches_.fetch(block.instruction_address(i), block.instructions_[i].size);
         charge(outcome, Event::kI1mr, Event::kILmr);
         data_before(i + 1);
@@ -440,13 +461,13 @@ template <bool kCommon, bool kUse, class Watch>
     in_order_ = false;
 }
 
-// One access of the block that exit_ is of; `base` is its group's address.
+// One access of the block that exit_ is of; `base` is its group's address. `may_hit`: the short way has not been tried.
 template <bool kCommon, bool kUse, class Watch>
-void CacheReplay<kCommon, kUse, Watch>::data_alone(std::size_t index, const Word* base) {
+void CacheReplay<kCommon, kUse, Watch>::data_alone(std::size_t index, const Word* base, bool may_hit) {
     const Access& access = exit_->block->accesses_[index];
     const Address address = *base + static_cast<Address>(std::int64_t{access.distance});
-    if (!is_write_back(access) && caches_.data_hit(address, access.size)) return;
-    instruction_ = access.instruction;
+    if (may_hit && !is_write_back(access) && caches_.data_hit(address, access.size)) return;
+    go_to(access.instruction);
     executed_ = instruction_ + 1;
     if (*base == 0 && access.guarded) {
         see_no_access(state_, cost_of_instruction(), access);
@@ -480,7 +501,9 @@ template <bool kCommon, bool kUse, class Watch>
 
 template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss, Event last_miss) {
-    if (outcome == Outcome::kHit || !state_.current->collecting) return;
+    if (outcome == Outcome::kHit) return;
+    const Owner owner = payer();
+    if (owner.node == kNoNode) return;
     const auto add = [=](Costs costs, std::uint64_t times) {
         costs[column(first_miss)] += times;
         if (outcome >= Outcome::kLastMiss) costs[column(last_miss)] += times;
@@ -489,8 +512,8 @@ void CacheReplay<kCommon, kUse, Watch>::charge(Outcome outcome, Event first_miss
             if (outcome == Outcome::kDirtyMiss) costs[dirty_miss] += times;
         }
     };
-    add(state_.costs[cost_of_instruction()], 1);
-    state_.tree.charge(state_.calls.active_node(*state_.current), add);
+    add(state_.costs[owner.costs], 1);
+    state_.tree.charge(owner.node, add);
 }
 
 template <bool kCommon, bool kUse, class Watch>

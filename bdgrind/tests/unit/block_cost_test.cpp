@@ -83,6 +83,30 @@ TEST_F(BlockCostsTest, TheCallerIsTheLastInstructionBeforeTheExit) {
     EXPECT_EQ(blocks_.caller({&cost, 2}), blocks_.instruction(cost, 3));
 }
 
+TEST_F(BlockCostsTest, WhatAnExitHasCountedGoesToTheContextItWasTakenIn) {
+    BlockCost& in_f = blocks_.get(block_, contexts_.of(f_));
+    BlockCost& in_g = blocks_.get(block_, contexts_.of(g_));
+    const Exit& exit = block_.exits()[1];
+    blocks_.note_context(exit, in_f);
+    exit.ready_in = in_f.context;
+    exit.taken += 3;
+    blocks_.note_context(exit, in_f);
+    EXPECT_EQ(exit.ready_in, in_f.context);
+    blocks_.note_context(exit, in_g);
+    EXPECT_EQ(exit.ready_in, nullptr);
+    EXPECT_EQ(in_f.exits[1].taken, 3u);
+    exit.taken += 4;
+    blocks_.settle();
+    blocks_.settle();
+    EXPECT_EQ(in_f.exits[1].taken, 3u);
+    EXPECT_EQ(in_g.exits[1].taken, 4u);
+    EXPECT_EQ(in_g.exits[0].taken, 0u);
+    exit.taken += 5;
+    blocks_.clear_counts();
+    blocks_.settle();
+    EXPECT_EQ(in_g.exits[1].taken, 0u);
+}
+
 TEST_F(BlockCostsTest, ClearingZeroesTheExitsOnly) {
     BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
     const CostId id = blocks_.instruction(cost, 1);

@@ -118,6 +118,58 @@ TEST(Block, AReadCanBecomeAModify) {
     EXPECT_EQ(block.accesses()[0].kind, AccessKind::kModify);
 }
 
+// A group has one address in the trace, and a mask of all the bytes that its accesses touch.
+TEST(Block, AccessesAtFixedDistancesAreAGroup) {
+    Program program;
+    const Block& block = program.code(program.function("f"), 0x1000)
+                             .op().reads(8).joins(4, AccessKind::kWrite, -8)
+                             .op().joins(2, AccessKind::kRead, 10).reads(100)
+                             .ends();
+    ASSERT_EQ(block.groups().size(), 2u);
+    const AccessGroup& near = block.groups()[0];
+    EXPECT_EQ(near.bytes, 0b1100'1111'1111'0000'1111u);
+    EXPECT_EQ(near.span, 20u);
+    EXPECT_EQ(near.before, 8);
+    EXPECT_EQ(near.first, 0);
+    EXPECT_EQ(near.accesses, 3);
+    EXPECT_EQ(block.groups()[1].first, 3);
+    EXPECT_EQ(block.groups()[1].span, 100u);
+    EXPECT_EQ(block.accesses()[1].distance, -8);
+    EXPECT_EQ(block.accesses()[2].group, 0);
+    EXPECT_EQ(block.exits()[0].words, 2);
+    EXPECT_EQ(block.exits()[0].accesses, 4);
+    EXPECT_EQ(block.exits()[0].reads, 3u);
+    EXPECT_EQ(block.exits()[0].writes, 1u);
+}
+
+TEST(Block, OnlyWhatAlwaysHappensTogetherCanBeAGroup) {
+    Program program;
+    BlockBuilder builder;
+    const auto joins = [&](std::int64_t distance, std::uint32_t size = 8) {
+        return builder.join_access(size, AccessKind::kRead, distance);
+    };
+    builder.start(0x1000, program.function("f"), 0, 0, false);
+    builder.add_instruction(0x1000, 4, program.symbols.file("prog.c"), 1);
+    EXPECT_FALSE(joins(0));  // there is none before it
+    builder.add_access(8, AccessKind::kRead, false);
+    EXPECT_FALSE(joins(AccessGroup::kMostBytes - 7));
+    EXPECT_FALSE(joins(-std::int64_t{AccessGroup::kMostBytes} + 7));
+    EXPECT_FALSE(joins(std::int64_t{1} << 62));
+    EXPECT_FALSE(joins(0, ~std::uint32_t{0}));
+    EXPECT_TRUE(joins(AccessGroup::kMostBytes - 8));
+    EXPECT_FALSE(joins(-1));  // too far from the last
+    builder.add_exit(JumpKind::kJump);
+    EXPECT_FALSE(joins(0));  // may not be reached
+    builder.add_access(8, AccessKind::kRead, true);
+    EXPECT_FALSE(joins(0));  // may not be true
+    builder.add_access(8, AccessKind::kRead, false);
+    builder.add_bus_event();
+    EXPECT_FALSE(joins(0));
+    builder.add_access(8, AccessKind::kRead, false);
+    for (int i = 1; i < 255; ++i) ASSERT_TRUE(joins(0));
+    EXPECT_FALSE(joins(0));  // more than it can count
+}
+
 TEST(Block, InstructionsOfALineAreFetchedTogether) {
     Program program(6);
     const Block& block = program.code(program.function("f"), 0x1008).op(4).op(3).op(5).ends();

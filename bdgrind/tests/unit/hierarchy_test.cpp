@@ -349,6 +349,27 @@ TYPED_TEST(HierarchyTest, UsingAndCreditingIsFetching) {
     EXPECT_EQ(in_steps.flush(), at_once.flush());
 }
 
+// Line by line, as the replay does where one is absent: loading gives no credit yet.
+TEST(Hierarchy, AnAbsentLineCanBeLoadedForFetchesToCome) {
+    Caches<true> caches{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
+    EXPECT_TRUE(caches.hierarchy.keeps_fetched(2));
+    EXPECT_FALSE(caches.hierarchy.keeps_fetched(3));
+    caches.sink.owner = 7;
+    std::uint32_t place = caches.hierarchy.kAbsent;
+    EXPECT_EQ(caches.hierarchy.load_fetched(LineNumber{0x40}, &place), kLastMiss);
+    EXPECT_EQ(place, caches.hierarchy.fetch_place(LineNumber{0x40}));
+    caches.hierarchy.credit_fetch(place, 4, 8, 2);
+    EXPECT_EQ(caches.flush(), by_level(List{{'1', 7, 2, 8, 64}, {'L', 7, 2, 8, 64}}));
+}
+
+// Where the two lines of an instruction may drive each other out, it takes the long way.
+TEST(Hierarchy, OneSetOfTheLastLevelDoesNotKeepWhatIsFetched) {
+    Caches<true> caches{cache(1, 4, 64), cache(2, 1, 64), cache(1, 8, 64)};
+    EXPECT_FALSE(caches.hierarchy.keeps_fetched(1));
+    Caches<false> any{cache(1, 4, 64), cache(2, 1, 64), cache(4, 8, 64)};
+    EXPECT_FALSE(any.hierarchy.keeps_fetched(1));
+}
+
 TYPED_TEST(HierarchyTest, CreditingInstructionByInstructionIsTheSame) {
     auto& caches = this->caches_;
     caches.fetch(1, 0x1000, 4);
