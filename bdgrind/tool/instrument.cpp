@@ -63,6 +63,11 @@ private:
     IRExpr* address_of(const void* variable) { return constant(reinterpret_cast<Word>(variable)); }
     IRExpr* plus(IRExpr* base, Word offset);
     void store(IRExpr* address, IRExpr* value) { add(IRStmt_Store(endness_, address, value)); }
+    // Of a variable of TracePlace, in the guest state.
+    int offset_of_place(std::size_t offset) const { return layout_.total_sizeB + static_cast<int>(offset); }
+    IRExpr* cursor() {
+        return assign(word_type_, IRExpr_Get(offset_of_place(offsetof(TracePlace, cursor)), word_type_));
+    }
 
     void begin_record();
     void end_record(JumpKind jump, Branch branch);
@@ -145,13 +150,16 @@ IRSB* BlockInstrumenter::run() {
 
 // Makes room for the longest record if need be, and writes the stack pointer.
 void BlockInstrumenter::begin_record() {
-    IRExpr* const cursor = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));
-    IRExpr* const limit = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_limit)));
-    IRDirty* const drain = unsafeIRDirty_0_N(
+    IRExpr* const limit =
+        assign(word_type_, IRExpr_Get(offset_of_place(offsetof(TracePlace, limit)), word_type_));
+    IRDirty* const pass_on = unsafeIRDirty_0_N(
         0, "pass_on_trace", VG_(fnptr_to_fnentry)(reinterpret_cast<void*>(&pass_on_trace)), mkIRExprVec_0());
-    drain->guard = assign(Ity_I1, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor));
-    add(IRStmt_Dirty(drain));
-    record_ = assign(word_type_, IRExpr_Load(endness_, word_type_, address_of(&trace_cursor)));
+    pass_on->guard =
+        assign(Ity_I1, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor()));
+    pass_on->nFxState = 1;
+    pass_on->fxState[0] = {Ifx_Modify, static_cast<UShort>(offset_of_place(0)), sizeof(TracePlace), 0, 0};
+    add(IRStmt_Dirty(pass_on));
+    record_ = cursor();
     store(plus(record_, kWordBytes), assign(word_type_, IRExpr_Get(layout_.offset_SP, word_type_)));
 }
 
@@ -162,7 +170,7 @@ void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
     BD_CHECK_OP(words, <=, kMaxRecordWords);
     exit_stores_.push_back(IRStmt_Store(endness_, record_, constant(0)));
     add(exit_stores_.back());
-    store(address_of(&trace_cursor), plus(record_, words * kWordBytes));
+    add(IRStmt_Put(offset_of_place(offsetof(TracePlace, cursor)), plus(record_, words * kWordBytes)));
     read_address_ = nullptr;
 }
 

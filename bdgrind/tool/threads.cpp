@@ -19,6 +19,11 @@ void switch_to(ThreadId thread) {
 
 void start_client_code(ThreadId thread, ULong) {
     switch_to(thread);
+    enter_code(thread);
+}
+
+void stop_client_code(ThreadId, ULong) {
+    leave_code();
 }
 
 void thread_exits(ThreadId thread) {
@@ -56,6 +61,7 @@ void start_child(ThreadId thread) {
 
 void watch_threads() {
     VG_(track_start_client_code)(start_client_code);
+    VG_(track_stop_client_code)(stop_client_code);
     VG_(track_pre_thread_ll_exit)(thread_exits);
     VG_(track_pre_deliver_signal)(handler_starts);
     VG_(track_post_deliver_signal)(handler_has_returned);

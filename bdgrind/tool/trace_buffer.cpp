@@ -22,6 +22,8 @@ constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
 
 constinit Word slots[kSlots][kThreadBatchWords + kMaxRecordWords]{};
 constinit unsigned slot = 0;      // the one that is being filled
+constinit TracePlace place{};     // but while code runs
+constinit ThreadId running = VG_INVALID_THREADID;  // whose code runs
 constinit Word* begin = nullptr;  // what of it has not been passed on begins here
 constinit bool on_thread = false;
 constinit Engine* engine_of_trace = nullptr;
@@ -32,8 +34,16 @@ constinit Serve serve_request = nullptr;
 
 void fill(unsigned number) {
     slot = number;
-    trace_cursor = begin = slots[slot];
-    trace_limit = slots[slot] + (on_thread ? kThreadBatchWords : kBatchWords);
+    begin = slots[slot];
+    place = {begin, begin + (on_thread ? kThreadBatchWords : kBatchWords)};
+}
+
+// Wherever it is.
+Word* cursor() {
+    if (running != VG_INVALID_THREADID) {
+        VG_(get_shadow_regs_area)(running, reinterpret_cast<UChar*>(&place), 1, 0, sizeof place);
+    }
+    return place.cursor;
 }
 
 void serve_requests() {
@@ -72,15 +82,22 @@ void pass_on(Batch batch) {
 
 // What has been written since the last time.
 void pass_on_written() {
-    const Batch batch(begin, trace_cursor);
-    begin = trace_cursor;
+    const Batch batch(begin, cursor());
+    begin = place.cursor;
     pass_on(batch);
 }
 
-}  // namespace
+void make_room() {
+    pass_on_written();
+    if (on_thread) {
+        EngineThread::wait(kSlots - 1);
+        fill((slot + 1) % kSlots);
+    } else {
+        fill(slot);
+    }
+}
 
-constinit Word* trace_cursor = nullptr;
-constinit Word* trace_limit = nullptr;
+}  // namespace
 
 bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread) {
     engine_of_trace = &engine;
@@ -91,18 +108,25 @@ bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Re
     return started == want_thread;
 }
 
+void enter_code(ThreadId thread) {
+    running = thread;
+    VG_(set_shadow_regs_area)(thread, 1, 0, sizeof place, reinterpret_cast<UChar*>(&place));
+}
+
+void leave_code() {
+    cursor();
+    running = VG_INVALID_THREADID;
+}
+
 void pass_on_trace() {
-    pass_on_written();
-    if (on_thread) {
-        EngineThread::wait(kSlots - 1);
-        fill((slot + 1) % kSlots);
-    } else {
-        fill(slot);
-    }
+    const ThreadId thread = running;
+    leave_code();
+    make_room();
+    enter_code(thread);
 }
 
 void drain_trace() {
-    if (trace_cursor != begin) pass_on_written();
+    if (cursor() != begin) pass_on_written();
     if (on_thread) EngineThread::wait(0);
 }
 
@@ -126,11 +150,12 @@ void trace_in_child() {
 }
 
 void mark_trace(Marker marker, Word first, Word second, Word third) {
-    if (trace_cursor > trace_limit) pass_on_trace();
-    *trace_cursor++ = marker_word(marker);
-    *trace_cursor++ = first;
-    *trace_cursor++ = second;
-    *trace_cursor++ = third;
+    leave_code();
+    if (place.cursor > place.limit) make_room();
+    *place.cursor++ = marker_word(marker);
+    *place.cursor++ = first;
+    *place.cursor++ = second;
+    *place.cursor++ = third;
 }
 
 }  // namespace bd

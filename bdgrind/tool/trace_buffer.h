@@ -3,16 +3,23 @@
 // The buffer between instrumented code and the engine. Generated code knows two variables, the cursor and the limit:
 // it writes at the cursor and moves it, and calls pass_on_trace() at the start of a block if the cursor has passed the
 // limit. Behind the limit there is room for the longest record.
+//
+// While a thread's code runs, both variables are in its first shadow registers, next to its own, where a short
+// instruction reaches them. (--cache-sim=no: 0.95 of the time.)
 
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/trace.h"
+#include "tool/valgrind.h"
 
 namespace bd {
 
-extern Word* trace_cursor;
-extern Word* trace_limit;
+// Both variables, as they are in the shadow registers, from their beginning on.
+struct TracePlace {
+    Word* cursor;
+    Word* limit;
+};
 
 // No record may be longer, in words.
 inline constexpr std::size_t kMaxRecordWords = 8192;
@@ -25,8 +32,12 @@ class TraceRecorder;
 // not call anything of this file.
 bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread);
 
+// To be called when a thread's code begins to run, and when it no longer does.
+void enter_code(ThreadId thread);
+void leave_code();
+
 // Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
-// thread.
+// thread. Called by generated code.
 void pass_on_trace();
 
 // Waits until all records written so far have been replayed: the engine may be looked at then. May be called at any
@@ -42,7 +53,7 @@ void leave_thread();
 // In a forked child, whose parent had drained the trace: starts a new thread for the engine, if it had one.
 void trace_in_child();
 
-// Appends a marker record. Not to be called while a block is writing its record.
+// Appends a marker record. If code runs, it will not go on: the block that is writing its record is left.
 void mark_trace(Marker marker, Word first, Word second = 0, Word third = 0);
 
 }  // namespace bd
