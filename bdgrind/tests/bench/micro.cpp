@@ -176,7 +176,7 @@ void tree_nodes(benchmark::State& state) {
         NodeId node = root;
         for (NodeId& child : chain) {
             node = child = tree.acquire_child(node, arc);
-            tree.charge(node, [](Costs costs, std::uint64_t times) { costs[column(Event::kSpLoss1)] += times; });
+            tree.charge(node, [](Costs counts, std::uint64_t times) { counts[column(Event::kSpLoss1)] += times; });
         }
         for (auto child = chain.rbegin(); child != chain.rend(); ++child) tree.release(*child);
     }
