@@ -187,7 +187,9 @@ std::uint64_t BlockBuilder::hash() const {
     mix(hash, header_.address);
     mix(hash, header_.function->id);
     for (const Instruction& instruction : instructions_) mix(hash, instruction.offset * 65536u + instruction.line);
-    for (const Access& access : accesses_) mix(hash, (std::uint64_t{access.instruction} * 65536u + access.group) * 65536u + access.size);
+    for (const Access& access : accesses_) {
+        mix(hash, (std::uint64_t{access.instruction} * 65536u + access.group) * 65536u + access.size);
+    }
     for (const Exit& exit : exits_) mix(hash, std::uint64_t{exit.instructions} * 65536u + exit.accesses);
     return hash;
 }

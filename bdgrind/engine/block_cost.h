@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The counts of one block in one calling context: how often each exit was taken (once that is settled), from which what always happens
-// (instructions, reads, writes) follows when the profile is written; and, for the instructions that something
-// happened to, a cost vector.
+// The counts of one block in one calling context: how often each exit was taken (once that is settled), from which what
+// always happens (instructions, reads, writes) follows when the profile is written; and, for the instructions that
+// something happened to, a cost vector.
 
 #pragma once
 
@@ -69,9 +69,9 @@ public:
         return instruction(*site.from, site.from->block->exits()[site.exit].instructions - 1u);
     }
 
-    // Exits are counted where they are. Exit::taken has what is to be added for Exit::cost, of the context that the exit
-    // was taken in last; and while Exit::ready_in is that context, nothing else needs to be looked at to count it there.
-    // settle() does that for all exits; note_context() for one that will now be counted for `cost`.
+    // Exits are counted where they are. Exit::taken has what is to be added to Exit::cost, which is of the context that
+    // the exit was taken in last; and while Exit::ready_in is that context, nothing else needs to be looked at to count
+    // it there. settle() does the adding for all exits, note_context() for one that will now be counted for `cost`.
     void settle();
     void note_context(const Exit& exit, BlockCost& cost) {
         if (exit.cost != &cost) change_context(exit, cost);

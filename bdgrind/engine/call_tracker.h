@@ -56,8 +56,8 @@ public:
     // The same where it is not the guest who leaves them: no dumps are asked for. The execution is as new then.
     void abandon(Execution& execution);
 
-    // Adds to all open calls' arcs what has been counted since their entry, or since the last time. Until then, or until
-    // the calls are left, the running totals' events of these arcs say nothing.
+    // Adds to all open calls' arcs what has been counted since their entry, or since the last time. Until then, or
+    // until the calls are left, the running totals' events of these arcs say nothing.
     void settle(Execution& execution);
 
 private:

@@ -3,8 +3,8 @@
 // The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. MODEL.md sections 2
 // and 3 are the specification.
 //
-// It knows groups of accesses, but no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
-// when a line is loaded and handed back when the line is evicted.
+// It knows groups of accesses, but no calls and no events. Who is to be charged for a line is the sink's matter: an
+// opaque Owner, asked for when a line is loaded and handed back when the line is evicted.
 //
 //   struct Sink {
 //       Owner load();                     // a line is being loaded; called once per level that loads it

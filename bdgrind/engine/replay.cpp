@@ -66,15 +66,18 @@ public:
         return true;
     }
 
+    // To be stopped after so many words of the trace, and a record: the sums have 32 bits.
+    static constexpr std::ptrdiff_t kMostWords = 65536;
+
     // Whether what runs is counted where it runs.
     static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
 
 private:
-    // No batch is so long that a sum could overflow.
     using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
     static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
                   offsetof(Work, blocks) == 4 * kRunningEvents);
 
+    // Stands for a context that no exit is ready in.
     static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNoLine);
 
     Execution* execution_ = nullptr;
@@ -164,7 +167,7 @@ private:
 
     void fetch(const Exit& exit, Time* now);
     void data(const Exit& exit, const Word* addresses, Time* now);
-    bool count_slowly(const Exit& exit);
+    void run_slowly(const Exit& exit, const Word* addresses);
     void simulate_in_order(const Exit& exit, const Word* addresses);
     void data_from(const AccessGroup* first, std::size_t access, const Exit& exit, const Word* addresses);
     void data_alone(std::size_t index, const Word* base, bool may_hit = true);
@@ -260,6 +263,57 @@ void count_block(EngineState& state, const Exit& exit) {
     execution.running[2] += exit.writes;
 }
 
+// Follows the trace block by block. What a block did is simulated by way.run() where it is ready for the short way,
+// else by way.run_slowly(). In between the way may keep things in registers, too: it is told to start() and to stop().
+template <class Watch, class Way>
+[[gnu::always_inline]] inline std::size_t follow(EngineState& state, Watch& watch, Batch batch, Way way) {
+    const Word* at = batch.data();
+    const Word* const end = at + batch.size();
+    const auto words_done = [&] { return static_cast<std::size_t>(at - batch.data()); };
+    Course course;
+    course.start(state);
+    while (at < end) {
+        const Word* const pause = at + std::min(end - at, Course::kMostWords);
+        while (at < pause) {
+            const Exit& exit = exit_of(at[0]);
+            if constexpr (kWatches<Watch>) {
+                course.stop(state);
+                if (exit.block != nullptr) watch.before(*exit.block);
+            }
+            if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
+                course.stop(state);
+                way.stop();
+                if (exit.block == nullptr) {
+                    state.mark(static_cast<Marker>(exit.index), at + 1);
+                    at += kMarkerWords;
+                    if (!state.calls.requests().empty()) return words_done();
+                    course.start(state);
+                    continue;
+                }
+                if (!enter_block(state, *exit.block, at[1])) return words_done();
+                course.start(state);
+            }
+            course.run(exit, at[1]);
+            if (__builtin_expect(course.count(exit), 1)) {
+                way.run(exit, at + kHeaderWords);
+            } else {
+                way.stop();
+                count_block(state, exit);
+                way.run_slowly(exit, at + kHeaderWords);
+                way.start();
+            }
+            if constexpr (kWatches<Watch>) {
+                course.stop(state);
+                watch.after(exit);
+            }
+            at += kHeaderWords + exit.words;
+        }
+        course.stop(state);
+    }
+    way.stop();
+    return words_done();
+}
+
 // An access without an address: its guard was false but it has been counted with its exit, which is taken back; or it
 // is none.
 void see_no_access(EngineState& state, CostId cost, const Access& access) {
@@ -276,56 +330,24 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
     --state.current->running[event];
 }
 
-// The short way costs the host some 30 instructions a block and some 20 an access, and touches few lines of its cache.
+// The short way costs the host some 50 instructions a block and some 26 a group of accesses, and touches few lines of
+// its cache.
 template <bool kCommon, bool kUse, class Watch>
 std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
-    const Word* at = batch.data();
-    const Word* const end = batch_end_ = at + batch.size();
-    Course course;
-    course.start(state_);
-    Time now = caches_.time();
-    while (at < end) {
-        const Exit& exit = exit_of(at[0]);
-        if constexpr (kWatches<Watch>) {
-            course.stop(state_);
-            if (exit.block != nullptr) watch_.before(*exit.block);
+    struct Way {
+        [[gnu::always_inline]] void start() { now = replay.caches_.time(); }
+        [[gnu::always_inline]] void stop() { replay.caches_.set_time(now); }
+        [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
+            replay.fetch(exit, &now);
+            replay.data(exit, addresses, &now);
         }
-        if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
-            course.stop(state_);
-            caches_.set_time(now);
-            if (exit.block == nullptr) {
-                state_.mark(static_cast<Marker>(exit.index), at + 1);
-                at += kMarkerWords;
-                if (!state_.calls.requests().empty()) return static_cast<std::size_t>(at - batch.data());
-                course.start(state_);
-                continue;
-            }
-            if (!enter_block(state_, *exit.block, at[1])) return static_cast<std::size_t>(at - batch.data());
-            course.start(state_);
-        }
-        course.run(exit, at[1]);
-        if (__builtin_expect(course.count(exit), 1)) {
-            fetch(exit, &now);
-            data(exit, at + kHeaderWords, &now);
-        } else {
-            caches_.set_time(now);
-            if (count_slowly(exit)) {
-                now = caches_.time();
-                data(exit, at + kHeaderWords, &now);
-            } else {
-                simulate_in_order(exit, at + kHeaderWords);
-                now = caches_.time();
-            }
-        }
-        if constexpr (kWatches<Watch>) {
-            course.stop(state_);
-            watch_.after(exit);
-        }
-        at += kHeaderWords + exit.words;
-    }
-    course.stop(state_);
-    caches_.set_time(now);
-    return static_cast<std::size_t>(at - batch.data());
+        void run_slowly(const Exit& exit, const Word* addresses) { replay.run_slowly(exit, addresses); }
+
+        CacheReplay& replay;
+        Time now;
+    };
+    batch_end_ = batch.data() + batch.size();
+    return follow(state_, watch_, batch, Way{*this, caches_.time()});
 }
 
 // The instructions up to `exit`, all of whose lines are in I1.
@@ -380,24 +402,23 @@ template <bool kCommon, bool kUse, class Watch>
     }
 }
 
-// Counts the block that has run to `exit` and uses its instructions' lines, off the short way, and makes it ready for
-// that if it can be. False if a line is absent from I1: then no line is used.
+// The block that has run to `exit`, which it makes ready for the short way if it can be.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] bool CacheReplay<kCommon, kUse, Watch>::count_slowly(const Exit& exit) {
-    count_block(state_, exit);
-    const auto fetches = exit.block->fetches().first(exit.fetches);
-    for (const Fetch& each : fetches) {
-        if (each.place == Fetch::kNowhere) {
-            const std::uint32_t place = caches_.fetch_place(each.line);
-            if (place == caches_.kAbsent) return false;
-            fetches_.list(*exit.block, each, place);
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::run_slowly(const Exit& exit, const Word* addresses) {
+    for (const Fetch& each : exit.block->fetches().first(exit.fetches)) {
+        if (each.place != Fetch::kNowhere) continue;
+        const std::uint32_t place = caches_.fetch_place(each.line);
+        if (place == caches_.kAbsent) {
+            simulate_in_order(exit, addresses);
+            return;
         }
+        fetches_.list(*exit.block, each, place);
     }
     make_ready(exit);
     Time now = caches_.time();
     fetch(exit, &now);
+    data(exit, addresses, &now);
     caches_.set_time(now);
-    return true;
 }
 
 template <bool kCommon, bool kUse, class Watch>
@@ -542,42 +563,20 @@ void PlainReplay<Watch>::see_guarded(const Exit& exit, const Word* addresses) {
 
 template <class Watch>
 std::size_t PlainReplay<Watch>::run(Batch batch) {
-    const Word* at = batch.data();
-    const Word* const end = at + batch.size();
-    Course course;
-    course.start(state_);
-    while (at < end) {
-        const Exit& exit = exit_of(at[0]);
-        if constexpr (kWatches<Watch>) {
-            course.stop(state_);
-            if (exit.block != nullptr) watch_.before(*exit.block);
+    struct Way {
+        void start() {}
+        void stop() {}
+        [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
+            if (__builtin_expect(exit.may_skip_access, 0)) replay.see_guarded(exit, addresses);
         }
-        if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
-            course.stop(state_);
-            if (exit.block == nullptr) {
-                state_.mark(static_cast<Marker>(exit.index), at + 1);
-                at += kMarkerWords;
-                if (!state_.calls.requests().empty()) return static_cast<std::size_t>(at - batch.data());
-                course.start(state_);
-                continue;
-            }
-            if (!enter_block(state_, *exit.block, at[1])) return static_cast<std::size_t>(at - batch.data());
-            course.start(state_);
+        void run_slowly(const Exit& exit, const Word* addresses) {
+            if (Course::counts(*replay.state_.current)) exit.ready_in = replay.state_.current->context;
+            run(exit, addresses);
         }
-        course.run(exit, at[1]);
-        if (__builtin_expect(!course.count(exit), 0)) {
-            count_block(state_, exit);
-            if (Course::counts(*state_.current)) exit.ready_in = state_.current->context;
-        }
-        if (__builtin_expect(exit.may_skip_access, 0)) see_guarded(exit, at + kHeaderWords);
-        if constexpr (kWatches<Watch>) {
-            course.stop(state_);
-            watch_.after(exit);
-        }
-        at += kHeaderWords + exit.words;
-    }
-    course.stop(state_);
-    return static_cast<std::size_t>(at - batch.data());
+
+        PlainReplay& replay;
+    };
+    return follow(state_, watch_, batch, Way{*this});
 }
 
 template <class Watch>

@@ -35,10 +35,10 @@
 // A joined access lies at a fixed distance, a difference, from the latest access that is not joined.
 //
 // A record says where the block was left and, for each access up to there that is not joined, the address; 0 for a
-// guarded access that did not happen. Most of it is like last time, and only what differs is said (TraceExpectation): exit 0 stands for
-// the exit that followed the previous record's exit last time; the stack pointer is left out in the first form, where
-// it has changed as it did after that exit last time, and else is the difference to what was expected; an address is
-// the difference to that of the same access when it was last recorded (at first, to 0).
+// guarded access that did not happen. Most of it is like last time, and only what differs is said (TraceExpectation):
+// exit 0 stands for the exit that followed the previous record's exit last time; the stack pointer is left out in the
+// first form, where it has changed as it did after that exit last time, and else is the difference to what was
+// expected; an address is the difference to that of the same access when it was last recorded (at first, to 0).
 
 #pragma once
 

@@ -5,8 +5,8 @@
 // it matters: before one of them leaves I1, or is looked at.
 //
 // For that, each line in I1 has a list of the blocks that have been fetched from it since it was loaded. Fetch::place
-// says where in I1 the line is in whose list the fetch is. Once all fetches up to an exit are in lists, which means that
-// they hit, Exit::ready_in may say so, until one of the lines leaves I1.
+// says where in I1 the line is in whose list the fetch is. Once all fetches up to an exit are in lists, which means
+// that they hit, Exit::ready_in may say so, until one of the lines leaves I1.
 
 #pragma once
 

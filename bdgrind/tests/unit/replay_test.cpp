@@ -530,5 +530,19 @@ TEST_F(ReplayTest, EventsFollowTheConfiguration) {
     EXPECT_EQ(width(false, false), column(Event::kDw) + 1);
 }
 
+// Sums of what blocks do are kept short for a while; no batch may be too long for that.
+TEST_F(ReplayTest, ABatchMayBeOfAnyLength) {
+    constexpr std::uint32_t kLong = 60000;
+    constexpr std::uint64_t kTimes = 90000;
+    auto code = program_.code(f_, 0x10000);
+    for (std::uint32_t i = 0; i < kLong; ++i) code.op(1);
+    const Block& long_block = code.ends();
+    trace_.thread(1).run(main_calls_, 1000);
+    for (std::uint64_t i = 0; i < kTimes; ++i) trace_.run(long_block, 992);
+    replay({.caches = kTinyD1, .cache_sim = false});
+    EXPECT_EQ(below(main_, f_)["Ir"], kTimes * kLong);
+    EXPECT_GT(kTimes * kLong, std::uint64_t{1} << 32);
+}
+
 }  // namespace
 }  // namespace bd
