@@ -96,16 +96,16 @@ public:
             way = order[0];
         }
         const auto index = static_cast<std::uint32_t>(set * ways_ + way);
-        return {index, replace(index, line)};
+        return {index, replace(set, index, line)};
     }
 
     // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its set.
     // Returns what was there before; kNoLine: nothing.
-    LineNumber replace(std::uint32_t index, LineNumber line) {
+    LineNumber replace(std::uint32_t index, LineNumber line) { return replace(set_of(line), index, line); }
+    LineNumber replace(std::uint64_t set, std::uint32_t index, LineNumber line) {
         if (ways_ <= kFewWays) {
-            const std::uint64_t set = set_of(line);
             tags_[set].of_way[index - set * ways_] = short_tag(line);
-            has_long_tags_ |= !fits_short_tag(line);
+            if (__builtin_expect(!fits_short_tag(line), 0)) has_long_tags_ = true;
         }
         return line_of(std::exchange(lines_[index].tag, tag_of(line)));
     }

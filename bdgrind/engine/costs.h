@@ -42,7 +42,7 @@ public:
         return CostId{size_};
     }
 
-    Costs operator[](CostId id) {
+    [[gnu::always_inline]] Costs operator[](CostId id) {
         BD_DCHECK(id != kNoCost && index_of(id) <= size_);
         const std::uint32_t index = index_of(id);
         return {chunks_[index >> kChunkBits].get() + (index & kChunkMask) * width_, width_};

@@ -274,19 +274,21 @@ private:
         }
 
         // Puts `line`, which is not here, in the place of the least recently used one of its set.
-        typename FirstLines::Place insert(LineNumber line, Time now) {
+        struct Inserted {
+            std::uint32_t index;
+            LineNumber evicted;        // kNoLine: nothing
+            std::uint32_t next_to_go;  // from the set, if it is not used before
+        };
+        Inserted insert(LineNumber line, Time now) {
             const std::uint64_t set = lines.set_of(line);
             const bool is_next = lines.use_of(next[set].index).used == next[set].used;
             const std::uint32_t index = is_next ? next[set].index : find_oldest(set).index;
-            const LineNumber evicted = lines.replace(index, line);
+            const LineNumber evicted = lines.replace(set, index, line);
             lines.use_of(index).used = now;
             next[set] = find_oldest(set);
             hint(line, index);
-            return {index, evicted};
+            return {index, evicted, next[set].index};
         }
-
-        // What will go next from the set of `line` if it is not used before.
-        std::uint32_t next_to_go(LineNumber line) const { return next[lines.set_of(line)].index; }
 
         void hint(LineNumber line, std::uint32_t index) {
             hints[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
@@ -304,7 +306,7 @@ private:
         unsigned bits;
 
         // Where lines may be: the line found or loaded last of those that share a hint.
-        static constexpr std::size_t kHints = 1024;
+        static constexpr std::size_t kHints = 2048;
         std::array<std::uint16_t, kHints> hints{};
     };
 
@@ -341,7 +343,7 @@ private:
     Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = kUse ? sink_.load() : Owner{};
-        const auto [place, evicted] = cache.insert(line, ++clock_);
+        const auto [place, evicted, next_to_go] = cache.insert(line, ++clock_);
         if (evicted != kNoLine) retire_first(cache, place, evicted);
         if constexpr (kUse) {
             FirstUse& use = cache.lines.use_of(place);
@@ -349,7 +351,7 @@ private:
             use.accesses = 1;
             cache.loads[place] = {owner, 0};
             // What goes next from this set will be merged there.
-            __builtin_prefetch(&ll_.use_of(cache.loads[cache.next_to_go(line)].ll_index), 1);
+            __builtin_prefetch(&ll_.use_of(cache.loads[next_to_go].ll_index), 1);
         }
         if constexpr (kExtras) {
             if (extras_.write_back && &cache == &d1_) replace_in_first(place, evicted);
