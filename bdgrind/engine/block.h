@@ -206,7 +206,6 @@ public:
     // Of the groups those whose addresses are in the trace.
     std::size_t traced_count() const { return trace_all_ ? groups_.size() : guarded_; }
     bool traces(bool guarded) const { return trace_all_ || guarded; }
-    const Access& last_access() const { return accesses_.back(); }
     std::size_t instruction_count() const { return instructions_.size(); }
 
 private:

@@ -99,9 +99,8 @@ public:
         return {index, replace(set, index, line)};
     }
 
-    // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its set.
+    // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its `set`.
     // Returns what was there before; kNoLine: nothing.
-    LineNumber replace(std::uint32_t index, LineNumber line) { return replace(set_of(line), index, line); }
     LineNumber replace(std::uint64_t set, std::uint32_t index, LineNumber line) {
         if (ways_ <= kFewWays) {
             tags_[set].of_way[index - set * ways_] = short_tag(line);
