@@ -33,6 +33,8 @@ public:
         if (execution_ == nullptr) return;
         if (execution_->last_exit != nullptr) section_ = execution_->last_exit->section_left;
         counting_in_ = counts(*execution_) ? execution_->context : kNowhere;
+        lowest_ = execution_->stack.begin;
+        top_span_ = execution_->top_span;
     }
 
     [[gnu::always_inline]] void stop(EngineState& state) {
@@ -47,7 +49,7 @@ public:
 
     // Whether the block of `exit` is where the function goes on, and no call has been left.
     [[gnu::always_inline]] bool goes_on(const Exit& exit, Address stack_pointer) const {
-        return section_ == exit.section_entered && execution_->within_top(stack_pointer);
+        return section_ == exit.section_entered && stack_pointer - lowest_ <= top_span_;
     }
 
     [[gnu::always_inline]] void run(const Exit& exit, Address stack_pointer) {
@@ -60,10 +62,38 @@ public:
     [[gnu::always_inline]] bool count(const Exit& exit) {
         if (__builtin_expect(exit.ready_in != counting_in_, 0)) return false;
         ++exit.taken;
-        Sum work;
-        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
-        work_ += work;
+        work_ += sum_of(exit);
         return true;
+    }
+
+    // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or has guarded
+    // accesses; returns where that one is. In a loop without calls all is in registers, and where records have no
+    // addresses none waits for the length of the one before. (xz: 0.54 of the replay, join: 0.79.)
+    [[gnu::always_inline]] const Word* run_ahead(const Word* at, const Word* end) {
+        const Exit* last = last_;
+        std::uint32_t section = section_;
+        Address stack_pointer = stack_pointer_;
+        Sum work = work_;
+        while (at < end) {
+            const Exit& exit = exit_of(at[0]);
+            if (exit.section_entered != section || at[1] - lowest_ > top_span_ || exit.ready_in != counting_in_) break;
+            const Word* next = at + kHeaderWords;
+            if (__builtin_expect(exit.words != 0, 0)) {
+                if (exit.may_skip_access) break;
+                next += exit.words;
+            }
+            ++exit.taken;
+            work += sum_of(exit);
+            last = &exit;
+            section = exit.section_left;
+            stack_pointer = at[1];
+            at = next;
+        }
+        last_ = last;
+        section_ = section;
+        stack_pointer_ = stack_pointer;
+        work_ = work;
+        return at;
     }
 
     // To be stopped after so many words of the trace, and a record: the sums have 32 bits.
@@ -77,6 +107,12 @@ private:
     static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
                   offsetof(Work, blocks) == 4 * kRunningEvents);
 
+    static Sum sum_of(const Work& work) {
+        Sum sum;
+        __builtin_memcpy(&sum, &work, sizeof sum);
+        return sum;
+    }
+
     // Stands for a context that no exit is ready in.
     static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNoLine);
 
@@ -84,6 +120,8 @@ private:
     const Exit* last_ = nullptr;  // null: none has run since the start
     std::uint32_t section_ = kNoSection;  // the only one that the function goes on in
     Address stack_pointer_ = 0;
+    Address lowest_ = 0;
+    Address top_span_ = 0;
     const Context* counting_in_ = kNowhere;
     Sum work_{};
 };
@@ -275,6 +313,8 @@ template <class Watch, class Way>
     while (at < end) {
         const Word* const pause = at + std::min(end - at, Course::kMostWords);
         while (at < pause) {
+            at = way.run_ahead(course, at, pause);
+            if (at >= pause) break;
             const Exit& exit = exit_of(at[0]);
             if constexpr (kWatches<Watch>) {
                 course.stop(state);
@@ -335,6 +375,7 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
 template <bool kCommon, bool kUse, class Watch>
 std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
     struct Way {
+        const Word* run_ahead(Course&, const Word* at, const Word*) const { return at; }
         [[gnu::always_inline]] void start() { now = replay.caches_.time(); }
         [[gnu::always_inline]] void stop() { replay.caches_.set_time(now); }
         [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
@@ -566,6 +607,9 @@ std::size_t PlainReplay<Watch>::run(Batch batch) {
     struct Way {
         void start() {}
         void stop() {}
+        [[gnu::always_inline]] const Word* run_ahead(Course& course, const Word* at, const Word* end) const {
+            return kWatches<Watch> ? at : course.run_ahead(at, end);
+        }
         [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
             if (__builtin_expect(exit.may_skip_access, 0)) replay.see_guarded(exit, addresses);
         }
