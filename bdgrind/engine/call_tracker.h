@@ -67,6 +67,9 @@ private:
               Address return_address);
     ArcId open(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
                Address return_address);
+    void open_plain(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
+                    Address return_address);
+    void open_skipped(CallStack& stack, const CallSite& payer, Address stack_pointer, Address return_address);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
     }
