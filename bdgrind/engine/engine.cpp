@@ -210,7 +210,7 @@ std::size_t Engine::words_to_next_dump(Batch batch) const {
     while (words < batch.size() && blocks != 0) {
         const Exit& exit = exit_of(batch[words]);
         if (exit.block != nullptr) --blocks;
-        words += record_words(exit);
+        words += record_words(batch[words]);
     }
     return words;
 }

@@ -67,8 +67,8 @@ public:
     }
 
     // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or has guarded
-    // accesses; returns where that one is. In a loop without calls all is in registers, and where records have no
-    // addresses none waits for the length of the one before. (xz: 0.54 of the replay, join: 0.79.)
+    // accesses; returns where that one is. In a loop without calls all is in registers. (xz: 0.54 of the replay,
+    // join: 0.79.)
     [[gnu::always_inline]] const Word* run_ahead(const Word* at, const Word* end) {
         const Exit* last = last_;
         std::uint32_t section = section_;
@@ -77,17 +77,13 @@ public:
         while (at < end) {
             const Exit& exit = exit_of(at[0]);
             if (exit.section_entered != section || at[1] - lowest_ > top_span_ || exit.ready_in != counting_in_) break;
-            const Word* next = at + kHeaderWords;
-            if (__builtin_expect(exit.words != 0, 0)) {
-                if (exit.may_skip_access) break;
-                next += exit.words;
-            }
+            if (exit.may_skip_access) break;
             ++exit.taken;
             work += sum_of(exit);
             last = &exit;
             section = exit.section_left;
             stack_pointer = at[1];
-            at = next;
+            at += record_words(at[0]);
         }
         last_ = last;
         section_ = section;
@@ -346,7 +342,7 @@ template <class Watch, class Way>
                 course.stop(state);
                 watch.after(exit);
             }
-            at += kHeaderWords + exit.words;
+            at += record_words(at[0]);
         }
         course.stop(state);
     }

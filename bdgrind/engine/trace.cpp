@@ -8,6 +8,7 @@ namespace {
 consteval Exit marker(Marker marker) {
     Exit exit{};
     exit.section_entered = kNotEntered;
+    exit.words = kMarkerWords - kHeaderWords;
     exit.index = static_cast<std::uint16_t>(marker);
     return exit;
 }

@@ -106,7 +106,7 @@ void TraceReader::read_record(std::uint64_t code) {
     const KnownExit& known = exits_[number_of_exit];
     const Address stack_pointer = expectation_.stack_pointer() + (code % 2 == 0 ? 0 : difference());
     expectation_.see(static_cast<std::uint32_t>(number_of_exit), stack_pointer);
-    batch_.push_back(reinterpret_cast<Word>(known.exit));
+    batch_.push_back(first_word(*known.exit));
     batch_.push_back(stack_pointer);
     Address* const last = expectation_.addresses(known.first_group);
     for (std::size_t i = 0; i < known.exit->groups; ++i) {

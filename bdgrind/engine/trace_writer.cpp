@@ -38,7 +38,7 @@ void TraceWriter::write(Batch batch) {
             write_record(exit, at + 1);
         }
         ++records_;
-        at += record_words(exit);
+        at += record_words(at[0]);
     }
     flush();
 }

@@ -147,7 +147,7 @@ void SampleRun::step() {
 
 void SampleRun::execute(const Block& block, const Exit& exit, Address stack_pointer) {
     starts_.push_back(words_.size());
-    words_.push_back(reinterpret_cast<Word>(&exit));
+    words_.push_back(first_word(exit));
     words_.push_back(stack_pointer);
     for (const AccessGroup& group : block.groups().first(exit.groups)) {
         words_.push_back(address_of(block.accesses()[group.first], stack_pointer));

@@ -60,7 +60,6 @@ private:
     void add(IRStmt* statement) { addStmtToIRSB(out_, statement); }
     IRExpr* assign(IRType type, IRExpr* expression);
     IRExpr* constant(Word value);
-    IRExpr* address_of(const void* variable) { return constant(reinterpret_cast<Word>(variable)); }
     IRExpr* plus(IRExpr* base, Word offset);
     void store(IRExpr* address, IRExpr* value) { add(IRStmt_Store(endness_, address, value)); }
     // Of a variable of TracePlace, in the guest state.
@@ -189,7 +188,7 @@ void BlockInstrumenter::see_exit(const IRStmt& exit) {
 
 void BlockInstrumenter::set_exits(const Block& block) {
     for (std::size_t i = 0; i < exit_stores_.size(); ++i) {
-        exit_stores_[i]->Ist.Store.data = address_of(&block.exits()[i]);
+        exit_stores_[i]->Ist.Store.data = constant(first_word(block.exits()[i]));
     }
 }
 

@@ -138,7 +138,7 @@ void call_stack(benchmark::State& state, Simulated what) {
     const Block& returns = block(0x1004, false, JumpKind::kReturn);
     std::vector<Word> trace;
     const auto record = [&trace](const Block& executed, Address stack_pointer) {
-        trace.insert(trace.end(), {reinterpret_cast<Word>(&executed.exits()[0]), stack_pointer});
+        trace.insert(trace.end(), {first_word(executed.exits()[0]), stack_pointer});
     };
     constexpr Address kStack = 0x7fff0000;
     trace.insert(trace.end(), {marker_word(Marker::kThread), 1, 0, 0});

@@ -118,7 +118,7 @@ public:
                   const std::vector<Word>& addresses) {
         EXPECT_EQ(addresses.size(), block.exits()[exit].groups) << "a test's own mistake";
         starts_.push_back(words_.size());
-        words_.push_back(reinterpret_cast<Word>(&block.exits()[exit]));
+        words_.push_back(first_word(block.exits()[exit]));
         words_.push_back(stack_pointer);
         words_.insert(words_.end(), addresses.begin(), addresses.end());
         return *this;

@@ -91,10 +91,10 @@ void expect_same_trace(Batch a, Batch b) {
             expect_same_block(*exit.block, *other.block);
             if (testing::Test::HasFailure()) return;
         }
-        for (std::size_t i = 1; i < record_words(exit); ++i) {
+        for (std::size_t i = 1; i < record_words(a[at]); ++i) {
             ASSERT_EQ(a[at + i], b[at + i]) << "word " << i << " of the record at " << at;
         }
-        at += record_words(exit);
+        at += record_words(a[at]);
     }
 }
 

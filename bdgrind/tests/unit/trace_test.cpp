@@ -14,7 +14,7 @@ TEST(TraceFormat, MarkersAreExitsOfNoBlock) {
         const Exit& exit = exit_of(marker_word(static_cast<Marker>(i)));
         EXPECT_EQ(exit.block, nullptr);
         EXPECT_EQ(exit.index, i);
-        EXPECT_EQ(record_words(exit), kMarkerWords);
+        EXPECT_EQ(record_words(marker_word(static_cast<Marker>(i))), kMarkerWords);
     }
 }
 
@@ -29,7 +29,7 @@ TEST(TraceFormat, ABlockRecordHasOneWordPerAccessUpToItsExit) {
                              .may_read(64)
                              .ends();
     const auto words = [&](std::size_t exit) {
-        return record_words(exit_of(reinterpret_cast<Word>(&block.exits()[exit])));
+        return record_words(first_word(block.exits()[exit]));
     };
     EXPECT_EQ(words(0), kHeaderWords + 1);
     EXPECT_EQ(words(1), kHeaderWords + 3);
