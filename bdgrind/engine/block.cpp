@@ -28,6 +28,8 @@ const T* place(std::byte*& to, const std::vector<T>& from) {
     return placed;
 }
 
+constexpr std::size_t kExitAlignment = 64;
+
 void mix(std::uint64_t& hash, std::uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
@@ -204,7 +206,7 @@ const Block& BlockTable::add(BlockBuilder& builder) {
 
     builder.cut_fetches(line_bits_);
     static_assert(sizeof(Block) % 8 == 0);
-    const std::size_t bytes = sizeof(Block) + builder.exits_.size() * sizeof(Exit) +
+    const std::size_t bytes = sizeof(Block) + kExitAlignment + builder.exits_.size() * sizeof(Exit) +
                               builder.instructions_.size() * sizeof(Instruction) +
                               builder.accesses_.size() * sizeof(Access) +
                               builder.groups_.size() * sizeof(AccessGroup) + builder.fetches_.size() * sizeof(Fetch);
@@ -217,6 +219,7 @@ const Block& BlockTable::add(BlockBuilder& builder) {
     block->group_count = narrow(builder.groups_.size());
     block->fetch_count = narrow(builder.fetches_.size());
     memory += sizeof(Block);
+    memory += -reinterpret_cast<std::uintptr_t>(memory) % kExitAlignment;
     std::byte* const exits = memory;
     memory += builder.exits_.size() * sizeof(Exit);
     block->instructions_ = place(memory, builder.instructions_);

@@ -11,9 +11,11 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -105,7 +107,8 @@ struct Work {
     std::uint32_t blocks = 0;
 };
 
-// One way out of a block. Its address is the first word of a trace record. What every record needs comes first.
+// One way out of a block. Its address is the first word of a trace record. What every record needs comes first, in one
+// line of the host's cache.
 struct Exit : Work {
     // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
     // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
@@ -119,24 +122,31 @@ struct Exit : Work {
     bool may_skip_access = false;   // one of the accesses is guarded
     const AccessGroup* first_group = nullptr;  // the block's
 
-    // The engine's notes. See BlockCosts:
+    // The engine's notes. See BlockCosts and UncreditedFetches:
     mutable const Context* ready_in = nullptr;
     mutable std::uint64_t taken = 0;
-    // See UncreditedFetches:
-    mutable std::uint64_t uncredited = 0;
     mutable std::uint32_t first_place = 0;
     mutable std::uint32_t last_place = 0;
 
-    mutable BlockCost* cost = nullptr;  // BlockCosts'
-    const Block* block = nullptr;       // null in a marker, see trace.h
-    Address return_address = 0;         // the instruction behind the last one; only of use to calls
+    mutable std::uint64_t uncredited = 0;  // times, less `taken`
+    mutable BlockCost* cost = nullptr;
+    const Block* block = nullptr;  // null in a marker, see trace.h
+    Address return_address = 0;    // the instruction behind the last one; only of use to calls
     std::uint16_t index = 0;
     std::uint16_t accesses = 0;  // up to here
     JumpKind jump = JumpKind::kJump;
     Branch branch = Branch::kNone;
+    std::uint64_t unused[3] = {};  // two lines of the host's cache
+
+    // Hands over what has been counted.
+    std::uint64_t take_taken() const {
+        uncredited += taken;
+        return std::exchange(taken, 0);
+    }
 
     Address branch_address() const;  // of the last instruction
 };
+static_assert(sizeof(void*) == 4 || sizeof(Exit) == 128);
 
 // The kinds of sections of one object are numbered within this many.
 inline constexpr std::uint32_t kSectionsPerObject = 16;

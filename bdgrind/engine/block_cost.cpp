@@ -61,7 +61,7 @@ BlockCost* BlockCosts::make(const Block& block, const Context& context) {
 }
 
 void BlockCosts::change_context(const Exit& exit, BlockCost& cost) {
-    if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
+    if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += exit.take_taken();
     exit.cost = &cost;
     exit.ready_in = nullptr;
 }
@@ -69,7 +69,7 @@ void BlockCosts::change_context(const Exit& exit, BlockCost& cost) {
 void BlockCosts::settle() {
     for (BlockCost* cost : all_) {
         for (const Exit& exit : cost->block->exits()) {
-            if (exit.cost == cost) cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
+            if (exit.cost == cost) cost->exits[exit.index].taken += exit.take_taken();
         }
     }
 }
@@ -89,6 +89,7 @@ BlockCosts::~BlockCosts() {
             exit.ready_in = nullptr;
             exit.cost = nullptr;
             exit.taken = 0;
+            exit.uncredited = 0;
         }
         ::operator delete(cost);
     }

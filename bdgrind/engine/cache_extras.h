@@ -23,23 +23,20 @@ struct CacheExtras {
     CacheExtras(const CacheGeometries& caches, CacheExtrasConfig config)
         : write_back(config.write_back),
           prefetch(config.prefetch),
-          first_dirty(write_back ? caches.d1.lines() : 0),
           last_dirty(write_back ? caches.ll.lines() : 0),
           streams(caches.ll.line_bits()) {}
 
     void clear() {
-        for (ZeroedArray<bool>* lines : {&first_dirty, &last_dirty}) std::fill(lines->begin(), lines->end(), false);
+        std::fill(last_dirty.begin(), last_dirty.end(), false);
         streams.clear();
     }
 
     const bool write_back;
     const bool prefetch;
-    // Of the lines in D1 and LL, by their index: whether they were written to, which memory does not know yet.
-    ZeroedArray<bool> first_dirty;
+    // Of the lines in LL, by their index: whether they were written to, which memory does not know yet.
     ZeroedArray<bool> last_dirty;
     StreamPrefetcher streams;
 
-    bool writes = false;           // the access that is going on is a write
     bool drove_out_dirty = false;  // the line that came into LL last
 };
 

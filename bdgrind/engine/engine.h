@@ -146,7 +146,8 @@ public:
     // and what is to be charged for the lines that it has loaded, is its matter.
     void start_in_child(std::uint32_t thread);
 
-    // The end: evicts all lines and leaves all calls. To be called once; no replay after it.
+    // The end: evicts all lines and leaves all calls. To be called once, when all of the last batch has been processed;
+    // no replay after it.
     void finish();
 
     const EngineConfig& config() const { return state_.config; }

@@ -3,8 +3,8 @@
 // The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. MODEL.md sections 2
 // and 3 are the specification.
 //
-// It knows groups of accesses, but no calls and no events. Who is to be charged for a line is the sink's matter: an
-// opaque Owner, asked for when a line is loaded and handed back when the line is evicted.
+// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
+// when a line is loaded and handed back when the line is evicted.
 //
 //   struct Sink {
 //       Owner load();                     // a line is being loaded; called once per level that loads it
@@ -13,20 +13,19 @@
 //       void forget_fetches(std::uint32_t place);  // the same, and it leaves I1
 //   };
 //
-// Hits on lines that were found before are inline; all else is out of line.
+// D1 is ahead of the others, see DataCache. The replay tells when it has got to a miss there.
 
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
-#include "engine/block.h"
-#include "engine/byte_mask.h"
 #include "engine/cache_extras.h"
 #include "engine/cache_lines.h"
+#include "engine/data_cache.h"
+#include "engine/first_level.h"
 #include "engine/geometry.h"
 #include "engine/types.h"
 
@@ -58,10 +57,15 @@ inline bool is_common(const CacheGeometries& caches) {
 template <bool kCommon, bool kUse, class Sink, bool kExtras = false>
 class Hierarchy {
 public:
+    using Data = DataCache<kCommon, kUse, kExtras>;
+    using DataMiss = typename Data::Miss;
+
     Hierarchy(const CacheGeometries& caches, Sink& sink, CacheExtrasConfig extras = {})
         : sink_(sink),
           i1_(caches.i1),
-          d1_(caches.d1),
+          fetched_(kUse ? caches.i1.lines() : 0),
+          d1_(caches.d1, chunk_words(caches), extras.write_back),
+          d1_lines_(caches.d1),
           ll_(caches.ll),
           ll_bits_(caches.ll.line_bits()),
           extras_(caches, extras) {
@@ -69,64 +73,68 @@ public:
         BD_CHECK(kExtras || (!extras.write_back && !extras.prefetch));
     }
 
-    // Who was used least recently is told by the time of the latest use: nearly all accesses hit, and only a miss asks.
-    // The short ways are told what time it is, as whoever takes them many times keeps it in a register; all others look
-    // at the clock, and each use moves it on.
-    using Time = std::uint64_t;
-    Time time() const { return clock_; }
-    void set_time(Time time) { clock_ = time; }
+    // D1 itself. The misses of each chunk are to be passed to load_data() one after the other, when the replay gets
+    // there. In between, set_position() tells where it is when something else happens.
+    Data& data() { return d1_; }
+    void set_chunk(const typename Data::Chunk& chunk) { chunk_ = &chunk; }
+    void set_position(const DataPosition& position) { position_ = position; }
 
-    // A group of accesses, the first one at `address`. The short way: it does nothing but return false unless they
-    // stay within a line that is where lines like it were last.
-    [[gnu::always_inline]] bool data_hit(Address address, const AccessGroup& group, Time now) {
-        return d1_.hit(address - group.before, group, now);
+    Outcome load_data(const DataMiss& miss) {
+        // What misses has been accessed already.
+        position_ = miss.at;
+        ++position_.address;
+        const Owner owner = owner_of_load();
+        const LineNumber line = d1_.line_of(miss.at.address);
+        const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.place, line);
+        Load& load = d1_lines_.use_of(miss.place);
+        if (evicted != kNoLine) retire_data(evicted, miss.evicted, load);
+        return load_from_last(miss.at.address, miss.bytes, owner, &load);
     }
 
-    // The same for one access.
-    bool data_hit(Address address, std::uint32_t size) {
-        if (!d1_.hit(address, AccessGroup::of(size), clock_ + 1)) return false;
-        ++clock_;
-        return true;
+    // Lets the host fetch what load_data() will need for a later miss, in two steps.
+    [[gnu::always_inline]] void expect(const DataMiss& miss) const {
+        ll_.prefetch_set(LineNumber{miss.at.address >> ll_bits()});
     }
-
-    // One data access; `size` >= 1, and it may cover any number of lines.
-    Outcome data(Address address, std::uint32_t size) {
-        const LineNumber line{address >> d1_.line_bits()};
-        const auto offset = static_cast<std::uint32_t>(address) & (d1_.line_bytes() - 1);
-        if (offset + std::uint64_t{size} > d1_.line_bytes()) return access(d1_, address, size);
-        const std::uint32_t index = d1_.find(line);
-        if (index == FirstLines::kAbsent) return load(d1_, line, offset, size);
-        d1_.count(index, offset, size, ++clock_);
-        return Outcome::kHit;
-    }
-
-    // The same for a write, where dirty lines matter; there is no short way then.
-    Outcome write(Address address, std::uint32_t size) {
-        static_assert(kExtras);
-        extras_.writes = true;
-        const Outcome outcome = access(d1_, address, size);
-        extras_.writes = false;
-        return outcome;
+    [[gnu::always_inline]] void expect_soon(const DataMiss& miss) {
+        if (miss.place == DataMiss::kNoAccess) return;  // it has no line to be read
+        ll_.prefetch_line(LineNumber{miss.at.address >> ll_bits()});
+        if constexpr (kUse) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.place).ll_index), 1);
     }
 
     // One instruction fetch.
-    Outcome fetch(Address address, std::uint32_t size) { return access(i1_, address, size); }
+    Outcome fetch(Address address, std::uint32_t size) {
+        Outcome outcome = Outcome::kHit;
+        i1_.for_each_part(address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
+            Use use{};
+            use.touch(Mask::range(offset, bytes), 1);
+            const std::uint32_t place = i1_.find(line);
+            if (place == kAbsent) {
+                outcome = std::max(outcome, load_fetched(line, offset, bytes, use));
+            } else {
+                use_fetched(place);
+                i1_.use_of(place).add(use);
+            }
+        });
+        return outcome;
+    }
 
     // Fetches of a whole run of instructions whose lines are all in I1 come in two steps: first the lines are used,
-    // each at its place; later, at the latest when the sink is asked for it, they get their credit.
+    // each at its place; later, at the latest when the sink is asked for it, they get their credit. Who uses many keeps
+    // the time in a register: each use moves it on by one.
+    using Time = std::uint64_t;
+    Time time() const { return clock_; }
+    void set_time(Time time) { clock_ = time; }
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
     std::uint32_t fetch_place(LineNumber line) { return i1_.find(line); }  // kAbsent: not in I1
-    std::uint32_t fetch_places() const { return i1_.lines.size(); }
+    std::uint32_t fetch_places() const { return i1_.size(); }
     void use_fetched(std::uint32_t place) { use_fetched(place, ++clock_); }
-    void use_fetched(std::uint32_t place, Time now) { i1_.lines.use_of(place).used = now; }
+    void use_fetched(std::uint32_t place, Time now) { i1_.time_of(place) = now; }
     void credit_fetch(std::uint32_t place, unsigned first_byte, unsigned size, std::uint64_t count) {
-        FirstUse& use = i1_.lines.use_of(place);
-        use.bytes |= Mask::range(first_byte, size);
-        use.accesses += count;
+        i1_.use_of(place).touch(Mask::range(first_byte, size), count);
     }
     // The credit of one instruction.
     void credit_fetched(Address address, std::uint32_t size) {
-        for_each_part(i1_, address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
+        i1_.for_each_part(address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
             credit_fetch(fetch_place(line), offset, bytes, 1);
         });
     }
@@ -138,35 +146,25 @@ public:
         if constexpr (kExtras) {
             if (extras_.prefetch) return false;
         }
-        return kCommon && lines <= i1_.lines.ways() && ll_.sets() > 1;
+        return kCommon && lines <= i1_.ways() && ll_.sets() > 1;
     }
     Outcome load_fetched(LineNumber line, std::uint32_t* place) {
-        const Outcome outcome = load(i1_, line, 0, i1_.line_bytes());
+        const Outcome outcome = load_fetched(line, 0, i1_.line_bytes(), {});
         *place = fetch_place(line);
-        if constexpr (kUse) {
-            FirstUse& use = i1_.lines.use_of(*place);
-            use.bytes = {};
-            use.accesses = 0;
-        }
         return outcome;
-    }
-
-    // Data misses are likely here, first at `soon`, then at `later`: lets the host fetch what they will need. Any
-    // value will do.
-    [[gnu::always_inline]] void expect_misses(Address soon, Address later) const {
-        ll_.prefetch_set(LineNumber{later >> ll_bits()});
-        ll_.prefetch_line(LineNumber{soon >> ll_bits()});
     }
 
     // Empties all caches as if every line were evicted: I1, D1, then LL.
     void flush() {
-        for (FirstLevel* cache : {&i1_, &d1_}) {
-            for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
-                if (cache->lines[index] == kNoLine) continue;
-                retire_first(*cache, index, cache->lines[index]);
-                cache->lines.clear(index);
-            }
+        for (std::uint32_t place = 0; place < i1_.size(); ++place) {
+            if (i1_[place] == kNoLine) continue;
+            retire_fetched(i1_[place], place);
+            i1_.clear(place);
         }
+        d1_.flush([this](std::uint32_t place, const DataUse& use) {
+            retire_data(d1_lines_[place], use, d1_lines_.use_of(place));
+            d1_lines_.clear(place);
+        });
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
             if constexpr (kUse) retire_last(ll_.use_of(index));
@@ -178,10 +176,11 @@ public:
     // All lines stay, but nobody is charged for them any more.
     void disown() {
         if constexpr (kUse) {
-            for (FirstLevel* cache : {&i1_, &d1_}) {
-                for (std::uint32_t index = 0; index < cache->lines.size(); ++index) {
-                    if (cache->lines[index] != kNoLine) sink_.disown(&cache->loads[index].owner);
-                }
+            for (std::uint32_t place = 0; place < i1_.size(); ++place) {
+                if (i1_[place] != kNoLine) sink_.disown(&fetched_[place].owner);
+            }
+            for (std::uint32_t place = 0; place < d1_lines_.size(); ++place) {
+                if (d1_lines_[place] != kNoLine) sink_.disown(&d1_lines_.use_of(place).owner);
             }
             for (std::uint32_t index = 0; index < ll_.size(); ++index) {
                 if (ll_[index] != kNoLine) sink_.disown(&ll_.use_of(index).owner);
@@ -190,178 +189,58 @@ public:
     }
 
 private:
-    using Mask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
+    using Mask = LineMask<kCommon>;
+    using Use = LineUse<kCommon, kUse>;
+    using DataUse = typename Data::Use;
 
     struct NoUse {};
-    struct Use {
-        Mask bytes{};
-        std::uint64_t accesses = 0;
-    };
-    struct FirstUse : std::conditional_t<kUse, Use, NoUse> {
-        Time used;
-    };
-    struct LastUse : Use {
+    struct OwnedUse : Use {
         Owner owner{};
     };
+    using LastLines = CacheLines<std::conditional_t<kUse, OwnedUse, NoUse>>;
+    using LastUse = OwnedUse;
 
-    using FirstLines = CacheLines<FirstUse>;
-    using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
-
-    // I1 or D1.
-    struct FirstLevel {
-        explicit FirstLevel(const CacheGeometry& geometry)
-            : lines(geometry), next(geometry.sets()), loads(kUse ? geometry.lines() : 0), bits(geometry.line_bits()) {
-            for (std::uint32_t set = 0; set < next.size(); ++set) next[set].index = set * lines.ways();
-        }
-
-        unsigned line_bits() const { return kCommon ? 6 : bits; }
-        unsigned line_bytes() const { return 1u << line_bits(); }
-
-        // One access.
-        void count(std::uint32_t index, unsigned offset, unsigned bytes, Time now) {
-            FirstUse& use = lines.use_of(index);
-            use.used = now;
-            if constexpr (kUse) {
-                use.bytes |= Mask::range(offset, bytes);
-                ++use.accesses;
-            }
-        }
-
-        // Counts a group of accesses if it stays within a line that is where lines like it were last. `address`: the
-        // lowest one.
-        [[gnu::always_inline]] bool hit(Address address, const AccessGroup& group, Time now) {
-            const LineNumber line{address >> line_bits()};
-            const auto offset = static_cast<std::uint32_t>(address) & (line_bytes() - 1);
-            if (__builtin_expect(offset + std::uint64_t{group.span} > line_bytes(), 0)) return false;
-            if (!kCommon && group.span > 64) return false;  // it has no mask
-            const std::uint32_t index = hints[static_cast<std::uint64_t>(line) % kHints];
-            if (__builtin_expect(!lines.has(index, line), 0)) return false;
-            FirstUse& use = lines.use_of(index);
-            use.used = now;
-            if constexpr (kUse) {
-                use.bytes |= Mask::of(group.bytes, offset, group.span);
-                use.accesses += group.accesses;
-            }
-            return true;
-        }
-
-        // FirstLines::kAbsent if it is not here.
-        std::uint32_t find(LineNumber line) {
-            const std::uint32_t index = lines.find(line);
-            if (index != FirstLines::kAbsent) hint(line, index);
-            return index;
-        }
-
-        // The least recently used line of a set.
-        struct Oldest {
-            std::uint32_t index = 0;
-            Time used = 0;
-        };
-        Oldest find_oldest(std::uint64_t set) {
-            const auto first = static_cast<std::uint32_t>(set * lines.ways());
-            return lines.ways() == 8 ? oldest_of(first, 8) : oldest_of(first, lines.ways());
-        }
-        [[gnu::always_inline]] Oldest oldest_of(std::uint32_t first, std::uint32_t count) {
-            Oldest oldest{first, lines.use_of(first).used};
-#pragma GCC unroll 8
-            for (std::uint32_t index = first + 1; index < first + count; ++index) {
-                const Time used = lines.use_of(index).used;
-                const bool is_older = used < oldest.used;
-                oldest.index = is_older ? index : oldest.index;
-                oldest.used = is_older ? used : oldest.used;
-            }
-            return oldest;
-        }
-
-        // Puts `line`, which is not here, in the place of the least recently used one of its set.
-        struct Inserted {
-            std::uint32_t index;
-            LineNumber evicted;        // kNoLine: nothing
-            std::uint32_t next_to_go;  // from the set, if it is not used before
-        };
-        Inserted insert(LineNumber line, Time now) {
-            const std::uint64_t set = lines.set_of(line);
-            const bool is_next = lines.use_of(next[set].index).used == next[set].used;
-            const std::uint32_t index = is_next ? next[set].index : find_oldest(set).index;
-            const LineNumber evicted = lines.replace(set, index, line);
-            lines.use_of(index).used = now;
-            next[set] = find_oldest(set);
-            hint(line, index);
-            return {index, evicted, next[set].index};
-        }
-
-        void hint(LineNumber line, std::uint32_t index) {
-            hints[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
-        }
-
-        // Why a line is here, and where LL held it when it was loaded.
-        struct Load {
-            Owner owner;
-            std::uint32_t ll_index = 0;
-        };
-
-        FirstLines lines;
-        std::vector<Oldest> next;  // by set: the oldest at the latest miss, and still if it has not been used
-        std::vector<Load> loads;   // by index
-        unsigned bits;
-
-        // Where lines may be: the line found or loaded last of those that share a hint.
-        static constexpr std::size_t kHints = 2048;
-        std::array<std::uint16_t, kHints> hints{};
+    // Why a line is in I1 or D1, and where LL held it when it was loaded.
+    struct Load {
+        Owner owner;
+        std::uint32_t ll_index = 0;
     };
 
-    [[gnu::noinline]] Outcome access(FirstLevel& cache, Address address, std::uint32_t size) {
-        Outcome outcome = Outcome::kHit;
-        for_each_part(cache, address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
-            const std::uint32_t index = cache.find(line);
-            if (index == FirstLines::kAbsent) {
-                outcome = std::max(outcome, load(cache, line, offset, bytes));
-                return;
-            }
-            cache.count(index, offset, bytes, ++clock_);
-            if constexpr (kExtras) {
-                if (extras_.writes) extras_.first_dirty[index] = true;
-            }
-        });
+    // A chunk is as long as pays off, but short where D1 is asked often for how lines have been used: LL evicts lines
+    // that are in D1 if it is small.
+    static std::size_t chunk_words(const CacheGeometries& caches) {
+        return std::clamp<std::size_t>(caches.ll.lines() / 16, 512, 8192);
+    }
+
+    Owner owner_of_load() {
+        if constexpr (kUse) return sink_.load();
+        return {};
+    }
+
+    Outcome load_fetched(LineNumber line, unsigned offset, unsigned size, const Use& use) {
+        // Before anything is evicted, so that a tree node in use is not dropped and made anew.
+        const Owner owner = owner_of_load();
+        const std::uint32_t place = i1_.place_for(line);
+        const LineNumber evicted = i1_.replace(place, line, ++clock_);
+        if (evicted != kNoLine) retire_fetched(evicted, place);
+        i1_.use_of(place) = use;
+        Load load;
+        const Address address = (static_cast<Address>(line) << i1_.line_bits()) + offset;
+        const Outcome outcome = load_from_last(address, size, owner, &load);
+        if constexpr (kUse) {
+            fetched_[place] = load;
+            // What goes next from this set will be merged there.
+            __builtin_prefetch(&ll_.use_of(fetched_[i1_.next_to_go(line)].ll_index), 1);
+        }
         return outcome;
     }
 
-    // Cuts an access at the line borders of `cache`: calls function(line, offset in the line, bytes) in order.
-    template <class Function>
-    static void for_each_part(const FirstLevel& cache, Address address, std::uint32_t size, Function function) {
-        for (const Address end = address + size; address < end;) {
-            const auto offset = static_cast<unsigned>(address & (cache.line_bytes() - 1));
-            const auto bytes = static_cast<unsigned>(std::min<Address>(cache.line_bytes() - offset, end - address));
-            function(LineNumber{address >> cache.line_bits()}, offset, bytes);
-            address += bytes;
-        }
-    }
-
-    // Brings an absent line into I1 or D1, because of an access to `size` bytes at `offset` within it. The access
-    // counts before LL is looked at: where LL lines are shorter, the second may drive out the first, which has seen
-    // it, too.
-    Outcome load(FirstLevel& cache, LineNumber line, unsigned offset, unsigned size) {
-        // Before anything is evicted, so that a tree node in use is not dropped and made anew.
-        const Owner owner = kUse ? sink_.load() : Owner{};
-        const auto [place, evicted, next_to_go] = cache.insert(line, ++clock_);
-        if (evicted != kNoLine) retire_first(cache, place, evicted);
-        if constexpr (kUse) {
-            FirstUse& use = cache.lines.use_of(place);
-            use.bytes = Mask::range(offset, size);
-            use.accesses = 1;
-            cache.loads[place] = {owner, 0};
-            // What goes next from this set will be merged there.
-            __builtin_prefetch(&ll_.use_of(cache.loads[next_to_go].ll_index), 1);
-        }
-        if constexpr (kExtras) {
-            if (extras_.write_back && &cache == &d1_) replace_in_first(place, evicted);
-        }
-        // Only the accessed bytes are looked for: where LL lines are shorter, the rest is not asked for.
+    // What I1 or D1 misses is looked for in LL: only the accessed bytes, as the rest is not asked for where LL lines
+    // are shorter. All of them have seen the access then, also where the second line drives out the first.
+    Outcome load_from_last(Address address, std::uint32_t size, Owner owner, Load* load) {
         Outcome outcome = Outcome::kFirstMiss;
-        const Address address = (static_cast<Address>(line) << cache.line_bits()) + offset;
-        const Address first = kCommon ? static_cast<Address>(line) : address >> ll_bits();
-        const Address last = kCommon ? first : (address + size - 1) >> ll_bits();
-        for (Address number = first; number <= last; ++number) {
+        const Address last = (address + size - 1) >> ll_bits();
+        for (Address number = address >> ll_bits(); number <= last; ++number) {
             if constexpr (kExtras) {
                 if (extras_.prefetch) prefetch(LineNumber{number});
             }
@@ -374,19 +253,19 @@ private:
                 }
                 outcome = std::max(outcome, missed);
             }
-            if constexpr (kUse) cache.loads[place].ll_index = index;
+            *load = {owner, index};
+            if (kCommon) break;
         }
         return outcome;
     }
 
     std::uint32_t load_last(LineNumber line) {
-        const Owner owner = kUse ? sink_.load() : Owner{};
+        const Owner owner = owner_of_load();
         const auto place = ll_.insert(line);
         if constexpr (kUse) {
             LastUse& use = ll_.use_of(place.index);
             if (place.evicted != kNoLine) {
-                take_over(i1_, place.evicted, use);
-                take_over(d1_, place.evicted, use);
+                take_over(place.evicted, use);
                 retire_last(use);
             }
             use = LastUse{{}, owner};
@@ -404,101 +283,113 @@ private:
         if (line != kNoLine && ll_.use(line) == LastLines::kAbsent) load_last(line);
     }
 
-    // The place of D1 has got a new line instead of `evicted`, which is written back to LL as a whole, as far as it is
-    // still there. (Where it is not, memory gets it, which costs no miss.)
-    void replace_in_first(std::uint32_t place, LineNumber evicted) {
-        if (extras_.first_dirty[place]) {
-            for_each_last_line(d1_, evicted, [this](LineNumber line) {
-                const std::uint32_t index = ll_.find(line);
-                if (index != LastLines::kAbsent) extras_.last_dirty[index] = true;
-            });
-        }
-        extras_.first_dirty[place] = extras_.writes;
-    }
-
-    // The same in LL. What a copy in D1 has gathered belongs to the line, as its use does.
-    void replace_in_last(std::uint32_t place, LineNumber evicted) {
-        bool& dirty = extras_.last_dirty[place];
-        extras_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
-        dirty = false;
-    }
-
-    bool has_dirty_copy(LineNumber last) const {
-        const Address start = static_cast<Address>(last) << ll_bits();
-        const Address end = start + (Address{1} << ll_bits());
-        for (Address at = start; at < end; at += d1_.line_bytes()) {
-            const std::uint32_t index = d1_.lines.find(LineNumber{at >> d1_.line_bits()});
-            if (index != FirstLines::kAbsent && extras_.first_dirty[index]) return true;
-        }
-        return false;
-    }
-
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
-    void retire_first(FirstLevel& cache, std::uint32_t place, LineNumber line) {
-        if (&cache == &i1_) sink_.forget_fetches(place);
-        if constexpr (kUse) {
-            const FirstUse& use = cache.lines.use_of(place);
-            sink_.evict(Level::kFirst, cache.loads[place].owner, use.accesses, use.bytes.count(), cache.line_bytes());
-            for_each_last_line(cache, line, [&](LineNumber last) {
-                std::uint32_t index = cache.loads[place].ll_index;
-                if (ll_[index] != last) index = ll_.find(last);
-                if (index != LastLines::kAbsent) merge(cache, line, use, last, ll_.use_of(index));
-            });
+    void retire_fetched(LineNumber line, std::uint32_t place) {
+        sink_.forget_fetches(place);
+        if constexpr (kUse) retire_first(i1_.line_bits(), line, i1_.use_of(place), fetched_[place]);
+    }
+    void retire_data(LineNumber line, const DataUse& use, const Load& load) {
+        if constexpr (kUse) retire_first(d1_.line_bits(), line, use, load);
+        if constexpr (kExtras) {
+            if (use.dirty) write_back(line);
         }
+    }
+    void retire_first(unsigned bits, LineNumber line, const Use& use, const Load& load) {
+        sink_.evict(Level::kFirst, load.owner, use.accesses, use.bytes.count(), 1u << bits);
+        for_each_last_line(bits, line, [&](LineNumber last) {
+            const std::uint32_t index = ll_[load.ll_index] == last ? load.ll_index : ll_.find(last);
+            if (index != LastLines::kAbsent) merge(bits, line, use, last, ll_.use_of(index));
+        });
     }
 
     void retire_last(const LastUse& use) {
         sink_.evict(Level::kLast, use.owner, use.accesses, use.bytes.count(), 1u << ll_bits());
     }
 
-    // `last` leaves LL: what copies of it in `cache` have gathered so far belongs to it.
-    void take_over(FirstLevel& cache, LineNumber last, LastUse& to) {
-        const Address start = static_cast<Address>(last) << ll_bits();
-        const Address end = start + (Address{1} << ll_bits());
-        for (Address at = start; at < end; at += cache.line_bytes()) {
-            const LineNumber line{at >> cache.line_bits()};
-            const std::uint32_t index = cache.find(line);
-            if (index == FirstLines::kAbsent) continue;
-            if (&cache == &i1_) sink_.settle_fetches(index);
-            merge(cache, line, cache.lines.use_of(index), last, to);
-        }
+    // `last` leaves LL: what copies of it have gathered so far belongs to it.
+    void take_over(LineNumber last, LastUse& to) {
+        for_each_first_line(i1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t place = fetch_place(line);
+            if (place == kAbsent) return;
+            sink_.settle_fetches(place);
+            merge(i1_.line_bits(), line, i1_.use_of(place), last, to);
+        });
+        for_each_first_line(d1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t place = d1_lines_.find(line);
+            if (place == kAbsent) return;
+            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, position_, place, line), last, to);
+        });
     }
 
-    // Adds the use of a line of `cache` to that of the LL line `last`, for the bytes that both have.
-    void merge(const FirstLevel& cache, LineNumber line, const FirstUse& from, LineNumber last, LastUse& to) const {
+    // Adds the use of a line of 1 << `bits` bytes to that of the LL line `last`, for the bytes that both have.
+    void merge(unsigned bits, LineNumber line, const Use& from, LineNumber last, LastUse& to) const {
         if constexpr (kCommon) {
-            to.bytes |= from.bytes;
-            to.accesses += from.accesses;
+            to.add(from);
         } else {
-            const auto distance = static_cast<std::int64_t>((static_cast<Address>(line) << cache.line_bits()) -
+            const auto distance = static_cast<std::int64_t>((static_cast<Address>(line) << bits) -
                                                             (static_cast<Address>(last) << ll_bits()));
-            const Mask bytes =
-                from.bytes.moved(static_cast<int>(distance)) & Mask::range(0, 1u << ll_bits());
-            if (bytes.empty()) return;
-            to.bytes |= bytes;
-            to.accesses += from.accesses;
+            const Mask bytes = from.bytes.moved(static_cast<int>(distance)) & Mask::range(0, 1u << ll_bits());
+            if (!bytes.empty()) to.touch(bytes, from.accesses);
         }
     }
 
-    // The LL lines that share bytes with `line` of `cache`.
+    // The LL lines that share bytes with a line of 1 << `bits` bytes, and the other way round.
     template <class Function>
-    void for_each_last_line(const FirstLevel& cache, LineNumber line, Function function) const {
+    void for_each_last_line(unsigned bits, LineNumber line, Function function) const {
+        for_each_line(bits, line, ll_bits(), function);
+    }
+    template <class Function>
+    void for_each_first_line(unsigned bits, LineNumber last, Function function) const {
+        for_each_line(ll_bits(), last, bits, function);
+    }
+    template <class Function>
+    static void for_each_line(unsigned bits, LineNumber line, unsigned other_bits, Function function) {
         if constexpr (kCommon) {
             function(line);
         } else {
-            const Address start = static_cast<Address>(line) << cache.line_bits();
-            const Address last = (start + cache.line_bytes() - 1) >> ll_bits();
-            for (Address number = start >> ll_bits(); number <= last; ++number) function(LineNumber{number});
+            const Address start = static_cast<Address>(line) << bits;
+            const Address last = (start + (Address{1} << bits) - 1) >> other_bits;
+            for (Address number = start >> other_bits; number <= last; ++number) function(LineNumber{number});
         }
+    }
+
+    // A line that was written to leaves D1, and is written back to LL as a whole, as far as it is still there. (Where
+    // it is not, memory gets it, which costs no miss.)
+    void write_back(LineNumber line) {
+        for_each_last_line(d1_.line_bits(), line, [this](LineNumber last) {
+            const std::uint32_t index = ll_.find(last);
+            if (index != LastLines::kAbsent) extras_.last_dirty[index] = true;
+        });
+    }
+
+    // The place of LL has got a new line instead of `evicted`. What a copy in D1 has gathered belongs to the line, as
+    // its use does.
+    void replace_in_last(std::uint32_t index, LineNumber evicted) {
+        bool& dirty = extras_.last_dirty[index];
+        extras_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
+        dirty = false;
+    }
+
+    bool has_dirty_copy(LineNumber last) {
+        bool dirty = false;
+        for_each_first_line(d1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t place = d1_lines_.find(line);
+            if (place != kAbsent && d1_.use_before(*chunk_, position_, place, line).dirty) dirty = true;
+        });
+        return dirty;
     }
 
     unsigned ll_bits() const { return kCommon ? 6 : ll_bits_; }
 
     Sink& sink_;
-    FirstLevel i1_;
-    FirstLevel d1_;
+    FirstLevel<kCommon, Use> i1_;
+    std::vector<Load> fetched_;  // by place in I1
+    Time clock_ = 0;             // of I1
+    Data d1_;
+    CacheLines<Load> d1_lines_;  // what D1 holds where the replay is
+    const typename Data::Chunk* chunk_ = nullptr;  // where the replay is
+    DataPosition position_;
     LastLines ll_;
-    Time clock_ = 0;
     unsigned ll_bits_;
     [[no_unique_address]] std::conditional_t<kExtras, CacheExtras, NoCacheExtras> extras_;
 };

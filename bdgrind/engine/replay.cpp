@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The replay loop: half of all the time is spent here. run() and what it inlines do not allocate and call nobody on
-// hits; whatever is rare is out of line.
+// The replay: what each block of the trace did, with caches and without.
 
 #include <algorithm>
 #include <type_traits>
@@ -9,118 +8,12 @@
 
 #include "engine/branch_watch.h"
 #include "engine/engine.h"
+#include "engine/follow.h"
 #include "engine/hierarchy.h"
 #include "engine/uncredited_fetches.h"
 
 namespace bd {
 namespace {
-
-// Where nothing but caches is asked for, without extras.
-struct NoWatch {
-    explicit NoWatch(EngineState&) {}
-};
-template <class Watch>
-constexpr bool kWatches = !std::is_same_v<Watch, NoWatch>;
-
-// What changes with every block: in registers, from start() on, while blocks go the short way. Before anybody else
-// looks at the execution, stop() brings it there.
-class Course {
-public:
-    [[gnu::always_inline]] void start(EngineState& state) {
-        execution_ = state.current;
-        last_ = nullptr;
-        section_ = kNoSection;
-        if (execution_ == nullptr) return;
-        if (execution_->last_exit != nullptr) section_ = execution_->last_exit->section_left;
-        counting_in_ = counts(*execution_) ? execution_->context : kNowhere;
-        lowest_ = execution_->stack.begin;
-        top_span_ = execution_->top_span;
-    }
-
-    [[gnu::always_inline]] void stop(EngineState& state) {
-        if (last_ == nullptr) return;
-        execution_->last = last_->cost;
-        execution_->last_exit = last_;
-        execution_->stack_pointer = stack_pointer_;
-        for (std::size_t i = 0; i < kRunningEvents; ++i) execution_->running[i] += work_[i];
-        state.blocks_run += work_[kRunningEvents];
-        work_ = Sum{};
-    }
-
-    // Whether the block of `exit` is where the function goes on, and no call has been left.
-    [[gnu::always_inline]] bool goes_on(const Exit& exit, Address stack_pointer) const {
-        return section_ == exit.section_entered && stack_pointer - lowest_ <= top_span_;
-    }
-
-    [[gnu::always_inline]] void run(const Exit& exit, Address stack_pointer) {
-        last_ = &exit;
-        section_ = exit.section_left;
-        stack_pointer_ = stack_pointer;
-    }
-
-    // Counts the block that has run to `exit`, if that is ready: see BlockCosts.
-    [[gnu::always_inline]] bool count(const Exit& exit) {
-        if (__builtin_expect(exit.ready_in != counting_in_, 0)) return false;
-        ++exit.taken;
-        work_ += sum_of(exit);
-        return true;
-    }
-
-    // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or has guarded
-    // accesses; returns where that one is. In a loop without calls all is in registers. (xz: 0.54 of the replay,
-    // join: 0.79.)
-    [[gnu::always_inline]] const Word* run_ahead(const Word* at, const Word* end) {
-        const Exit* last = last_;
-        std::uint32_t section = section_;
-        Address stack_pointer = stack_pointer_;
-        Sum work = work_;
-        while (at < end) {
-            const Exit& exit = exit_of(at[0]);
-            if (exit.section_entered != section || at[1] - lowest_ > top_span_ || exit.ready_in != counting_in_) break;
-            if (exit.may_skip_access) break;
-            ++exit.taken;
-            work += sum_of(exit);
-            last = &exit;
-            section = exit.section_left;
-            stack_pointer = at[1];
-            at += record_words(at[0]);
-        }
-        last_ = last;
-        section_ = section;
-        stack_pointer_ = stack_pointer;
-        work_ = work;
-        return at;
-    }
-
-    // To be stopped after so many words of the trace, and a record: the sums have 32 bits.
-    static constexpr std::ptrdiff_t kMostWords = 65536;
-
-    // Whether what runs is counted where it runs.
-    static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
-
-private:
-    using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
-    static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
-                  offsetof(Work, blocks) == 4 * kRunningEvents);
-
-    static Sum sum_of(const Work& work) {
-        Sum sum;
-        __builtin_memcpy(&sum, &work, sizeof sum);
-        return sum;
-    }
-
-    // Stands for a context that no exit is ready in.
-    static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNoLine);
-
-    Execution* execution_ = nullptr;
-    const Exit* last_ = nullptr;  // null: none has run since the start
-    std::uint32_t section_ = kNoSection;  // the only one that the function goes on in
-    Address stack_pointer_ = 0;
-    Address lowest_ = 0;
-    Address top_span_ = 0;
-    const Context* counting_in_ = kNowhere;
-    Sum work_{};
-};
 
 // Runs the trace through the caches and charges what happens there to the instruction that runs and to the calls
 // that are open. `Watch`: BranchWatch, and the caches may have extras, or NoWatch.
@@ -128,6 +21,7 @@ template <bool kCommon, bool kUse, class Watch>
 class CacheReplay final : public Replay {
     using Caches = Hierarchy<kCommon, kUse, CacheReplay, kWatches<Watch>>;
     using Time = typename Caches::Time;
+    using Miss = typename Caches::DataMiss;
 
 public:
     explicit CacheReplay(EngineState& state)
@@ -138,7 +32,10 @@ public:
           fetches_(caches_.fetch_places()) {}
 
     std::size_t run(Batch batch) override;
-    void flush() override { caches_.flush(); }
+    void flush() override {
+        BD_CHECK(miss_ == last_miss_);  // else D1 is ahead
+        caches_.flush();
+    }
     void disown() override { caches_.disown(); }
 
     // The caches' sink.
@@ -191,22 +88,19 @@ private:
     static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
                   column(Event::kDLdmw) == column(Event::kILdmr) + 2);
 
-    // Whether it makes lines dirty, and that matters.
-    bool is_write_back(const Access& access) const {
-        return kWatches<Watch> && state_.config.write_back && is_write(access.kind);
-    }
-    bool short_data(Address address, const AccessGroup& group, Time now) {
-        return !(kWatches<Watch> && state_.config.write_back) && caches_.data_hit(address, group, now);
-    }
-
+    void start_chunk(Batch batch);
     void fetch(const Exit& exit, Time* now);
-    void data(const Exit& exit, const Word* addresses, Time* now);
-    void run_slowly(const Exit& exit, const Word* addresses);
-    void simulate_in_order(const Exit& exit, const Word* addresses);
-    void data_from(const AccessGroup* first, std::size_t access, const Exit& exit, const Word* addresses);
-    void data_alone(std::size_t index, const Word* base, bool may_hit = true);
+    void run_slowly(const Exit& exit, const Word* record);
+    void simulate_in_order(const Exit& exit, const Word* record);
+    void fetch_line_by_line(const Exit& exit);
+    void fetch_one_by_one(const Exit& exit);
+    void start_record(const Exit& exit, const Word* record);
+    void see_misses(const Exit& exit, const Word* record);
+    void see_misses_before(std::size_t access);
+    void data_until(std::size_t instruction);
+    void credit_block(const Exit& exit);
     void make_ready(const Exit& exit);
-    void expect_misses(const Exit& exit, const Word* word) const;
+    void expect_misses();
     void charge(Outcome outcome, Event first_miss, Event last_miss);
     void credit(std::size_t instruction);
     auto crediting() {
@@ -243,9 +137,17 @@ private:
     Caches caches_;
     [[no_unique_address]] Watch watch_;
 
+    // What D1 has run ahead, what is left to do of that, and the next of its misses.
+    typename Caches::Data::Chunk ahead_;
+    Batch chunk_;
+    const Word* chunk_begin_ = nullptr;
+    const Miss* miss_ = nullptr;
+    const Miss* last_miss_ = nullptr;
+
     // Where the replay is, off the short way.
-    const Word* batch_end_ = nullptr;
     const Exit* exit_ = nullptr;
+    std::uint32_t record_ = 0;    // in words of the chunk
+    std::size_t accesses_ = 0;    // so many of the block have been seen
     std::size_t instruction_ = 0;
     bool payer_is_known_ = false;
     Owner payer_;
@@ -273,83 +175,6 @@ private:
     [[no_unique_address]] Watch watch_;
 };
 
-[[gnu::noinline]] bool enter_block(EngineState& state, const Block& block, Address stack_pointer) {
-    BD_CHECK(state.current != nullptr);
-    return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
-}
-
-// Counts the block that has run to `exit`, wherever what runs is counted.
-void count_block(EngineState& state, const Exit& exit) {
-    Execution& execution = *state.current;
-    ++state.blocks_run;
-    state.blocks.note_context(exit, state.blocks.get(*exit.block, *execution.context));
-    if (!execution.collecting) return;
-    if (execution.payer) {
-        const Costs paid = state.costs[state.blocks.caller(execution.payer)];
-        paid[0] += exit.instructions;
-        paid[1] += exit.reads;
-        paid[2] += exit.writes;
-    } else {
-        ++exit.taken;
-    }
-    execution.running[0] += exit.instructions;
-    execution.running[1] += exit.reads;
-    execution.running[2] += exit.writes;
-}
-
-// Follows the trace block by block. What a block did is simulated by way.run() where it is ready for the short way,
-// else by way.run_slowly(). In between the way may keep things in registers, too: it is told to start() and to stop().
-template <class Watch, class Way>
-[[gnu::always_inline]] inline std::size_t follow(EngineState& state, Watch& watch, Batch batch, Way way) {
-    const Word* at = batch.data();
-    const Word* const end = at + batch.size();
-    const auto words_done = [&] { return static_cast<std::size_t>(at - batch.data()); };
-    Course course;
-    course.start(state);
-    while (at < end) {
-        const Word* const pause = at + std::min(end - at, Course::kMostWords);
-        while (at < pause) {
-            at = way.run_ahead(course, at, pause);
-            if (at >= pause) break;
-            const Exit& exit = exit_of(at[0]);
-            if constexpr (kWatches<Watch>) {
-                course.stop(state);
-                if (exit.block != nullptr) watch.before(*exit.block);
-            }
-            if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
-                course.stop(state);
-                way.stop();
-                if (exit.block == nullptr) {
-                    state.mark(static_cast<Marker>(exit.index), at + 1);
-                    at += kMarkerWords;
-                    if (!state.calls.requests().empty()) return words_done();
-                    course.start(state);
-                    continue;
-                }
-                if (!enter_block(state, *exit.block, at[1])) return words_done();
-                course.start(state);
-            }
-            course.run(exit, at[1]);
-            if (__builtin_expect(course.count(exit), 1)) {
-                way.run(exit, at + kHeaderWords);
-            } else {
-                way.stop();
-                count_block(state, exit);
-                way.run_slowly(exit, at + kHeaderWords);
-                way.start();
-            }
-            if constexpr (kWatches<Watch>) {
-                course.stop(state);
-                watch.after(exit);
-            }
-            at += record_words(at[0]);
-        }
-        course.stop(state);
-    }
-    way.stop();
-    return words_done();
-}
-
 // An access without an address: its guard was false but it has been counted with its exit, which is taken back; or it
 // is none.
 void see_no_access(EngineState& state, CostId cost, const Access& access) {
@@ -366,25 +191,55 @@ void see_no_access(EngineState& state, CostId cost, const Access& access) {
     --state.current->running[event];
 }
 
-// The short way costs the host some 50 instructions a block and some 26 a group of accesses, and touches few lines of
-// its cache.
 template <bool kCommon, bool kUse, class Watch>
 std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
     struct Way {
-        const Word* run_ahead(Course&, const Word* at, const Word*) const { return at; }
-        [[gnu::always_inline]] void start() { now = replay.caches_.time(); }
-        [[gnu::always_inline]] void stop() { replay.caches_.set_time(now); }
-        [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
-            replay.fetch(exit, &now);
-            replay.data(exit, addresses, &now);
+        [[gnu::always_inline]] void start() {
+            now = replay->caches_.time();
+            next_miss = replay->chunk_begin_ + replay->miss_->at.record;
         }
-        void run_slowly(const Exit& exit, const Word* addresses) { replay.run_slowly(exit, addresses); }
+        [[gnu::always_inline]] void stop() { replay->caches_.set_time(now); }
+        [[gnu::always_inline]] bool is_short(const Exit& exit, const Word* record) const {
+            return record != next_miss && !exit.has_more_lines;
+        }
+        [[gnu::always_inline]] void run_short(const Exit& exit) {
+            replay->caches_.use_fetched(exit.first_place, now + 1);
+            replay->caches_.use_fetched(exit.last_place, now += 2);
+        }
+        [[gnu::always_inline]] void run(const Exit& exit, const Word* record) {
+            replay->fetch(exit, &now);
+            if (record != next_miss) return;
+            replay->see_misses(exit, record);
+            next_miss = replay->chunk_begin_ + replay->miss_->at.record;
+        }
+        void run_slowly(const Exit& exit, const Word* record) { replay->run_slowly(exit, record); }
 
-        CacheReplay& replay;
+        CacheReplay* replay;
         Time now;
+        const Word* next_miss;
     };
-    batch_end_ = batch.data() + batch.size();
-    return follow(state_, watch_, batch, Way{*this, caches_.time()});
+    std::size_t done = 0;
+    do {
+        const Batch rest = batch.subspan(done);
+        if (chunk_.empty()) start_chunk(rest);
+        BD_CHECK(chunk_.data() == rest.data());
+        Way way{this, 0, nullptr};
+        way.start();
+        const std::size_t words = follow(state_, watch_, chunk_.first(std::min(chunk_.size(), rest.size())), way);
+        chunk_ = chunk_.subspan(words);
+        done += words;
+    } while (done < batch.size() && state_.calls.requests().empty());
+    return done;
+}
+
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::start_chunk(Batch batch) {
+    caches_.data().run(batch, &ahead_);
+    caches_.set_chunk(ahead_);
+    chunk_ = ahead_.words;
+    chunk_begin_ = chunk_.data();
+    miss_ = ahead_.misses.data();
+    last_miss_ = miss_ + ahead_.misses.size() - 1;
 }
 
 // The instructions up to `exit`, all of whose lines are in I1.
@@ -398,37 +253,52 @@ template <bool kCommon, bool kUse, class Watch>
     caches_.use_fetched(exit.last_place, *now += 2);
 }
 
-// Instructions and data meet in the LL only. So as long as all fetches hit I1, the accesses may go after them.
+// Off the short way. Its fetches are to be credited later, see credit_block().
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::data(const Exit& exit, const Word* addresses,
-                                                                          Time* now) {
-    const AccessGroup* group = exit.first_group;
-    const AccessGroup* const end = group + exit.groups;
-    for (const Word* address = addresses; group != end; ++group, ++address) {
-        if (__builtin_expect(short_data(*address, *group, ++*now), 1)) continue;
-        caches_.set_time(*now);
-        data_from(group, 0, exit, addresses);
-        *now = caches_.time();
-        return;
-    }
-    if constexpr (kUse) ++exit.uncredited;
+void CacheReplay<kCommon, kUse, Watch>::start_record(const Exit& exit, const Word* record) {
+    exit_ = &exit;
+    record_ = static_cast<std::uint32_t>(record - chunk_begin_);
+    --exit.uncredited;
 }
 
-// The rest of them, from an access of a group that does not go the short way.
+// Instructions and data meet in the LL only. So as long as all fetches hit I1, the misses in D1 may go after them.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::data_from(const AccessGroup* first, std::size_t access,
-                                                                const Exit& exit, const Word* addresses) {
-    exit_ = &exit;
-    const AccessGroup* const end = exit.first_group + exit.groups;
-    for (const AccessGroup* group = first; group != end; ++group, access = 0) {
-        const Word* const address = addresses + (group - exit.first_group);
-        if (group != first && short_data(*address, *group, caches_.time() + 1)) {
-            caches_.set_time(caches_.time() + 1);
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::see_misses(const Exit& exit, const Word* record) {
+    start_record(exit, record);
+    see_misses_before(exit.accesses);
+    credit_block(exit);
+}
+
+// Of the record that exit_ is of: those of its first so many accesses that have not been seen yet.
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::see_misses_before(std::size_t access) {
+    while (miss_->at.record == record_ && miss_->at.access < access) {
+        const std::uint16_t index = miss_->at.access;
+        const Access& missing = exit_->block->accesses_[index];
+        go_to(missing.instruction);
+        executed_ = instruction_ + 1;
+        if (miss_->place == Miss::kNoAccess) {
+            see_no_access(state_, cost_of_instruction(), missing);
+            ++miss_;
             continue;
         }
-        const bool may_hit = group->accesses != 1;
-        for (; access < group->accesses; ++access) data_alone(group->first + access, address, may_hit);
+        // It may miss several lines: that is one miss.
+        Outcome outcome = Outcome::kHit;
+        do {
+            expect_misses();
+            outcome = std::max(outcome, caches_.load_data(*miss_++));
+        } while (miss_->at.record == record_ && miss_->at.access == index);
+        if (is_write(missing.kind)) {
+            charge(outcome, Event::kD1mw, Event::kDLmw);
+        } else {
+            charge(outcome, Event::kD1mr, Event::kDLmr);
+        }
     }
+}
+
+// The block has run: its fetches get their credit, now if some of them had to get it before.
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::credit_block(const Exit& exit) {
     if constexpr (kUse) {
         if (__builtin_expect(credited_ == 0, 1)) {
             ++exit.uncredited;
@@ -441,12 +311,12 @@ template <bool kCommon, bool kUse, class Watch>
 
 // The block that has run to `exit`, which it makes ready for the short way if it can be.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::run_slowly(const Exit& exit, const Word* addresses) {
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::run_slowly(const Exit& exit, const Word* record) {
     for (const Fetch& each : exit.block->fetches().first(exit.fetches)) {
         if (each.place != Fetch::kNowhere) continue;
         const std::uint32_t place = caches_.fetch_place(each.line);
         if (place == caches_.kAbsent) {
-            simulate_in_order(exit, addresses);
+            simulate_in_order(exit, record);
             return;
         }
         fetches_.list(*exit.block, each, place);
@@ -454,8 +324,8 @@ template <bool kCommon, bool kUse, class Watch>
     make_ready(exit);
     Time now = caches_.time();
     fetch(exit, &now);
-    data(exit, addresses, &now);
     caches_.set_time(now);
+    see_misses(exit, record);
 }
 
 template <bool kCommon, bool kUse, class Watch>
@@ -467,94 +337,73 @@ void CacheReplay<kCommon, kUse, Watch>::make_ready(const Exit& exit) {
 
 // Where a line is absent from I1: in program order, as far as that matters.
 template <bool kCommon, bool kUse, class Watch>
-[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* addresses) {
-    exit_ = &exit;
-    go_to(0);
-    executed_ = 0;
-    const Block& block = *exit.block;
-    const AccessGroup* const first = exit.first_group;
-    std::size_t access = 0;
-    const auto data_before = [&](std::size_t instruction) {
-        for (; access < exit.accesses && block.accesses_[access].instruction < instruction; ++access) {
-            data_alone(access, addresses + block.accesses_[access].group);
-        }
-    };
+[[gnu::noinline]] void CacheReplay<kCommon, kUse, Watch>::simulate_in_order(const Exit& exit, const Word* record) {
+    start_record(exit, record);
+    accesses_ = 0;
     if (caches_.keeps_fetched(exit.fetches)) {
-        // An instruction may miss two lines: that is one miss.
-        Outcome outcome = Outcome::kHit;
-        for (const Fetch& each : block.fetches().first(exit.fetches)) {
-            std::uint32_t place = each.place;
-            if (place == Fetch::kNowhere) {
-                place = caches_.fetch_place(each.line);
-                if (place == caches_.kAbsent) {
-                    if (each.instruction != instruction_) {
-                        charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
-                        data_before(each.instruction);
-                        go_to(each.instruction);
-                        executed_ = each.instruction;
-                    }
-                    outcome = std::max(outcome, caches_.load_fetched(each.line, &place));
-                }
-                fetches_.list(block, each, place);
-            }
-            caches_.use_fetched(place);
-        }
-        charge(outcome, Event::kI1mr, Event::kILmr);
-        make_ready(exit);
-        if (access == exit.accesses) {
-            data_from(first + exit.groups, 0, exit, addresses);
-        } else {
-            const AccessGroup& group = first[block.accesses_[access].group];
-            data_from(&group, access - group.first, exit, addresses);
-        }
-        return;
+        fetch_line_by_line(exit);
+    } else {
+        fetch_one_by_one(exit);
     }
+}
+
+// Comes to `instruction`, with all that was accessed before it.
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::data_until(std::size_t instruction) {
+    const Access* const accesses = exit_->block->accesses_;
+    while (accesses_ < exit_->accesses && accesses[accesses_].instruction < instruction) ++accesses_;
+    see_misses_before(accesses_);
+    go_to(instruction);
+    executed_ = instruction;
+    caches_.set_position({record_, static_cast<std::uint16_t>(accesses_), 0});
+}
+
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::fetch_line_by_line(const Exit& exit) {
+    data_until(0);
+    // An instruction may miss two lines: that is one miss.
+    Outcome outcome = Outcome::kHit;
+    for (const Fetch& each : exit.block->fetches().first(exit.fetches)) {
+        std::uint32_t place = each.place;
+        if (place == Fetch::kNowhere) {
+            place = caches_.fetch_place(each.line);
+            if (place == caches_.kAbsent) {
+                if (each.instruction != instruction_) {
+                    charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
+                    data_until(each.instruction);
+                }
+                outcome = std::max(outcome, caches_.load_fetched(each.line, &place));
+            }
+            fetches_.list(*exit.block, each, place);
+        }
+        caches_.use_fetched(place);
+    }
+    charge(outcome, Event::kI1mr, Event::kILmr);
+    make_ready(exit);
+    see_misses_before(exit.accesses);
+    credit_block(exit);
+}
+
+template <bool kCommon, bool kUse, class Watch>
+void CacheReplay<kCommon, kUse, Watch>::fetch_one_by_one(const Exit& exit) {
     in_order_ = true;
     for (std::size_t i = 0; i < exit.instructions; ++i) {
-        go_to(i);
-        const Outcome outcome = caches_.fetch(block.instruction_address(i), block.instructions_[i].size);
+        data_until(i);
+        const Outcome outcome = caches_.fetch(exit.block->instruction_address(i), exit.block->instructions_[i].size);
         charge(outcome, Event::kI1mr, Event::kILmr);
-        data_before(i + 1);
     }
+    see_misses_before(exit.accesses);
     in_order_ = false;
 }
 
-// One access of the block that exit_ is of; `base` is its group's address. `may_hit`: the short way has not been tried.
+// The caches simulated are larger than the host's, and waiting for their tags was half of all time in loops over large
+// arrays.
 template <bool kCommon, bool kUse, class Watch>
-void CacheReplay<kCommon, kUse, Watch>::data_alone(std::size_t index, const Word* base, bool may_hit) {
-    const Access& access = exit_->block->accesses_[index];
-    const Address address = *base + static_cast<Address>(std::int64_t{access.distance});
-    if (may_hit && !is_write_back(access) && caches_.data_hit(address, access.size)) return;
-    go_to(access.instruction);
-    executed_ = instruction_ + 1;
-    if (*base == 0 && access.guarded) {
-        see_no_access(state_, cost_of_instruction(), access);
-        return;
-    }
-    Outcome outcome;
-    if constexpr (kWatches<Watch>) {
-        outcome = is_write_back(access) ? caches_.write(address, access.size) : caches_.data(address, access.size);
-    } else {
-        outcome = caches_.data(address, access.size);
-    }
-    if (outcome == Outcome::kHit) return;
-    expect_misses(*exit_, base);
-    if (is_write(access.kind)) {
-        charge(outcome, Event::kD1mw, Event::kDLmw);
-    } else {
-        charge(outcome, Event::kD1mr, Event::kDLmr);
-    }
-}
-
-// A loop that misses here will miss again: looks at the same access some iterations ahead, in the trace, as if only
-// this block came. The caches simulated are larger than the host's, and waiting for their tags was half of all time in
-// loops over large arrays.
-template <bool kCommon, bool kUse, class Watch>
-[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses(const Exit& exit,
-                                                                                    const Word* word) const {
-    const std::size_t iteration = kHeaderWords + exit.words;
-    const Word* const later = word + 16 * iteration;
-    if (later < batch_end_) caches_.expect_misses(word[8 * iteration], *later);
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::expect_misses() {
+    constexpr std::ptrdiff_t kAhead = 8;
+    if (last_miss_ - miss_ <= kAhead) return;
+    caches_.expect(miss_[kAhead]);
+    caches_.expect_soon(miss_[kAhead / 2]);
 }
 
 template <bool kCommon, bool kUse, class Watch>
@@ -603,20 +452,19 @@ std::size_t PlainReplay<Watch>::run(Batch batch) {
     struct Way {
         void start() {}
         void stop() {}
-        [[gnu::always_inline]] const Word* run_ahead(Course& course, const Word* at, const Word* end) const {
-            return kWatches<Watch> ? at : course.run_ahead(at, end);
+        [[gnu::always_inline]] bool is_short(const Exit& exit, const Word*) const { return !exit.may_skip_access; }
+        void run_short(const Exit&) {}
+        [[gnu::always_inline]] void run(const Exit& exit, const Word* record) {
+            if (__builtin_expect(exit.may_skip_access, 0)) replay->see_guarded(exit, record + kHeaderWords);
         }
-        [[gnu::always_inline]] void run(const Exit& exit, const Word* addresses) {
-            if (__builtin_expect(exit.may_skip_access, 0)) replay.see_guarded(exit, addresses);
-        }
-        void run_slowly(const Exit& exit, const Word* addresses) {
-            if (Course::counts(*replay.state_.current)) exit.ready_in = replay.state_.current->context;
-            run(exit, addresses);
+        void run_slowly(const Exit& exit, const Word* record) {
+            if (Course::counts(*replay->state_.current)) exit.ready_in = replay->state_.current->context;
+            run(exit, record);
         }
 
-        PlainReplay& replay;
+        PlainReplay* replay;
     };
-    return follow(state_, watch_, batch, Way{*this});
+    return follow(state_, watch_, batch, Way{this});
 }
 
 template <class Watch>

@@ -2,7 +2,7 @@
 //
 // Instruction fetches that hit are not credited to their cache lines one by one: most blocks run again and again while
 // their lines stay in I1. Each exit counts how often it was taken (Exit::uncredited), and the lines get the credit when
-// it matters: before one of them leaves I1, or is looked at.
+// it matters: before one of them leaves I1, or is looked at. Counted is mostly Exit::taken, as it is for BlockCosts.
 //
 // For that, each line in I1 has a list of the blocks that have been fetched from it since it was loaded. Fetch::place
 // says where in I1 the line is in whose list the fetch is. Once all fetches up to an exit are in lists, which means
@@ -60,8 +60,9 @@ private:
     template <class Credit>
     static void settle(const Block& block, Credit credit) {
         for (const Exit& exit : block.exits()) {
-            const std::uint64_t times = std::exchange(exit.uncredited, 0);
+            const std::uint64_t times = exit.uncredited + exit.taken;
             if (times == 0) continue;
+            exit.uncredited = -exit.taken;
             for (const Fetch& fetch : block.fetches().first(exit.fetches)) credit(fetch, times);
         }
     }
@@ -71,7 +72,7 @@ private:
             listed.fetch->place = Fetch::kNowhere;
             for (const Exit& exit : listed.block->exits()) {
                 exit.ready_in = nullptr;
-                exit.uncredited = 0;
+                exit.uncredited = -exit.taken;
             }
         }
         list.clear();

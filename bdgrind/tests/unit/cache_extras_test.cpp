@@ -11,21 +11,18 @@
 
 #include <gtest/gtest.h>
 
+#include "cache_fixture.h"
 #include "engine/hierarchy.h"
 
 namespace bd {
-
-static std::ostream& operator<<(std::ostream& out, Outcome outcome) {
-    static constexpr const char* kNames[] = {"hit", "first miss", "last miss", "dirty miss"};
-    return out << kNames[static_cast<unsigned>(outcome)];
-}
-
 namespace {
 
-constexpr Outcome kHit = Outcome::kHit;
-constexpr Outcome kFirstMiss = Outcome::kFirstMiss;
-constexpr Outcome kLastMiss = Outcome::kLastMiss;
-constexpr Outcome kDirtyMiss = Outcome::kDirtyMiss;
+using test::cache;
+using test::DataAccesses;
+using test::kDirtyMiss;
+using test::kFirstMiss;
+using test::kHit;
+using test::kLastMiss;
 
 // An evicted LL line.
 struct Evicted {
@@ -50,26 +47,26 @@ struct Sink {
     void forget_fetches(std::uint32_t) {}
 };
 
-constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
-    return {sets * ways * line_bytes, ways, line_bytes};
-}
-
-// Accesses of 8 bytes at the beginning of a line.
+// Lines are accessed in their first 8 bytes.
 template <bool kCommon, bool kUse>
 struct Caches {
     Caches(const CacheGeometries& caches, CacheExtrasConfig extras)
         : bits(caches.d1.line_bits()), hierarchy(caches, sink, extras) {}
 
-    Outcome read(Address line) {
-        const Address address = line << bits;
-        return hierarchy.data_hit(address, 8) ? kHit : hierarchy.data(address, 8);
+    Outcome data(Address address, std::uint32_t size) {
+        return accesses.make(hierarchy, AccessKind::kRead, address, size);
     }
-    Outcome write(Address line) { return hierarchy.write(line << bits, 8); }
+    Outcome write(Address address, std::uint32_t size) {
+        return accesses.make(hierarchy, AccessKind::kWrite, address, size);
+    }
+    Outcome read(Address line) { return data(line << bits, 8); }
+    Outcome write(Address line) { return write(line << bits, 8); }
     Outcome fetch(Address line) { return hierarchy.fetch(line << bits, 8); }
 
     Sink sink;
     unsigned bits;
     Hierarchy<kCommon, kUse, Sink, true> hierarchy;
+    DataAccesses<decltype(hierarchy)> accesses;
 };
 
 // I1 has one line, D1 two sets of one way, the LL three sets of two ways: line n is in set n % 2 and n % 3.
@@ -132,12 +129,12 @@ TYPED_TEST(DirtyLinesTest, AnAccessOfSeveralLinesIsOneMissWithAWriteBackIfAnyHas
     auto& caches = this->caches_;
     caches.write(6);                          // 6*, -       | 6
     caches.read(12);                          // 12, -       | 12 6*
-    EXPECT_EQ(caches.hierarchy.data(0x3c, 8), kDirtyMiss);
+    EXPECT_EQ(caches.data(0x3c, 8), kDirtyMiss);
 }
 
 TYPED_TEST(DirtyLinesTest, AWriteAcrossLinesMakesAllOfThemDirty) {
     auto& caches = this->caches_;
-    caches.hierarchy.write(0x3c, 8);          // 0*, 1*      | 0 in set 0, 1 in set 1
+    caches.write(0x3c, 8);          // 0*, 1*      | 0 in set 0, 1 in set 1
     caches.read(6);                           // 6, 1*       | 6 0*
     caches.read(7);                           // 6, 7        |               7 1*
     EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
@@ -154,10 +151,10 @@ TYPED_TEST(DirtyLinesTest, EmptiedCachesAreClean) {
 // D1 has lines of 128 bytes: written back, they make both LL lines dirty. LL is one set of two ways.
 TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
     Caches<false, true> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
-    EXPECT_EQ(caches.hierarchy.write(0, 128), kLastMiss);      // 0*             | 1 0     (D1 | LL)
-    EXPECT_EQ(caches.hierarchy.data(0x80, 4), kDirtyMiss);     // 1              | 2 1*
-    EXPECT_EQ(caches.hierarchy.data(0x100, 4), kDirtyMiss);    // 2              | 4 2
-    EXPECT_EQ(caches.hierarchy.data(0x180, 4), kLastMiss);
+    EXPECT_EQ(caches.write(0, 128), kLastMiss);      // 0*             | 1 0     (D1 | LL)
+    EXPECT_EQ(caches.data(0x80, 4), kDirtyMiss);     // 1              | 2 1*
+    EXPECT_EQ(caches.data(0x100, 4), kDirtyMiss);    // 2              | 4 2
+    EXPECT_EQ(caches.data(0x180, 4), kLastMiss);
 }
 
 // LL has room for all: sixteen sets of two ways.
@@ -187,6 +184,16 @@ TYPED_TEST(PrefetchTest, WhatHitsTheFirstLevelMakesNoStream) {
     for (int i = 0; i < 4; ++i) EXPECT_EQ(caches.read(100 + i % 2), kHit);
     EXPECT_EQ(caches.read(102), kLastMiss) << "still the third line of the stream";
     EXPECT_EQ(caches.read(107), kFirstMiss);
+}
+
+// Nobody has asked which lines are written to, not even where D1 looks at each access for another reason.
+TYPED_TEST(PrefetchTest, WithoutWriteBacksNoLineIsDirty) {
+    auto& caches = this->caches_;
+    EXPECT_EQ(caches.write(0x103c, 8), kLastMiss);  // lines 0x40 and 0x41, one in each set of D1
+    EXPECT_EQ(caches.read(0x42), kLastMiss);
+    EXPECT_EQ(caches.read(0x43), kLastMiss);
+    EXPECT_EQ(caches.read(0x40), kFirstMiss);
+    EXPECT_EQ(caches.read(0x41), kFirstMiss);
 }
 
 // Lines 107 to 109 belong to who read 102 to 104. Of those, 107 is used in the end, by another.

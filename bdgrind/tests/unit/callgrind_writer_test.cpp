@@ -558,7 +558,7 @@ TEST(CallgrindWriterReadBack, EveryOptionTellsTheSame) {
         const test::Scenario scenario = test::random_scenario(seed);
         const test::BuiltScenario built(scenario);
         Engine engine({.caches = scenario.caches, .cache_sim = seed % 4 != 0, .cache_use = seed % 4 != 1});
-        engine.replay(built.trace().all());
+        engine.replay_whole(built.trace().all());
         engine.finish();
         for (const PositionKinds kinds :
              {PositionKinds{true, false}, PositionKinds{false, true}, PositionKinds{true, true}}) {

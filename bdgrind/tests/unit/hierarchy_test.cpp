@@ -11,18 +11,16 @@
 
 #include <gtest/gtest.h>
 
+#include "cache_fixture.h"
+
 namespace bd {
-
-std::ostream& operator<<(std::ostream& out, Outcome outcome) {
-    static constexpr const char* kNames[] = {"hit", "first miss", "last miss"};
-    return out << kNames[static_cast<unsigned>(outcome)];
-}
-
 namespace {
 
-constexpr Outcome kHit = Outcome::kHit;
-constexpr Outcome kFirstMiss = Outcome::kFirstMiss;
-constexpr Outcome kLastMiss = Outcome::kLastMiss;
+using test::cache;
+using test::DataAccesses;
+using test::kFirstMiss;
+using test::kHit;
+using test::kLastMiss;
 
 // A line that was evicted. Who loaded it is a number.
 struct Evicted {
@@ -70,10 +68,6 @@ List by_level(List lines) {
     return lines;
 }
 
-constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
-    return {sets * ways * line_bytes, ways, line_bytes};
-}
-
 template <bool kCommon, bool kUse = true>
 struct Caches {
     Caches(const CacheGeometry& i1, const CacheGeometry& d1, const CacheGeometry& ll)
@@ -81,10 +75,9 @@ struct Caches {
         for (const CacheGeometry& geometry : {i1, d1, ll}) EXPECT_EQ(geometry_error(geometry), nullptr);
     }
 
-    // As the replay does it: the short way first.
     Outcome data(std::uint32_t owner, Address address, std::uint32_t size) {
         sink.owner = owner;
-        return hierarchy.data_hit(address, size) ? kHit : hierarchy.data(address, size);
+        return accesses.make(hierarchy, AccessKind::kRead, address, size);
     }
     Outcome fetch(std::uint32_t owner, Address address, std::uint32_t size) {
         sink.owner = owner;
@@ -100,6 +93,7 @@ struct Caches {
 
     FakeSink sink;
     Hierarchy<kCommon, kUse, FakeSink> hierarchy;
+    DataAccesses<decltype(hierarchy)> accesses;
 };
 
 // What holds for both ways of compiling it. All lines have 64 bytes, and the LL has three sets.
@@ -304,24 +298,6 @@ TYPED_TEST(HierarchyTest, FarAddressesDoNotAlias) {
     EXPECT_EQ(caches.data(3, 0xffff'0000'1000, 1), kLastMiss);
 }
 
-// The short way answers for lines found before only, and else does nothing at all.
-TYPED_TEST(HierarchyTest, TheShortWayLeavesTheRestAlone) {
-    auto& caches = this->caches_;
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 8));
-    caches.data(1, 0x1000, 8);
-    EXPECT_TRUE(caches.hierarchy.data_hit(0x1038, 8));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1039, 8));  // straddles
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 65));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1000, 0xffff'ffff));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1080, 8));  // another line
-    // A group counts as a whole or not at all.
-    AccessGroup group{.bytes = 0b1100'0001, .span = 8, .first = 0, .accesses = 2, .before = 6};
-    EXPECT_TRUE(caches.hierarchy.data_hit(0x1016, group, 100));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x103f, group, 101));
-    EXPECT_FALSE(caches.hierarchy.data_hit(0x1005, group, 102));
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 4, 19, 64}, {'L', 1, 4, 19, 64}}));
-}
-
 // Fetching in two steps, as the replay does for whole runs of instructions.
 TYPED_TEST(HierarchyTest, UsingAndCreditingIsFetching) {
     TypeParam in_steps{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
@@ -494,7 +470,9 @@ TEST(Hierarchy, TheShortWayEvictsTheSameLinesInTheSameOrder) {
         Caches<true> common{i1, d1, ll};
         Caches<false> any{i1, d1, ll};
         FakeSink plain_sink;
-        Hierarchy<false, true, FakeSink> plain({i1, d1, ll}, plain_sink);  // never takes the short way
+        // Never takes the short way: it asks each access whether it writes.
+        Hierarchy<false, true, FakeSink, true> plain({i1, d1, ll}, plain_sink, {.write_back = true});
+        DataAccesses<decltype(plain)> plain_accesses;
         for (std::uint32_t step = 1; step < 400; ++step) {
             const Address address = random() % 2048;
             const std::uint32_t size = up_to(random() % 10 == 0 ? 300 : 8);
@@ -504,7 +482,7 @@ TEST(Hierarchy, TheShortWayEvictsTheSameLinesInTheSameOrder) {
                 ASSERT_EQ(common.fetch(step, address, size), outcome) << "seed " << seed << " step " << step;
                 ASSERT_EQ(any.fetch(step, address, size), outcome) << "seed " << seed << " step " << step;
             } else {
-                const Outcome outcome = plain.data(address, size);
+                const Outcome outcome = plain_accesses.make(plain, AccessKind::kRead, address, size);
                 ASSERT_EQ(common.data(step, address, size), outcome) << "seed " << seed << " step " << step;
                 ASSERT_EQ(any.data(step, address, size), outcome) << "seed " << seed << " step " << step;
             }

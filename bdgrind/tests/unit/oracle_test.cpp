@@ -200,7 +200,7 @@ TEST(Oracle, TheEngineEqualsTheNaiveOne) {
 }
 
 TEST(Oracle, WithoutCacheUseMissesAreTheSame) {
-    for_each_seed(kRuns / 4, [](unsigned seed) { expect_equal(seed, {.cache_use = false}); });
+    for_each_seed(kRuns / 4, [](unsigned seed) { expect_equal(seed, {.cache_use = false, .extras = seed % 2 != 0}); });
 }
 
 TEST(Oracle, WithoutCachesCallsAndInstructionsAreTheSame) {
@@ -212,6 +212,7 @@ TEST(Oracle, PartsAddUpToTheWhole) {
         std::mt19937 random(seed);
         expect_equal(seed, {.batch = 1 + random() % 30,
                             .dump_every = random() % 2 == 0 ? 0 : 1 + random() % 40,
+                            .extras = random() % 2 != 0,
                             .dumps_between_batches = static_cast<unsigned>(random() % 4)});
     });
 }
@@ -224,7 +225,7 @@ TEST(Oracle, ThreadsAddUpToTheWhole) {
         std::erase_if(scenario.records, [](const Scenario::Record& record) {
             return record.is_marker && record.marker == Marker::kZero;
         });
-        expect_equal(scenario, seed, {.batch = 1 + seed % 30, .separate_threads = true});
+        expect_equal(scenario, seed, {.batch = 1 + seed % 30, .separate_threads = true, .extras = seed % 4 < 2});
     });
 }
 
@@ -245,9 +246,13 @@ TEST(Oracle, TheSameTraceCutInOtherBatchesGivesTheSameBytes) {
         const Scenario scenario = random_scenario(seed);
         const BuiltScenario built(scenario);
         const std::uint64_t dump_every = seed % 2 == 0 ? 0 : 1 + seed % 50;
-        const std::string at_once = profile_text(scenario, built, {.dump_every = dump_every});
+        const bool extras = seed % 4 < 2;
+        const auto text_of = [&](std::size_t batch) {
+            return profile_text(scenario, built, {.batch = batch, .dump_every = dump_every, .extras = extras});
+        };
+        const std::string at_once = text_of(~std::size_t{0});
         for (const std::size_t batch : {1u, 2u, 7u}) {
-            ASSERT_EQ(profile_text(scenario, built, {.batch = batch, .dump_every = dump_every}), at_once)
+            ASSERT_EQ(text_of(batch), at_once)
                 << "seed " << seed << " batch " << batch;
         }
     });
@@ -262,10 +267,12 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
     std::uint64_t with_callers = 0;
     std::uint64_t jumps = 0;
     std::size_t common = 0;
+    std::size_t large = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 300; ++seed) {
         const Scenario scenario = random_scenario(seed);
         common += is_common(scenario.caches) ? 1 : 0;
+        large += scenario.caches.d1.lines() > 4096 ? 1 : 0;
         for (const Scenario::Record& record : scenario.records)
             markers[record.marker] += record.is_marker ? 1 : 0;
         const test::RunCosts costs = run_naively(scenario, scenario.records.size());
@@ -286,6 +293,7 @@ TEST(Oracle, TheRunsCoverWhatTheyAreFor) {
     EXPECT_GT(with_callers, 500u);
     EXPECT_GT(common, 50u);
     EXPECT_LT(common, 150u);
+    EXPECT_GT(large, 3u);
     for (unsigned i = 0; i < static_cast<unsigned>(Marker::kCount); ++i) {
         EXPECT_GT(markers[static_cast<Marker>(i)], 50u) << "marker " << i;
     }

@@ -116,6 +116,8 @@ private:
         };
         scenario_.caches.i1 = first_level();
         scenario_.caches.d1 = first_level();
+        // So large that DataCache keeps only what it needs of the past.
+        if (chance(3)) scenario_.caches.d1 = cache(2049, 2, scenario_.caches.d1.line_bytes);
         scenario_.caches.ll = cache(between(1, 12), ways(), common ? 64 : std::uint64_t{16} << below(5));
         scenario_.prefetch = chance(40);
     }
@@ -228,6 +230,7 @@ private:
 
     Address choose_address() {
         if (chance(streams_)) return stream_ += stream_step_;
+        if (chance(2)) return 32 + below(128);  // so low that what an address of 0 would touch is cached
         const Address address = 0x100000 + (chance(50) ? below(256) : below(data_bytes_));
         return chance(5) ? address + (Address{1} << between(30, 44)) : address;
     }

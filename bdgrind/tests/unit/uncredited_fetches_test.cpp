@@ -58,6 +58,25 @@ TEST_F(UncreditedFetchesTest, ALineSettlesTheBlocksOnItOnly) {
     EXPECT_EQ(settle(5), (Credits{{5, 4}}));
 }
 
+// Most of the times are counted for BlockCosts already, which may take them at any moment.
+TEST_F(UncreditedFetchesTest, WhatIsCountedElsewhereIsCreditedOnce) {
+    const Exit& exit = one_line_.exits()[0];
+    fetches_.list(one_line_, one_line_.fetches()[0], 5);
+    exit.taken = 10;
+    EXPECT_EQ(settle(5), (Credits{{5, 10}}));
+    EXPECT_EQ(settle(5), Credits{});
+    exit.taken += 3;
+    EXPECT_EQ(exit.take_taken(), 13u);
+    EXPECT_EQ(exit.taken, 0u);
+    exit.taken = 1;
+    exit.uncredited += 2;  // times that nobody is to pay for
+    EXPECT_EQ(settle(5), (Credits{{5, 6}}));
+    // One of those that are counted is under way, and gets its credit in another way.
+    --exit.uncredited;
+    ++exit.taken;
+    EXPECT_EQ(forget(5), Credits{});
+}
+
 TEST_F(UncreditedFetchesTest, WhoHasLeftHasNoPlace) {
     fetches_.list(two_lines_, two_lines_.fetches()[0], 3);
     fetches_.list(two_lines_, two_lines_.fetches()[1], 5);
@@ -75,10 +94,12 @@ TEST_F(UncreditedFetchesTest, TheNextEngineFindsNoTraces) {
         others.list(one_line_, one_line_.fetches()[0], 1);
         one_line_.exits()[0].ready_in = &context_;
         one_line_.exits()[0].uncredited = 7;
+        one_line_.exits()[0].taken = 5;
     }
     EXPECT_EQ(one_line_.fetches()[0].place, Fetch::kNowhere);
-    EXPECT_EQ(one_line_.exits()[0].uncredited, 0u);
     EXPECT_EQ(one_line_.exits()[0].ready_in, nullptr);
+    fetches_.list(one_line_, one_line_.fetches()[0], 2);
+    EXPECT_EQ(settle(2), Credits{});
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// For tests of the simulated caches: their shapes and outcomes, and data accesses one at a time.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <ostream>
+#include <span>
+#include <utility>
+
+#include "engine/block.h"
+#include "engine/geometry.h"
+#include "engine/hierarchy.h"
+#include "program.h"
+
+namespace bd {
+
+inline std::ostream& operator<<(std::ostream& out, Outcome outcome) {
+    static constexpr const char* kNames[] = {"hit", "first miss", "last miss", "dirty miss"};
+    return out << kNames[static_cast<unsigned>(outcome)];
+}
+
+namespace test {
+
+constexpr Outcome kHit = Outcome::kHit;
+constexpr Outcome kFirstMiss = Outcome::kFirstMiss;
+constexpr Outcome kLastMiss = Outcome::kLastMiss;
+constexpr Outcome kDirtyMiss = Outcome::kDirtyMiss;
+
+constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
+    return {sets * ways * line_bytes, ways, line_bytes};
+}
+
+// All but the last, which is behind all records.
+template <class Chunk>
+auto true_misses(const Chunk& chunk) {
+    return std::span(chunk.misses).first(chunk.misses.size() - 1);
+}
+
+// Makes data accesses as the replay does: D1 runs ahead, here by one record of a single access, then what it misses is
+// loaded. That record is where the hierarchy is until the next access.
+template <class Hierarchy>
+class DataAccesses {
+public:
+    Outcome make(Hierarchy& hierarchy, AccessKind kind, Address address, std::uint32_t size) {
+        trace_ = Trace().run(block(kind, size), 0, {address});
+        hierarchy.data().run(trace_.all(), &chunk_);
+        hierarchy.set_chunk(chunk_);
+        EXPECT_EQ(chunk_.words.size(), trace_.all().size());
+        Outcome outcome = kHit;
+        for (const auto& miss : true_misses(chunk_)) outcome = std::max(outcome, hierarchy.load_data(miss));
+        hierarchy.set_position({.record = 0, .access = 1, .address = 0});
+        return outcome;
+    }
+
+private:
+    const Block& block(AccessKind kind, std::uint32_t size) {
+        const Block*& block = blocks_[{kind, size}];
+        if (block == nullptr) block = &program_.code(function_, 0x1000).op().access(size, kind, false).ends();
+        return *block;
+    }
+
+    Program program_;
+    const Function& function_ = program_.function("f");
+    std::map<std::pair<AccessKind, std::uint32_t>, const Block*> blocks_;
+    Trace trace_;
+    typename Hierarchy::Data::Chunk chunk_;
+};
+
+}  // namespace test
+}  // namespace bd
