@@ -89,6 +89,9 @@ public:
     // has to be called first.
     void run(Batch batch, Chunk* chunk);
 
+    // Whether more chunks may be run before use_before() is asked about one.
+    bool may_be_far_ahead() const { return lines_.size() <= kMostCopied; }
+
     // How `line`, which was at `place` then, had been used until `position`, in that chunk.
     Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t place, LineNumber line);
 
@@ -109,7 +112,7 @@ private:
 
     static constexpr bool kSaves = kUse || kDirty;
     static constexpr std::uint32_t kMostCopied = 4096;
-    bool copies() const { return lines_.size() <= kMostCopied; }
+    bool copies() const { return may_be_far_ahead(); }
     Use use_at_start(const Chunk& chunk, std::uint32_t place);
 
     void touch(Use& use, Mask bytes, std::uint64_t accesses, bool writes) const {

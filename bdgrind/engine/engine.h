@@ -111,6 +111,10 @@ public:
     // Processes whole records, up to the first that makes requests. Returns how many words that were.
     virtual std::size_t run(Batch batch) = 0;
 
+    // See Engine.
+    virtual void announce(Batch batch) = 0;
+    virtual bool advance() = 0;
+
     // Empties the caches, as if every line were evicted.
     virtual void flush() = 0;
 
@@ -128,6 +132,12 @@ public:
     // which must be served before the rest is given to it; as a rule there are none and all is processed.
     // Blocks must stay valid as long as the engine.
     std::size_t replay(Batch batch);
+
+    // To replay on another thread: announces what will be given to replay(), whole or in parts. Then advance() may be
+    // called meanwhile, also on the thread that announces: it takes some of the work off replay(), or returns false as
+    // there is none right now.
+    void announce(Batch batch) { replay_->announce(batch); }
+    bool advance() { return replay_->advance(); }
 
     // The same for who wants no parts: zeroes where that is asked for, leaves dumps out, and processes everything.
     void replay_whole(Batch batch);

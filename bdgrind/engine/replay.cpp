@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/branch_watch.h"
+#include "engine/chunk_queue.h"
 #include "engine/engine.h"
 #include "engine/follow.h"
 #include "engine/hierarchy.h"
@@ -29,6 +30,7 @@ public:
           caches_(state.config.caches, *this,
                   {.write_back = state.config.write_back, .prefetch = state.config.prefetch}),
           watch_(state),
+          queue_(caches_.data()),
           fetches_(caches_.fetch_places()) {}
 
     std::size_t run(Batch batch) override;
@@ -37,6 +39,8 @@ public:
         caches_.flush();
     }
     void disown() override { caches_.disown(); }
+    void announce(Batch batch) override { queue_.announce(batch); }
+    bool advance() override { return queue_.advance(); }
 
     // The caches' sink.
 
@@ -137,8 +141,8 @@ private:
     Caches caches_;
     [[no_unique_address]] Watch watch_;
 
-    // What D1 has run ahead, what is left to do of that, and the next of its misses.
-    typename Caches::Data::Chunk ahead_;
+    ChunkQueue<typename Caches::Data> queue_;
+    // What is left to do of the current one, and the next of its misses.
     Batch chunk_;
     const Word* chunk_begin_ = nullptr;
     const Miss* miss_ = nullptr;
@@ -167,6 +171,8 @@ public:
     std::size_t run(Batch batch) override;
     void flush() override {}
     void disown() override {}
+    void announce(Batch) override {}
+    bool advance() override { return false; }
 
 private:
     void see_guarded(const Exit& exit, const Word* addresses);
@@ -234,12 +240,12 @@ std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
 
 template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::start_chunk(Batch batch) {
-    caches_.data().run(batch, &ahead_);
-    caches_.set_chunk(ahead_);
-    chunk_ = ahead_.words;
+    const auto& chunk = queue_.next(batch);
+    caches_.set_chunk(chunk);
+    chunk_ = chunk.words;
     chunk_begin_ = chunk_.data();
-    miss_ = ahead_.misses.data();
-    last_miss_ = miss_ + ahead_.misses.size() - 1;
+    miss_ = chunk.misses.data();
+    last_miss_ = miss_ + chunk.misses.size() - 1;
 }
 
 // The instructions up to `exit`, all of whose lines are in I1.

@@ -57,6 +57,7 @@ constinit Futex asking{0};    // 1: the engine waits to be served
 constinit std::atomic<bool> stopping{false};
 constinit EngineThread::Work replay = nullptr;
 constinit EngineThread::Serve serve_asking = nullptr;
+constinit EngineThread::Help help_engine = nullptr;
 
 void tell_progress() {
     progress.fetch_add(1, std::memory_order_release);
@@ -94,10 +95,11 @@ bool EngineThread::is_here() {
     return here >= stack && here < stack + kStackBytes;
 }
 
-bool EngineThread::start(Work work, Serve serve) {
+bool EngineThread::start(Work work, Serve serve, Help help) {
     BD_CHECK(alive.load() == 0);
     replay = work;
     serve_asking = serve;
+    help_engine = help;
     stopping = false;
     constexpr long kFlags = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES | VKI_CLONE_SIGHAND | VKI_CLONE_THREAD |
                             VKI_CLONE_SYSVSEM | VKI_CLONE_PARENT_SETTID | VKI_CLONE_CHILD_CLEARTID;
@@ -141,7 +143,7 @@ void EngineThread::wait(unsigned count) {
             wake(asking);
         }
         if (all - done.load(std::memory_order_acquire) <= count) return;
-        wait_while(progress, seen);
+        if (!help_engine()) wait_while(progress, seen);
     }
 }
 
@@ -176,7 +178,7 @@ namespace bd {
 bool EngineThread::is_possible() { return false; }
 bool EngineThread::is_useful() { return false; }
 bool EngineThread::is_here() { return false; }
-bool EngineThread::start(Work, Serve) { return false; }
+bool EngineThread::start(Work, Serve, Help) { return false; }
 void EngineThread::ask() {}
 void EngineThread::submit(Batch) {}
 void EngineThread::wait(unsigned) {}

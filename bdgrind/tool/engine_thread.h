@@ -27,8 +27,12 @@ public:
     // Does what the engine asks for; called on Valgrind's own thread while the engine waits.
     using Serve = void (*)();
 
+    // Takes some work off the engine; called on Valgrind's own thread while that would have to wait. False: there is
+    // none.
+    using Help = bool (*)();
+
     // Starts the thread. False if the system does not let us.
-    static bool start(Work work, Serve serve);
+    static bool start(Work work, Serve serve, Help help);
 
     // To be called on the thread: waits until it has been served, for which the other one has to wait, too.
     static void ask();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <utility>
 
 #include "engine/check.h"
@@ -38,25 +39,10 @@ static_assert(class_of(64) == 4 && class_of(65) == 5 && class_bytes(5) == 80 && 
 
 }  // namespace
 
-// Held for a few instructions, and rarely for a system call.
-class Heap::Lock {
-public:
-    explicit Lock(std::atomic<bool>& locked) : locked_(locked) {
-        while (locked_.exchange(true, std::memory_order_acquire)) {
-            while (locked_.load(std::memory_order_relaxed)) {
-            }
-        }
-    }
-    ~Lock() { locked_.store(false, std::memory_order_release); }
-
-private:
-    std::atomic<bool>& locked_;
-};
-
 void* Heap::allocate(std::size_t size_bytes) {
     const std::size_t size_class = class_of(size_bytes + kHeaderBytes);
     BD_CHECK_OP(size_class, <, kClasses);
-    const Lock lock(locked_);
+    const std::scoped_lock lock(lock_);
     if (FreeBlock* const block = free_[size_class]; block != nullptr) {
         free_[size_class] = block->next;
         return block;
@@ -79,7 +65,7 @@ bool Heap::supply(std::size_t size_bytes) {
 }
 
 bool Heap::reserve(std::size_t size_bytes) {
-    const Lock lock(locked_);
+    const std::scoped_lock lock(lock_);
     const std::size_t wanted = size_bytes + 2 * used_bytes_;
     return static_cast<std::size_t>(end_ - next_) >= wanted || supply(2 * wanted);
 }
@@ -90,7 +76,7 @@ void Heap::free(void* block) {
         *reinterpret_cast<std::size_t*>(static_cast<std::byte*>(block) - kHeaderBytes);
     BD_CHECK_OP(size_class, <, kClasses);
     auto* const freed = static_cast<FreeBlock*>(block);
-    const Lock lock(locked_);
+    const std::scoped_lock lock(lock_);
     freed->next = free_[size_class];
     free_[size_class] = freed;
 }

@@ -9,9 +9,10 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "engine/spin_lock.h"
 
 namespace bd {
 
@@ -40,12 +41,10 @@ private:
         FreeBlock* next;
     };
 
-    class Lock;
-
     bool supply(std::size_t size_bytes);
 
     const Supplier supplier_;
-    std::atomic<bool> locked_{false};
+    SpinLock lock_;  // held for a few instructions, and rarely for a system call
     std::byte* next_ = nullptr;  // what is left of the latest piece
     std::byte* end_ = nullptr;
     std::size_t used_bytes_ = 0;  // of all pieces

@@ -66,7 +66,7 @@ void replay(Batch batch) {
 
 bool start_thread() {
     on_thread = EngineThread::is_possible() && heap.reserve(kReserveBytes) &&
-                EngineThread::start(replay, serve_requests);
+                EngineThread::start(replay, serve_requests, [] { return engine_of_trace->advance(); });
     return on_thread;
 }
 
@@ -74,6 +74,7 @@ void pass_on(Batch batch) {
     if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
     if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
     if (on_thread) {
+        engine_of_trace->announce(batch);
         EngineThread::submit(batch);
     } else {
         replay(batch);
