@@ -50,11 +50,12 @@ public:
         if (made_.load(std::memory_order_acquire) == number) {
             const std::scoped_lock lock(lock_);
             if (made_.load(std::memory_order_relaxed) == number) {
+                first_ = number;  // alone, the replay uses the same memory again and again
                 if (announced_.empty()) announced_.push_back(words);
                 make();
             }
         }
-        return chunks_[number % kChunks];
+        return chunks_[place_of(number)];
     }
 
 private:
@@ -62,12 +63,14 @@ private:
     static constexpr std::uint32_t kChunks = 64;
     std::uint32_t most() const { return data_.may_be_far_ahead() ? kChunks : 1; }
 
+    std::uint32_t place_of(std::uint32_t number) const { return (number - first_) % kChunks; }
+
     // With the lock held.
     void make() {
         Batch& rest = announced_.front();
         const std::uint32_t number = made_.load(std::memory_order_relaxed);
-        const Chunk& chunk = chunks_[number % kChunks];
-        data_.run(rest, &chunks_[number % kChunks]);
+        Chunk& chunk = chunks_[place_of(number)];
+        data_.run(rest, &chunk);
         waits_ = chunk.empties_caches;
         rest = rest.subspan(chunk.words.size());
         if (rest.empty()) announced_.erase(announced_.begin());
@@ -81,6 +84,7 @@ private:
     // Chunks have numbers from 0 on.
     std::atomic<std::uint32_t> made_{0};
     std::atomic<std::uint32_t> taken_{0};
+    std::uint32_t first_ = 0;  // the one that was made last when there was no other
     bool has_taken_ = false;  // the one numbered taken_ is being replayed
     bool waits_ = false;      // until the replay has emptied the caches
 };
