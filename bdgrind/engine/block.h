@@ -11,7 +11,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -107,8 +106,8 @@ struct Work {
     std::uint32_t blocks = 0;
 };
 
-// One way out of a block. Its address is the first word of a trace record. What every record needs comes first, in one
-// line of the host's cache.
+// One way out of a block. The first word of a trace record names it. What every record needs comes first, in one line of
+// the host's cache.
 struct Exit : Work {
     // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
     // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.

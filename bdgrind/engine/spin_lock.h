@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// For the moments that Valgrind's thread and the engine's must not have at the same time. Neither sleeps: they are
-// short, and there is no kernel's lock that both could use.
+// For what Valgrind's thread and the engine's must not do at the same time. Neither sleeps: it takes microseconds, a few
+// dozen at most (ChunkQueue), and there is no kernel's lock that both could use.
 
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Instruction fetches that hit are not credited to their cache lines one by one: most blocks run again and again while
-// their lines stay in I1. Each exit counts how often it was taken (Exit::uncredited), and the lines get the credit when
-// it matters: before one of them leaves I1, or is looked at. Counted is mostly Exit::taken, as it is for BlockCosts.
+// their lines stay in I1. Each exit counts how often it was taken, and the lines get the credit when it matters: before
+// one of them leaves I1, or is looked at. That count is the sum of Exit::taken, which goes up anyway, and of
+// Exit::uncredited, which makes up for what has been credited, and for what `taken` does not count.
 //
 // For that, each line in I1 has a list of the blocks that have been fetched from it since it was loaded. Fetch::place
 // says where in I1 the line is in whose list the fetch is. Once all fetches up to an exit are in lists, which means
