@@ -90,6 +90,25 @@ BENCHMARK(read_trace);
 
 // --- Caches ---------------------------------------------------------------------------------------------------------
 
+// Blocks of one function, of an instruction each.
+class Code {
+public:
+    // `reads`: so many bytes; 0: it has no access.
+    const Block& block(Address address, bool is_entry, JumpKind jump, std::uint32_t reads = 0) {
+        builder_.start(address, function_, 0, 0, is_entry);
+        builder_.add_instruction(address, 4, *function_.file, 1);
+        if (reads != 0) builder_.add_access(reads, AccessKind::kRead, false);
+        builder_.add_exit(jump);
+        return blocks_.add(builder_);
+    }
+
+private:
+    SymbolTable symbols_;
+    BlockTable blocks_{6};
+    const Function& function_ = symbols_.function("f", symbols_.file("f.c"), symbols_.object("f"));
+    BlockBuilder builder_;
+};
+
 struct NullSink {
     Owner load() { return {}; }
     void evict(Level, const Owner&, std::uint64_t, unsigned, unsigned) {}
@@ -101,15 +120,8 @@ struct NullSink {
 // Accesses spread evenly over so many bytes, each in a record of its own. D1 takes them by the chunk; what it misses is
 // loaded then, one after the other.
 void cache_access(benchmark::State& state, const CacheGeometries& caches, std::size_t bytes) {
-    SymbolTable symbols;
-    BlockTable blocks(6);
-    const Function& function = symbols.function("f", symbols.file("f.c"), symbols.object("f"));
-    BlockBuilder builder;
-    builder.start(0x1000, function, 0, 0, true);
-    builder.add_instruction(0x1000, 4, *function.file, 1);
-    builder.add_access(8, AccessKind::kRead, false);
-    builder.add_exit(JumpKind::kJump);
-    const Exit& exit = blocks.add(builder).exits()[0];
+    Code code;
+    const Exit& exit = code.block(0x1000, true, JumpKind::kJump, 8).exits()[0];
     constexpr std::size_t kAccesses = 65536;
     Random random(1);
     std::vector<Word> trace;
@@ -145,18 +157,9 @@ BENCHMARK_CAPTURE(cache_access, memory_20_ways, kTwentyWays, 256 << 20);
 // A function calls itself so often and returns; no call loads a line, after the first round.
 void call_stack(benchmark::State& state, Simulated what) {
     const auto depth = static_cast<std::size_t>(state.range(0));
-    SymbolTable symbols;
-    BlockTable blocks(6);
-    const Function& function = symbols.function("f", symbols.file("f.c"), symbols.object("f"));
-    BlockBuilder builder;
-    const auto block = [&](Address address, bool is_entry, JumpKind jump) -> const Block& {
-        builder.start(address, function, 0, 0, is_entry);
-        builder.add_instruction(address, 4, *function.file, 1);
-        builder.add_exit(jump);
-        return blocks.add(builder);
-    };
-    const Block& calls = block(0x1000, true, JumpKind::kCall);
-    const Block& returns = block(0x1004, false, JumpKind::kReturn);
+    Code code;
+    const Block& calls = code.block(0x1000, true, JumpKind::kCall);
+    const Block& returns = code.block(0x1004, false, JumpKind::kReturn);
     std::vector<Word> trace;
     const auto record = [&trace](const Block& executed, Address stack_pointer) {
         trace.insert(trace.end(), {first_word(executed.exits()[0]), stack_pointer});
@@ -181,14 +184,9 @@ void tree_nodes(benchmark::State& state) {
     ContextTable contexts;
     ArcTable arcs(events.width());
     BackdatingTree tree(arcs, events.width());
-    SymbolTable symbols;
-    BlockTable blocks(6);
-    const Function& function = symbols.function("f", symbols.file("f.c"), symbols.object("f"));
-    BlockBuilder builder;
-    builder.start(0x1000, function, 0, 0, true);
-    builder.add_instruction(0x1000, 4, *function.file, 1);
-    builder.add_exit(JumpKind::kCall);
-    BlockCost& cost = block_costs.get(blocks.add(builder), contexts.of(function));
+    Code code;
+    const Block& block = code.block(0x1000, true, JumpKind::kCall);
+    BlockCost& cost = block_costs.get(block, contexts.of(*block.function));
     const ArcId arc = arcs.get({&cost, 0}, cost);
 
     const NodeId root = tree.make_root();
