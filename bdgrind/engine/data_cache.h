@@ -80,9 +80,6 @@ public:
 
     unsigned line_bits() const { return lines_.line_bits(); }
     unsigned line_bytes() const { return lines_.line_bytes(); }
-    std::uint32_t size() const { return lines_.size(); }
-    std::uint32_t ways() const { return lines_.ways(); }
-    std::uint64_t set_of(LineNumber line) const { return lines_.set_of(line); }
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
     // Simulates records from the beginning of `batch`, but none behind a marker that empties the caches: then flush()

@@ -194,11 +194,10 @@ private:
     using DataUse = typename Data::Use;
 
     struct NoUse {};
-    struct OwnedUse : Use {
+    struct LastUse : Use {
         Owner owner{};
     };
-    using LastLines = CacheLines<std::conditional_t<kUse, OwnedUse, NoUse>>;
-    using LastUse = OwnedUse;
+    using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
 
     // Why a line is in I1 or D1, and where LL held it when it was loaded.
     struct Load {

@@ -94,6 +94,7 @@ private:
 
     void start_chunk(Batch batch);
     void fetch(const Exit& exit, Time* now);
+    void fetch_short(const Exit& exit, Time* now);
     void run_slowly(const Exit& exit, const Word* record);
     void simulate_in_order(const Exit& exit, const Word* record);
     void fetch_line_by_line(const Exit& exit);
@@ -208,10 +209,7 @@ std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
         [[gnu::always_inline]] bool is_short(const Exit& exit, const Word* record) const {
             return record != next_miss && !exit.has_more_lines;
         }
-        [[gnu::always_inline]] void run_short(const Exit& exit) {
-            replay->caches_.use_fetched(exit.first_place, now + 1);
-            replay->caches_.use_fetched(exit.last_place, now += 2);
-        }
+        [[gnu::always_inline]] void run_short(const Exit& exit) { replay->fetch_short(exit, &now); }
         [[gnu::always_inline]] void run(const Exit& exit, const Word* record) {
             replay->fetch(exit, &now);
             if (record != next_miss) return;
@@ -255,6 +253,12 @@ template <bool kCommon, bool kUse, class Watch>
         for (const Fetch& each : exit.block->fetches().first(exit.fetches)) caches_.use_fetched(each.place, ++*now);
         return;
     }
+    fetch_short(exit, now);
+}
+
+// The same, if they lie in two lines at most.
+template <bool kCommon, bool kUse, class Watch>
+[[gnu::always_inline]] inline void CacheReplay<kCommon, kUse, Watch>::fetch_short(const Exit& exit, Time* now) {
     caches_.use_fetched(exit.first_place, *now + 1);
     caches_.use_fetched(exit.last_place, *now += 2);
 }
