@@ -106,36 +106,35 @@ struct Work {
     std::uint32_t blocks = 0;
 };
 
-// One way out of a block. The first word of a trace record names it. What every record needs comes first, in one line of
-// the host's cache.
+// One way out of a block. The first word of a trace record names it. It has two lines of the host's cache: what every
+// record of the replay needs, and changes; and what D1 needs, which may be ahead on another thread.
 struct Exit : Work {
     // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
     // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
     std::uint32_t section_left = kNoSection;
     std::uint32_t section_entered = kNoSection;
+    std::uint16_t fetches = 0;     // up to here
+    bool has_more_lines = false;   // than those of the first and the last fetch
+    bool may_skip_access = false;  // one of the accesses is guarded
     std::uint16_t words = 0;  // addresses in the record: one for each group of accesses that is traced
-    // Up to here:
-    std::uint16_t groups = 0;
-    std::uint16_t fetches = 0;
-    bool has_more_lines = false;    // than those of the first and the last fetch
-    bool may_skip_access = false;   // one of the accesses is guarded
-    const AccessGroup* first_group = nullptr;  // the block's
+    std::uint16_t index = 0;
 
     // The engine's notes. See BlockCosts and UncreditedFetches:
     mutable const Context* ready_in = nullptr;
     mutable std::uint64_t taken = 0;
+    mutable std::uint64_t uncredited = 0;  // times, less `taken`
     mutable std::uint32_t first_place = 0;
     mutable std::uint32_t last_place = 0;
 
-    mutable std::uint64_t uncredited = 0;  // times, less `taken`
-    mutable BlockCost* cost = nullptr;
-    const Block* block = nullptr;  // null in a marker, see trace.h
-    Address return_address = 0;    // the instruction behind the last one; only of use to calls
-    std::uint16_t index = 0;
-    std::uint16_t accesses = 0;  // up to here
+    const AccessGroup* first_group = nullptr;  // the block's
+    std::uint16_t groups = 0;                  // up to here
+    std::uint16_t accesses = 0;                // up to here
     JumpKind jump = JumpKind::kJump;
     Branch branch = Branch::kNone;
-    std::uint64_t unused[3] = {};  // two lines of the host's cache
+    const Block* block = nullptr;  // null in a marker, see trace.h
+    Address return_address = 0;    // the instruction behind the last one; only of use to calls
+    mutable BlockCost* cost = nullptr;  // see BlockCosts
+    std::uint64_t unused[3] = {};
 
     // Hands over what has been counted.
     std::uint64_t take_taken() const {
