@@ -108,8 +108,15 @@ inline void CallTracker::open_skipped(CallStack& stack, const CallSite& payer, A
     push(stack, stack_pointer, return_address, stack.context, kNoArc);
 }
 
-// Nearly all calls and returns are plain, or calls of PLT stubs. A stub leaves the stack as it was and jumps to another
-// section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
+// The call of a stub is one like others.
+void CallTracker::open_stub(CallStack& stack) {
+    if (stack.stub_return_address == 0) return;
+    const CallSite payer = std::exchange(stack.payer, {});
+    open_skipped(stack, payer, stack.stub_stack_pointer, std::exchange(stack.stub_return_address, 0));
+}
+
+// Nearly all calls and returns are plain, or calls through PLT stubs. A stub leaves the stack as it was and jumps to
+// another section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
 bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
     const Exit* const exit = execution.last_exit;
     if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
@@ -122,22 +129,23 @@ bool CallTracker::enter(Execution& execution, const Block& block, Address stack_
         if (function.skipped) {
             ++changes_;
             execution.stack_pointer = stack_pointer;
-            open_skipped(execution, site, stack_pointer, exit->return_address);
-            execution.update_top();
+            execution.payer = site;
+            execution.stub_stack_pointer = stack_pointer;
+            execution.stub_return_address = exit->return_address;
+            execution.top_span = stack_pointer - execution.stack.begin;
         } else {
             open_plain(execution, block, site, stack_pointer, exit->return_address);
         }
         return true;
     }
-    if (exit->jump == JumpKind::kJump && execution.payer && exit != &kStopped &&
-        exit->section_left != block.section && !execution.calls.empty() &&
-        execution.calls.back().stack_pointer == stack_pointer && execution.calls.back().return_address != 0 &&
-        execution.stack_pointer <= stack_pointer && function.is_plain()) {
-        execution.special_calls.push_back({execution.calls.size(), execution.payer, nullptr});
-        open_plain(execution, block, std::exchange(execution.payer, {}), stack_pointer, 0);
+    if (exit->jump == JumpKind::kJump && execution.stub_return_address != 0 &&
+        execution.stub_stack_pointer == stack_pointer && execution.stack_pointer <= stack_pointer &&
+        exit != &kStopped && exit->section_left != block.section && function.is_plain() && !function.left_by_jump) {
+        open_plain(execution, block, std::exchange(execution.payer, {}), stack_pointer,
+                   std::exchange(execution.stub_return_address, 0));
         return true;
     }
-    if (exit->jump == JumpKind::kReturn && !execution.calls.empty() &&
+    if (exit->jump == JumpKind::kReturn && execution.stub_return_address == 0 && !execution.calls.empty() &&
         stack_pointer > execution.calls.back().stack_pointer && stack_pointer >= execution.stack_pointer &&
         execution.on_stack(stack_pointer)) {
         execution.stack_pointer = stack_pointer;
@@ -149,6 +157,7 @@ bool CallTracker::enter(Execution& execution, const Block& block, Address stack_
 
 bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address stack_pointer) {
     if (running_ != &execution) run(execution);
+    open_stub(execution);
     if (execution.last_exit == nullptr) {
         if (!execution.within_bounds(stack_pointer)) return false;
         start(execution, block, stack_pointer);
@@ -208,6 +217,7 @@ bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address
 
 void CallTracker::enter_by_jump(Execution& execution, const Block& block, Address stack_pointer) {
     if (running_ != &execution) run(execution);
+    open_stub(execution);
     if (execution.last_exit == nullptr) {
         start(execution, block, stack_pointer);
         return;
@@ -370,6 +380,7 @@ NodeId CallTracker::make_nodes(Execution& execution) {
 
 void CallTracker::leave_all(Execution& execution) {
     if (running_ != &execution) run(execution);
+    open_stub(execution);
     while (!execution.others.empty()) drop_stack(execution, execution.others.size() - 1);
     leave(execution, execution.calls.size());
     leave_root(execution);

@@ -70,6 +70,7 @@ private:
     void open_plain(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
                     Address return_address);
     void open_skipped(CallStack& stack, const CallSite& payer, Address stack_pointer, Address return_address);
+    void open_stub(CallStack& stack);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
     }

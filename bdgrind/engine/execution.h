@@ -67,6 +67,10 @@ struct CallStack {
 
     const Context* context = nullptr;  // of the code that runs; null before the first block
     CallSite payer;                    // set while skipped code runs: the call that pays for it
+    // That call, while it may be one of a PLT stub: if all that is done there is to jump on, it is never opened. Where
+    // the stub began, and where it is to return to; 0: there is no such call.
+    Address stub_stack_pointer = 0;
+    Address stub_return_address = 0;
     // An open call's arc has got the negative of what this was when the call was made.
     RunningCosts running{};
     std::vector<OpenCall> calls;

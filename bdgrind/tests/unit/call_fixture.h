@@ -42,14 +42,15 @@ protected:
         execution_.running[0] += execution_.last_exit->instructions;
     }
 
-    // The contexts from the root to the code that runs; [] stands for a call that is not shown.
+    // The contexts from the root to the code that runs; [] stands for a call that is not shown, opened or not.
     std::string stack() const {
         std::string stack;
         for (const OpenCall& call : execution_.calls) {
             stack += name(*call.caller);
             stack += call.arc == kNoArc ? " [] " : " ";
         }
-        return stack + name(*execution_.context);
+        const std::string here = name(*execution_.context);
+        return stack + here + (execution_.stub_return_address != 0 ? " [] " + here : "");
     }
 
     // All arcs that were called, as "caller@address-callee@address calls".

@@ -399,6 +399,64 @@ TEST_F(CallTrackerTest, ASkippedFunctionsCallsAreItsCallers) {
     EXPECT_EQ(arcs(), (Arcs{"main@1010 g@3010 1"}));
 }
 
+class StubTest : public CallTrackerTest {
+protected:
+    StubTest() {
+        f_.skipped = true;
+        run(main_calls_, 100);
+        run(entry(f_, 0x2030, kJump), 99);
+    }
+
+    const Block& lib_returns_ = entry(lib_, 0x9200, kReturn);
+};
+
+TEST_F(StubTest, WhatItJumpsToIsCalledInItsPlace) {
+    EXPECT_TRUE(execution_.payer) << "the stub itself is not shown";
+    run(lib_returns_, 99);
+    EXPECT_EQ(stack(), "main lib");
+    EXPECT_FALSE(execution_.payer);
+    EXPECT_EQ(execution_.calls.back().return_address, main_on_.address);
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 lib@9200 1"}));
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(StubTest, OneReturnLeavesBothWhereTheStackPointerStays) {
+    run(lib_returns_, 99);
+    run(main_on_, 99);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(StubTest, ThatReturnsIsLeft) {
+    run(f_returns_, 99);
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_FALSE(execution_.payer);
+    EXPECT_EQ(arcs(), Arcs{});
+}
+
+TEST_F(StubTest, ThatHasMovedTheStackPointerCallsLikeOthers) {
+    run(lib_returns_, 95);
+    EXPECT_EQ(stack(), "main [] main lib");
+    run(main_on_, 100);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_FALSE(execution_.payer);
+}
+
+TEST_F(StubTest, OfAResolverStaysOpen) {
+    lib_.left_by_jump = true;
+    run(lib_returns_, 99);
+    EXPECT_EQ(stack(), "main [] main lib");
+    run(main_on_, 99);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(StubTest, IsLeftWithAllOthers) {
+    tracker_.leave_all(execution_);
+    EXPECT_EQ(execution_.stub_return_address, 0u);
+    EXPECT_FALSE(execution_.payer);
+}
+
 TEST_F(CallTrackerTest, SkippedFunctionsThatCallEachOtherHaveTheSamePayer) {
     f_.skipped = true;
     g_.skipped = true;
