@@ -168,6 +168,8 @@ bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address
         return true;
     }
     const Exit& exit = *execution.last_exit;
+    // What is paid for elsewhere does not note its context each time.
+    if (execution.payer) execution.last = &blocks_.get(*exit.block, *execution.context);
     if (__builtin_expect(may_change_stack(execution, block, stack_pointer, exit.jump), 0)) {
         if (!execution.within_bounds(stack_pointer)) {
             leave_above(execution, stack_pointer);

@@ -67,6 +67,18 @@ public:
         work_ += work;
     }
 
+    // The same where the latest call pays: whether `exit` is ready for that, and counting its block.
+    [[gnu::always_inline]] bool is_paid_for(const Exit& exit) const {
+        return exit.ready_in == kPaidFor && execution_->collecting && execution_->payer;
+    }
+    [[gnu::always_inline]] void pay(EngineState& state, const Exit& exit) {
+        ++exit.uncredited;
+        add_to_payer(state, exit);
+        Sum work;
+        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
+        work_ += work;
+    }
+
     // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or that `slow_way`
     // has no short way for. Returns where that one is. In a loop without calls all is in registers. (xz without caches:
     // 0.54 of the replay.)
@@ -93,13 +105,27 @@ public:
     // Whether what runs is counted where it runs.
     static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
 
+    static void make_ready(const Exit& exit, const Execution& execution) {
+        if (execution.collecting) exit.ready_in = execution.payer ? kPaidFor : execution.context;
+    }
+
+    // For code that is not counted where it runs.
+    [[gnu::always_inline]] static void add_to_payer(EngineState& state, const Exit& exit) {
+        const Costs paid = state.costs[state.blocks.caller(state.current->payer)];
+        paid[0] += exit.instructions;
+        paid[1] += exit.reads;
+        paid[2] += exit.writes;
+    }
+
 private:
     using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
     static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
                   offsetof(Work, blocks) == 4 * kRunningEvents);
 
-    // Stands for a context that no exit is ready in.
-    static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNoLine);
+    // Stand for contexts: one that no exit is ready in, and one of exits whose blocks are paid for elsewhere.
+    static constexpr char kNone[2]{};
+    static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNone[0]);
+    static inline const Context* const kPaidFor = reinterpret_cast<const Context*>(&kNone[1]);
 
     Execution* execution_ = nullptr;
     const Exit* last_ = nullptr;  // null: none has run since the start
@@ -124,10 +150,7 @@ private:
     if (!Course::counts(execution)) ++exit.uncredited;
     if (!execution.collecting) return;
     if (execution.payer) {
-        const Costs paid = state.costs[state.blocks.caller(execution.payer)];
-        paid[0] += exit.instructions;
-        paid[1] += exit.reads;
-        paid[2] += exit.writes;
+        Course::add_to_payer(state, exit);
     } else {
         ++exit.taken;
     }
@@ -178,6 +201,9 @@ template <class Watch, class Way>
             course.run(exit, at[1]);
             if (course.is_ready(exit)) {
                 course.count(exit);
+                way.run(exit, at);
+            } else if (course.is_paid_for(exit)) {
+                course.pay(state, exit);
                 way.run(exit, at);
             } else {
                 way.stop();

@@ -342,7 +342,7 @@ template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::make_ready(const Exit& exit) {
     exit.first_place = exit.block->fetches_[0].place;
     exit.last_place = exit.block->fetches_[exit.fetches - 1].place;
-    if (Course::counts(*state_.current)) exit.ready_in = state_.current->context;
+    Course::make_ready(exit, *state_.current);
 }
 
 // Where a line is absent from I1: in program order, as far as that matters.
@@ -468,7 +468,7 @@ std::size_t PlainReplay<Watch>::run(Batch batch) {
             if (__builtin_expect(exit.may_skip_access, 0)) replay->see_guarded(exit, record + kHeaderWords);
         }
         void run_slowly(const Exit& exit, const Word* record) {
-            if (Course::counts(*replay->state_.current)) exit.ready_in = replay->state_.current->context;
+            Course::make_ready(exit, *replay->state_.current);
             run(exit, record);
         }
 
