@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ public:
 
     // `fetch`, which is not in a list, was found at `place`.
     void list(const Block& block, const Fetch& fetch, std::uint32_t place) {
-        lists_[place].push_back({&block, &fetch});
+        lists_[place].push_back({block.exits_, block.fetches_, block.exit_count,
+                                 static_cast<std::uint16_t>(&fetch - block.fetches_)});
         fetch.place = place;
     }
 
@@ -41,7 +43,7 @@ public:
     // credit(fetch, times)
     template <class Credit>
     void settle(std::uint32_t place, Credit credit) {
-        for (const Listed& listed : lists_[place]) settle(*listed.block, credit);
+        for (const Listed& listed : lists_[place]) settle(listed, credit);
     }
 
     // The same, and forgets the line.
@@ -52,26 +54,31 @@ public:
     }
 
 private:
+    // What is needed of a block: mostly it is in the host's cache no more.
     struct Listed {
-        const Block* block;
-        const Fetch* fetch;
+        const Exit* first_exit;
+        const Fetch* fetches;
+        std::uint16_t exit_count;
+        std::uint16_t fetch;  // by index
+
+        std::span<const Exit> exits() const { return {first_exit, exit_count}; }
     };
     using List = std::vector<Listed>;
 
     template <class Credit>
-    static void settle(const Block& block, Credit credit) {
-        for (const Exit& exit : block.exits()) {
+    static void settle(const Listed& listed, Credit credit) {
+        for (const Exit& exit : listed.exits()) {
             const std::uint64_t times = exit.uncredited + exit.taken;
             if (times == 0) continue;
             exit.uncredited = -exit.taken;
-            for (const Fetch& fetch : block.fetches().first(exit.fetches)) credit(fetch, times);
+            for (const Fetch& fetch : std::span(listed.fetches, exit.fetches)) credit(fetch, times);
         }
     }
 
     static void unlist(List& list) {
         for (const Listed& listed : list) {
-            listed.fetch->place = Fetch::kNowhere;
-            for (const Exit& exit : listed.block->exits()) {
+            listed.fetches[listed.fetch].place = Fetch::kNowhere;
+            for (const Exit& exit : listed.exits()) {
                 exit.ready_in = nullptr;
                 exit.uncredited = -exit.taken;
             }
