@@ -265,20 +265,13 @@ void BlockInstrumenter::see(IRStmt* statement) {
 void BlockInstrumenter::see_assignment(IRTemp to, const IRExpr& value) {
     if (value.tag == Iex_RdTmp) places_[to] = place_of(value);
     if (value.tag != Iex_Binop || value.Iex.Binop.arg2->tag != Iex_Const) return;
+    const bool has_64_bits = word_type_ == Ity_I64;
+    const bool adds = value.Iex.Binop.op == (has_64_bits ? Iop_Add64 : Iop_Add32);
+    const bool subtracts = value.Iex.Binop.op == (has_64_bits ? Iop_Sub64 : Iop_Sub32);
+    if (!adds && !subtracts) return;
     const Place base = place_of(*value.Iex.Binop.arg1);
     const Word distance = place_of(*value.Iex.Binop.arg2).offset;
-    switch (value.Iex.Binop.op) {
-        case Iop_Add32:
-        case Iop_Add64:
-            places_[to] = {base.base, base.offset + distance};
-            break;
-        case Iop_Sub32:
-        case Iop_Sub64:
-            places_[to] = {base.base, base.offset - distance};
-            break;
-        default:
-            break;
-    }
+    places_[to] = {base.base, adds ? base.offset + distance : base.offset - distance};
 }
 
 BlockInstrumenter::Place BlockInstrumenter::place_of(const IRExpr& address) const {
