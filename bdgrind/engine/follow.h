@@ -62,9 +62,7 @@ public:
     // Counts the block that has run to it.
     [[gnu::always_inline]] void count(const Exit& exit) {
         ++exit.taken;
-        Sum work;
-        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
-        work_ += work;
+        add_work(exit);
     }
 
     // The same where the latest call pays: whether `exit` is ready for that, and counting its block.
@@ -74,9 +72,7 @@ public:
     [[gnu::always_inline]] void pay(EngineState& state, const Exit& exit) {
         ++exit.uncredited;
         add_to_payer(state, exit);
-        Sum work;
-        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
-        work_ += work;
+        add_work(exit);
     }
 
     // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or that `slow_way`
@@ -105,6 +101,7 @@ public:
     // Whether what runs is counted where it runs.
     static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
 
+    // For the next time that its block runs in the same circumstances. It must have been counted in them once.
     static void make_ready(const Exit& exit, const Execution& execution) {
         if (execution.collecting) exit.ready_in = execution.payer ? kPaidFor : execution.context;
     }
@@ -121,6 +118,12 @@ private:
     using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
     static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
                   offsetof(Work, blocks) == 4 * kRunningEvents);
+
+    [[gnu::always_inline]] void add_work(const Exit& exit) {
+        Sum work;
+        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
+        work_ += work;
+    }
 
     // Stand for contexts: one that no exit is ready in, and one of exits whose blocks are paid for elsewhere.
     static constexpr char kNone[2]{};
