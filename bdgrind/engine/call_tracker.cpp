@@ -108,7 +108,7 @@ inline void CallTracker::open_skipped(CallStack& stack, const CallSite& payer, A
     push(stack, stack_pointer, return_address, stack.context, kNoArc);
 }
 
-// The call of a stub is one like others.
+// What may have been the call of a stub does more than jump on, so it is opened after all.
 void CallTracker::open_stub(CallStack& stack) {
     if (stack.stub_return_address == 0) return;
     const CallSite payer = std::exchange(stack.payer, {});
@@ -117,7 +117,7 @@ void CallTracker::open_stub(CallStack& stack) {
 
 // Nearly all calls and returns are plain, or calls through PLT stubs. A stub leaves the stack as it was and jumps to
 // another section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
-// They do without further calls: whatever is rare says so. (sort without caches: 0.9 of the replay.)
+// They do without further calls: whatever is rare says so. (dispatch without caches: 0.92 of the replay.)
 [[gnu::flatten]] bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
     const Exit* const exit = execution.last_exit;
     if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
