@@ -311,6 +311,23 @@ TEST_F(BlockTableTest, IdsAreDense) {
     for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(blocks[i]->id, i);
 }
 
+// D1 may be ahead on another processor.
+TEST_F(BlockTableTest, WhatTheReplayCountsAndWhatD1ReadsAreInDifferentLinesOfTheHost) {
+    if (sizeof(void*) == 4) GTEST_SKIP() << "exits are smaller with 32 bits";
+    constexpr std::uintptr_t kLine = 64;
+    const auto line_of = [](const auto& member) { return reinterpret_cast<std::uintptr_t>(&member) / kLine; };
+    const Block& block = program_.code(f_, 0x7000).op().reads(8).may_exit().op().ends();
+    for (const Exit& exit : block.exits()) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&exit) % kLine, 0u);
+        EXPECT_EQ(line_of(exit.last_place), line_of(exit));
+        EXPECT_EQ(line_of(exit.first_group), line_of(exit.groups));
+        EXPECT_EQ(line_of(exit.block), line_of(exit.groups));
+        for (const auto line : {line_of(exit.ready_in), line_of(exit.taken), line_of(exit.uncredited)}) {
+            EXPECT_NE(line, line_of(exit.groups));
+        }
+    }
+}
+
 TEST_F(BlockTableTest, SectionsOfDifferentObjectsDiffer) {
     const Function& in_lib = program_.function("h", "lib.c", "lib.so");
     EXPECT_EQ(program_.code(f_, 0x5000).op().ends().section, program_.code(g_, 0x5100).op().ends().section);
