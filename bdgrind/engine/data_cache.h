@@ -46,9 +46,9 @@ public:
         static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
 
         DataPosition at;
-        std::uint32_t bytes;
-        std::uint32_t place;  // in D1; kNoAccess: its guard was false
-        Use evicted;          // of the line that was there
+        std::uint32_t bytes = 0;
+        std::uint32_t place = 0;  // in D1; kNoAccess: its guard was false
+        Use evicted;              // of the line that was there
     };
 
     // A part of the trace, and what came of it.
@@ -117,6 +117,7 @@ private:
         if constexpr (kDirty) use.dirty |= notes_writes_ && writes;
     }
 
+    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t place, const Use& evicted);
     bool touch_both(Address address, const AccessGroup& group, const Access* accesses);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
     template <bool kByGroup>
@@ -142,7 +143,7 @@ void DataCache<kCommon, kUse, kDirty>::run(Batch batch, Chunk* chunk) {
     chunk->words = batch.first(std::min(batch.size(), chunk_words_));
     const Word* const end = by_group_ ? run_records<true>() : run_records<false>();
     chunk->words = batch.first(static_cast<std::size_t>(end - batch.data()));
-    chunk->misses.push_back({{~std::uint32_t{0}, 0, 0}, 0, 0, {}});
+    add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
 }
 
 // Those that begin in the chunk. Returns where they end.
@@ -183,7 +184,7 @@ template <bool kCommon, bool kUse, bool kDirty>
     const Access* access = &exit_of(*record).block->accesses()[group.first];
     DataPosition at{static_cast<std::uint32_t>(record - chunk_->words.data()), group.first, address};
     if (address == 0 && access->guarded) {
-        chunk_->misses.push_back({at, 0, Miss::kNoAccess, {}});
+        add_miss(at, 0, Miss::kNoAccess, {});
         return;
     }
     if (by_group_ && lines_.is_within(address, group)) {
@@ -230,6 +231,19 @@ bool DataCache<kCommon, kUse, kDirty>::touch_both(Address address, const AccessG
     return true;
 }
 
+// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+template <bool kCommon, bool kUse, bool kDirty>
+[[gnu::always_inline]] inline void DataCache<kCommon, kUse, kDirty>::add_miss(const DataPosition& at,
+                                                                              std::uint32_t bytes,
+                                                                              std::uint32_t place,
+                                                                              const Use& evicted) {
+    Miss& miss = chunk_->misses.emplace_back();
+    miss.at = at;
+    miss.bytes = bytes;
+    miss.place = place;
+    miss.evicted = evicted;
+}
+
 // Where the line is that is accessed at `at`, now.
 template <bool kCommon, bool kUse, bool kDirty>
 std::uint32_t DataCache<kCommon, kUse, kDirty>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
@@ -244,7 +258,7 @@ std::uint32_t DataCache<kCommon, kUse, kDirty>::find_or_load(const DataPosition&
         return place;
     }
     Use& use = lines_.use_of(place);
-    chunk_->misses.push_back({at, bytes, place, use});
+    add_miss(at, bytes, place, use);
     use = {};
     lines_.replace(place, line, clock_);
     return place;
