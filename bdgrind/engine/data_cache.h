@@ -118,7 +118,7 @@ private:
     }
 
     void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t place, const Use& evicted);
-    bool touch_both(Address address, const AccessGroup& group, const Access* accesses);
+    bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
     template <bool kByGroup>
     const Word* run_records();
@@ -167,7 +167,9 @@ template <bool kByGroup>
                 lines_.use_of(place).touch(lines_.bytes_of(*address, *group), group->accesses);
             } else {
                 clock_ = now;
-                simulate(at, *group, *address);
+                if (!kByGroup || lines_.is_within(*address, *group) || !touch_both(exit, *group, *address)) {
+                    simulate(at, *group, *address);
+                }
                 now = clock_;
             }
         }
@@ -177,7 +179,7 @@ template <bool kByGroup>
     return at;
 }
 
-// A group that does not go the short way.
+// A group of which some part is absent, or that cannot be touched at once.
 template <bool kCommon, bool kUse, bool kDirty>
 [[gnu::noinline]] void DataCache<kCommon, kUse, kDirty>::simulate(const Word* record, const AccessGroup& group,
                                                                    Word address) {
@@ -193,7 +195,6 @@ template <bool kCommon, bool kUse, bool kDirty>
         lines_.use_of(place).touch(lines_.bytes_of(address, group), group.accesses);
         return;
     }
-    if (by_group_ && touch_both(address, group, access)) return;
     for (const Access* const end = access + group.accesses; access != end; ++access, ++at.access) {
         const Address start = address + static_cast<Address>(std::int64_t{access->distance});
         lines_.for_each_part(start, access->size, [&](LineNumber line, unsigned offset, unsigned bytes) {
@@ -203,20 +204,25 @@ template <bool kCommon, bool kUse, bool kDirty>
     }
 }
 
-// A group that lies in two lines, both of which are here. False: it does not.
+// A group that lies in two lines, both of which are here. False: it does not, or did not happen.
 template <bool kCommon, bool kUse, bool kDirty>
-bool DataCache<kCommon, kUse, kDirty>::touch_both(Address address, const AccessGroup& group, const Access* accesses) {
+[[gnu::noinline]] bool DataCache<kCommon, kUse, kDirty>::touch_both(const Exit& exit, const AccessGroup& group,
+                                                                     Address address) {
     const Address lowest = address - group.before;
     const Address border = (lowest | (line_bytes() - 1)) + 1;
     const auto bytes_low = static_cast<unsigned>(border - lowest);
-    if (group.span > std::min(64u, bytes_low + line_bytes())) return false;
-    const std::uint32_t low = lines_.find(line_of(lowest));
-    const std::uint32_t high = lines_.find(line_of(border));
+    if (address == 0 || group.span > std::min(64u, bytes_low + line_bytes())) return false;
+    const auto find = [this](LineNumber line) {
+        const std::uint32_t guess = lines_.guess(line);
+        return guess != Lines::kAbsent ? guess : lines_.find(line);
+    };
+    const std::uint32_t low = find(line_of(lowest));
+    const std::uint32_t high = find(line_of(border));
     if (low == Lines::kAbsent || high == Lines::kAbsent) return false;
     unsigned in_low = 0;
     unsigned in_high = 0;
     bool ends_low = false;
-    for (const Access& access : std::span(accesses, group.accesses)) {
+    for (const Access& access : std::span(exit.block->accesses_ + group.first, group.accesses)) {
         const Address start = address + static_cast<Address>(std::int64_t{access.distance});
         ends_low = start + access.size <= border;
         in_low += start < border;

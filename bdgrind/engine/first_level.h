@@ -93,7 +93,10 @@ public:
     // access that did not happen; takes more than one line to be so.
     [[gnu::always_inline]] std::uint32_t guess(Address address, const AccessGroup& group) const {
         if (__builtin_expect(!is_within(address, group), 0)) return kAbsent;
-        const LineNumber line{address >> line_bits()};
+        return guess(LineNumber{address >> line_bits()});
+    }
+    // The same of a line.
+    [[gnu::always_inline]] std::uint32_t guess(LineNumber line) const {
         const std::uint32_t index = hints_[static_cast<std::uint64_t>(line) % kHints];
         return __builtin_expect(lines_.has(index, line), 1) ? index : kAbsent;
     }

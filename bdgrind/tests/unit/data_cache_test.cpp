@@ -261,6 +261,18 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNoLine) {
     EXPECT_EQ(ahead.use_before({start_of(2), 1, 0}, 0, line(0)).accesses, 2u);
 }
 
+TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNeitherOfTwoLines) {
+    Ahead<AnyLines> ahead(cache(2, 1, 16));
+    run(reads(20), 0);
+    run(code().op().may_read(20).ends(), 0);
+    run(reads(32), 0x1000);
+    EXPECT_EQ(misses(ahead), (List{{0, 0, 0, 16, 0},
+                                   {0, 0, 0x10, 4, 1},
+                                   {1, 0, 0, 0, kNoAccess},
+                                   {2, 0, 0x1000, 16, 0, 1, 16},
+                                   {2, 0, 0x1010, 16, 1, 1, 4}}));
+}
+
 TEST_F(DataCacheTest, OnlyAccessesBeforeTheExitHappen) {
     Ahead<Plain> ahead(cache(4, 1, 64));
     const Block& block = code().op().reads(4).may_exit().op().reads(4).joins(4, kRead, 8).ends();
