@@ -32,7 +32,8 @@
 // difference between its address and the end of the one before, its line the difference to the line before (the first:
 // to 0).
 //
-// A joined access lies at a fixed distance, a difference, from the latest access that is not joined.
+// A joined access lies at a fixed distance, a difference, from the latest access that is not joined, and all of them
+// within AccessGroup::kMostBytes.
 //
 // A record says where the block was left and, for each access up to there that is not joined, the address; 0 for a
 // guarded access that did not happen. Most of it is like last time, and only what differs is said (TraceExpectation):
@@ -52,7 +53,7 @@
 namespace bd {
 
 inline constexpr std::string_view kTraceMagic = "bdtrace\n";
-inline constexpr std::uint64_t kTraceVersion = 2;
+inline constexpr std::uint64_t kTraceVersion = 3;
 
 // What items of a trace begin with, but for records.
 enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd };

@@ -129,10 +129,10 @@ TEST_F(DataCacheTest, AnAccessAcrossLinesMissesByParts) {
                                    {2, 0, 0x10c0, 8, 3}}));
 }
 
-// Three reads at 0, -16 and 8 bytes from the address.
+// Three reads at 0, -12 and 8 bytes from the address.
 TEST_F(DataCacheTest, AGroupInOneLineMissesOnceWithItsFirstAccess) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& group = code().op().reads(4).joins(8, kRead, -16).op().joins(2, kRead, 8).ends();
+    const Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
     ASSERT_EQ(group.group_count, 1u);
     run(group, 0x1020);
     run(group, 0x1024);
@@ -143,7 +143,7 @@ TEST_F(DataCacheTest, AGroupInOneLineMissesOnceWithItsFirstAccess) {
 
 TEST_F(DataCacheTest, AGroupCountsBeforeItsEndAsFarAsItHasCome) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& group = code().op().reads(4).joins(8, kRead, -16).op().joins(2, kRead, 8).ends();
+    const Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
     run(reads(1), 0x1000);
     run(group, 0x1020);
     misses(ahead);
@@ -219,17 +219,17 @@ TEST_F(DataCacheTest, AGroupMayDriveOutItsOwnLines) {
                                    {1, 2, 0x103c, 4, 0, 1, 4}}));
 }
 
-// Accesses at e, 10 and 26: lines of 16 bytes.
+// Accesses at e, 10 and 24: lines of 16 bytes.
 TEST_F(DataCacheTest, AGroupMayCoverThreeShortLines) {
     Ahead<AnyLines> ahead(cache(4, 1, 16));
-    const Block& group = code().op().reads(2).joins(8, kRead, 2).joins(2, kRead, 24).ends();
+    const Block& group = code().op().reads(2).joins(8, kRead, 2).joins(2, kRead, 22).ends();
     ASSERT_EQ(group.group_count, 1u);
     run(group, 0x100e);
     run(group, 0x100e);
     run(reads(48), 0x2000);
     EXPECT_EQ(misses(ahead), (List{{0, 0, 0x100e, 2, 0},
                                    {0, 1, 0x1010, 8, 1},
-                                   {0, 2, 0x1026, 2, 2},
+                                   {0, 2, 0x1024, 2, 2},
                                    {2, 0, 0x2000, 16, 0, 2, 2},
                                    {2, 0, 0x2010, 16, 1, 2, 8},
                                    {2, 0, 0x2020, 16, 2, 2, 2}}));

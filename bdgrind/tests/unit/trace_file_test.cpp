@@ -322,9 +322,10 @@ TEST(TraceFile, OtherFilesAreRejected) {
     for (const char* file : {"", "bdtrace", "# callgrind format\n", "\x7f" "ELF"}) {
         expect_error(file, "this is not a trace recorded by bdgrind", 0);
     }
-    std::string newer(kTraceMagic);
-    newer += '\x03';
-    expect_error(newer, "this version of the form of traces is not known here", 8);
+    for (const std::uint64_t version : {kTraceVersion - 1, kTraceVersion + 1}) {
+        const std::string other = std::string(kTraceMagic) + static_cast<char>(version);
+        expect_error(other, "this version of the form of traces is not known here", 8);
+    }
 }
 
 TEST(TraceFile, ImpossibleItemsAreRejected) {
