@@ -11,6 +11,7 @@
 //       void evict(Level, const Owner&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
 //       void settle_fetches(std::uint32_t place);  // I1's line at `place` is about to be read: credit all its fetches
 //       void forget_fetches(std::uint32_t place);  // the same, and it leaves I1
+//       void expect_to_forget(std::uint32_t place, const Owner&);  // it is about to: asks the host for what that reads
 //   };
 //
 // D1 is ahead of the others, see DataCache. The replay tells when it has got to a miss there.
@@ -217,14 +218,16 @@ private:
     }
 
     Outcome load_fetched(LineNumber line, unsigned offset, unsigned size, const Use& use) {
+        const Address address = (static_cast<Address>(line) << i1_.line_bits()) + offset;
+        const std::uint32_t place = i1_.place_for(line);
+        ll_.prefetch_set(LineNumber{address >> ll_bits()});
+        sink_.expect_to_forget(place, kUse ? fetched_[place].owner : Owner{});
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const Owner owner = owner_of_load();
-        const std::uint32_t place = i1_.place_for(line);
         const LineNumber evicted = i1_.replace(place, line, ++clock_);
         if (evicted != kNoLine) retire_fetched(evicted, place);
         i1_.use_of(place) = use;
         Load load;
-        const Address address = (static_cast<Address>(line) << i1_.line_bits()) + offset;
         const Outcome outcome = load_from_last(address, size, owner, &load);
         if constexpr (kUse) {
             fetched_[place] = load;

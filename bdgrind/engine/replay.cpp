@@ -81,6 +81,14 @@ public:
         if (in_order_) return;
         for (; credited_ < executed_; ++credited_) credit(credited_);
     }
+    [[gnu::always_inline]] void expect_to_forget(std::uint32_t place, const Owner& owner) const {
+        fetches_.expect_to_forget(place);
+        if (owner.node == kNoNode) return;
+        state_.tree.expect(owner.node);
+        const std::uint64_t* const counts = &state_.costs[owner.costs][column(Event::kAcCost1)];
+        __builtin_prefetch(counts, 1);
+        __builtin_prefetch(counts + 4, 1);
+    }
     void forget_fetches(std::uint32_t place) { fetches_.forget(place, crediting()); }
 
 private:

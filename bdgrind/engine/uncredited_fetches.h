@@ -46,6 +46,14 @@ public:
         for (const Listed& listed : lists_[place]) settle(listed, credit);
     }
 
+    // Asks the host's memory for what that reads.
+    [[gnu::always_inline]] void expect_to_forget(std::uint32_t place) const {
+        for (const Listed& listed : lists_[place]) {
+            __builtin_prefetch(listed.first_exit, 1);
+            __builtin_prefetch(listed.fetches + listed.fetch, 1);
+        }
+    }
+
     // The same, and forgets the line.
     template <class Credit>
     void forget(std::uint32_t place, Credit credit) {

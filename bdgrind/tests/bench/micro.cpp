@@ -113,6 +113,7 @@ struct NullSink {
     Owner load() { return {}; }
     void evict(Level, const Owner&, std::uint64_t, unsigned, unsigned) {}
     void settle_fetches(std::uint32_t) {}
+    void expect_to_forget(std::uint32_t, const Owner&) {}
     void forget_fetches(std::uint32_t) {}
     void disown(Owner*) {}
 };

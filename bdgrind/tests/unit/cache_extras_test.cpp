@@ -44,6 +44,7 @@ struct Sink {
         if (level == Level::kLast) evicted.push_back({index_of(whose.node), accesses, used});
     }
     void settle_fetches(std::uint32_t) {}
+    void expect_to_forget(std::uint32_t, const Owner&) {}
     void forget_fetches(std::uint32_t) {}
 };
 

@@ -53,6 +53,7 @@ struct FakeSink {
             {level == Level::kFirst ? '1' : 'L', index_of(whose.node), accesses, used, line_bytes});
     }
     void settle_fetches(std::uint32_t) { ++settled; }
+    void expect_to_forget(std::uint32_t, const Owner&) {}
     void forget_fetches(std::uint32_t) {}
     void disown(Owner* whose) { *whose = {}; }
 
