@@ -72,6 +72,21 @@ def test_replay_writes_the_profile_of_the_run(guest: str, tmp_path: Path) -> Non
     assert replayed(trace, "--repeat=2") == expected
 
 
+def test_replay_tells_how_long_it_takes_undisturbed(tmp_path: Path) -> None:
+    trace = record(tmp_path, [GUESTS / "recursion"])[1]
+    once = bdreplay("--time", trace).stdout
+    assert len(re.findall(r"per record: read [\d.]+ ns, replay [\d.]+ ns", once)) == 1
+    assert "at its fastest" not in once
+    times = bdreplay("--time", "--repeat=3", "--batch-words=1000", trace).stdout
+    each = [float(time) for time in re.findall(r"per record: .*, replay ([\d.]+) ns", times)]
+    fastest = [
+        float(time) for time in re.findall(r"at its fastest: replay ([\d.]+) ns per record", times)
+    ]
+    assert len(each) == 3
+    assert len(fastest) == 1
+    assert 0 < fastest[0] <= min(each)
+
+
 def test_replay_reports_what_the_run_reported(tmp_path: Path) -> None:
     run, trace = record(tmp_path, [GUESTS / "recursion"])
     report = bdreplay(trace).stderr.splitlines()
