@@ -113,6 +113,20 @@ void EngineState::leave_execution(Executions& executions) {
     executions.pop_back();
 }
 
+void EngineState::see_no_access(CostId cost, const Access& access) {
+    if (!current->collecting) return;
+    if (access.kind == AccessKind::kBus) {
+        if (!events.has(Event::kGe)) return;  // a trace may have more than is asked for
+        ++costs[cost][column(Event::kGe)];
+        tree.charge(calls.active_node(*current),
+                    [](Costs charged, std::uint64_t times) { charged[column(Event::kGe)] += times; });
+        return;
+    }
+    const std::size_t event = column(is_write(access.kind) ? Event::kDw : Event::kDr);
+    --costs[cost][event];
+    --current->running[event];
+}
+
 // Charged where misses are, to the instruction and the calls that are open.
 void EngineState::charge_system_call(Execution& execution, const Word* values) {
     if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;

@@ -70,6 +70,10 @@ struct EngineState {
     // there are requests to be served before `block` is entered.
     bool enter_elsewhere(const Block& block, Address stack_pointer);
 
+    // An access without an address: its guard was false but it has been counted with its exit, which is taken back; or
+    // it is none. `cost`: of its instruction, or of the call that pays.
+    void see_no_access(CostId cost, const Access& access);
+
     void charge_system_call(Execution& execution, const Word* values);
     void forget_calls();
     void settle();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The replay: what each block of the trace did, with caches and without.
+// The replay: what each block of the trace did, with caches; without any, see plain_replay.h.
 
 #include <algorithm>
 #include <type_traits>
@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/follow.h"
 #include "engine/hierarchy.h"
+#include "engine/plain_replay.h"
 #include "engine/uncredited_fetches.h"
 
 namespace bd {
@@ -171,41 +172,6 @@ private:
     std::size_t credited_ = 0;  // so many instructions of the block that runs have got their credit ahead of the others
 };
 
-// The same without caches.
-template <class Watch>
-class PlainReplay final : public Replay {
-public:
-    explicit PlainReplay(EngineState& state) : state_(state), watch_(state) {}
-
-    std::size_t run(Batch batch) override;
-    void flush() override {}
-    void disown() override {}
-    void announce(Batch) override {}
-    bool advance() override { return false; }
-
-private:
-    void see_guarded(const Exit& exit, const Word* addresses);
-
-    EngineState& state_;
-    [[no_unique_address]] Watch watch_;
-};
-
-// An access without an address: its guard was false but it has been counted with its exit, which is taken back; or it
-// is none.
-void see_no_access(EngineState& state, CostId cost, const Access& access) {
-    if (!state.current->collecting) return;
-    if (access.kind == AccessKind::kBus) {
-        if (!state.events.has(Event::kGe)) return;  // a trace may have more than is asked for
-        ++state.costs[cost][column(Event::kGe)];
-        state.tree.charge(state.calls.active_node(*state.current),
-                          [](Costs costs, std::uint64_t times) { costs[column(Event::kGe)] += times; });
-        return;
-    }
-    const std::size_t event = column(is_write(access.kind) ? Event::kDw : Event::kDr);
-    --state.costs[cost][event];
-    --state.current->running[event];
-}
-
 template <bool kCommon, bool kUse, class Watch>
 std::size_t CacheReplay<kCommon, kUse, Watch>::run(Batch batch) {
     struct Way {
@@ -296,7 +262,7 @@ void CacheReplay<kCommon, kUse, Watch>::see_misses_before(std::size_t access) {
         go_to(missing.instruction);
         executed_ = instruction_ + 1;
         if (miss_->place == Miss::kNoAccess) {
-            see_no_access(state_, cost_of_instruction(), missing);
+            state_.see_no_access(cost_of_instruction(), missing);
             ++miss_;
             continue;
         }
@@ -445,44 +411,6 @@ template <bool kCommon, bool kUse, class Watch>
 void CacheReplay<kCommon, kUse, Watch>::credit(std::size_t instruction) {
     const Block& block = *exit_->block;
     caches_.credit_fetched(block.instruction_address(instruction), block.instructions_[instruction].size);
-}
-
-// The trace has the addresses of all groups, or of the guarded ones only.
-template <class Watch>
-void PlainReplay<Watch>::see_guarded(const Exit& exit, const Word* addresses) {
-    const bool has_all = exit.block->traces_all;
-    for (const AccessGroup& group : exit.block->groups().first(exit.groups)) {
-        const Access& access = exit.block->accesses_[group.first];
-        if (!access.guarded) {
-            if (has_all) ++addresses;
-            continue;
-        }
-        if (*addresses++ != 0) continue;
-        const CallSite& payer = state_.current->payer;
-        see_no_access(state_,
-                      payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*exit.cost, access.instruction),
-                      access);
-    }
-}
-
-template <class Watch>
-std::size_t PlainReplay<Watch>::run(Batch batch) {
-    struct Way {
-        void start() {}
-        void stop() {}
-        [[gnu::always_inline]] bool is_short(const Exit& exit, const Word*) const { return !exit.may_skip_access; }
-        void run_short(const Exit&) {}
-        [[gnu::always_inline]] void run(const Exit& exit, const Word* record) {
-            if (__builtin_expect(exit.may_skip_access, 0)) replay->see_guarded(exit, record + kHeaderWords);
-        }
-        void run_slowly(const Exit& exit, const Word* record) {
-            Course::make_ready(exit, *replay->state_.current);
-            run(exit, record);
-        }
-
-        PlainReplay* replay;
-    };
-    return follow(state_, watch_, batch, Way{this});
 }
 
 template <class Watch>
