@@ -3,7 +3,8 @@
 // How far D1 is ahead of the replay: chunks that it has simulated, in order, until the replay takes them.
 //
 // The replay makes the chunk that it needs if there is none. Where it runs on a thread of its own, the other thread
-// may make chunks of announced words meanwhile, instead of waiting: D1 is a third of all work.
+// may make chunks of announced words meanwhile: instead of waiting, or when it has just written those words and has them
+// at hand. D1 is a third of all work.
 
 #pragma once
 
@@ -39,6 +40,12 @@ public:
         if (can) make();
         lock_.unlock();
         return can;
+    }
+
+    // Whether the replay has a chunk to go on with after the current one. Else it is about to make the next one itself,
+    // and would wait for who does it instead.
+    bool is_supplied() const {
+        return made_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_relaxed) > 1;
     }
 
     // For the replay: the chunk that begins with the first of these words, which need not have been announced. The one

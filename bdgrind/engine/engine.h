@@ -118,6 +118,7 @@ public:
     // See Engine.
     virtual void announce(Batch batch) = 0;
     virtual bool advance() = 0;
+    virtual bool is_supplied() const = 0;
 
     // Empties the caches, as if every line were evicted.
     virtual void flush() = 0;
@@ -139,9 +140,10 @@ public:
 
     // To replay on another thread: announces what will be given to replay(), whole or in parts. Then advance() may be
     // called meanwhile, also on the thread that announces: it takes some of the work off replay(), or returns false as
-    // there is none right now.
+    // there is none right now. While replay() is supplied, it will not have to wait for that.
     void announce(Batch batch) { replay_->announce(batch); }
     bool advance() { return replay_->advance(); }
+    bool is_supplied() const { return replay_->is_supplied(); }
 
     // The same for who wants no parts: zeroes where that is asked for, leaves dumps out, and processes everything.
     void replay_whole(Batch batch);

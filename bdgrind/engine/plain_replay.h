@@ -22,6 +22,7 @@ public:
     void disown() override {}
     void announce(Batch) override {}
     bool advance() override { return false; }
+    bool is_supplied() const override { return false; }
 
 private:
     void see_guarded(const Exit& exit, const Word* addresses);

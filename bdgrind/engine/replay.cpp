@@ -42,6 +42,7 @@ public:
     void disown() override { caches_.disown(); }
     void announce(Batch batch) override { queue_.announce(batch); }
     bool advance() override { return queue_.advance(); }
+    bool is_supplied() const override { return queue_.is_supplied(); }
 
     // The caches' sink.
 

@@ -47,8 +47,7 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 alignas(64) constinit unsigned char stack[kStackBytes]{};
 
 // Batches are numbered from 0. The main thread writes `submitted`, the engine's thread `done`.
-constexpr std::uint32_t kSlots = 16;
-constinit Batch batches[kSlots]{};
+constinit Batch batches[EngineThread::kMostBatches]{};
 constinit Futex submitted{0};
 constinit Futex done{0};
 constinit Futex alive{0};  // the kernel makes it 0 when the thread has gone
@@ -69,7 +68,7 @@ void tell_progress() {
         const std::uint32_t number = done.load(std::memory_order_relaxed);
         wait_while(submitted, number);
         if (stopping.load(std::memory_order_relaxed)) break;
-        replay(batches[number % kSlots]);
+        replay(batches[number % EngineThread::kMostBatches]);
         done.store(number + 1, std::memory_order_release);
         tell_progress();
     }
@@ -128,7 +127,8 @@ bool EngineThread::start(Work work, Serve serve, Help help) {
 
 void EngineThread::submit(Batch batch) {
     const std::uint32_t number = submitted.load(std::memory_order_relaxed);
-    batches[number % kSlots] = batch;
+    BD_CHECK_OP(number - done.load(std::memory_order_relaxed), <, kMostBatches);
+    batches[number % kMostBatches] = batch;
     submitted.store(number + 1, std::memory_order_release);
     wake(submitted);
 }

@@ -14,6 +14,9 @@ namespace bd {
 
 class EngineThread {
 public:
+    // So many submitted batches may be not done.
+    static constexpr unsigned kMostBatches = 64;
+
     // Replays one batch; called on the engine's thread.
     using Work = void (*)(Batch batch);
 

@@ -10,17 +10,17 @@ namespace bd {
 
 namespace {
 
-// On one thread the size hardly matters; this one stays within a private second-level cache. Batches for a second
-// thread must be large: they travel through the last-level cache then, and not from one core's private cache, where
-// they lie modified, to the other's.
-constexpr std::size_t kBatchWords = 32768;
-constexpr std::size_t kThreadBatchWords = 131072;
-constexpr unsigned kSlots = 6;
+// A batch stays within a private second-level cache while D1 is simulated for it. All of them together do not: they
+// travel through the last-level cache then, and not from one core's private cache, where they lie modified, to the
+// other's. On one thread neither matters.
+constexpr std::size_t kBatchWords = 16384;
+constexpr unsigned kSlots = 48;
+static_assert(kSlots < EngineThread::kMostBatches);
 
 // What the engine may need while it replays all that is under way; see Heap::reserve.
 constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
 
-constinit Word slots[kSlots][kThreadBatchWords + kMaxRecordWords]{};
+constinit Word slots[kSlots][kBatchWords + kMaxRecordWords]{};
 constinit unsigned slot = 0;      // the one that is being filled
 constinit TracePlace place{};     // but while code runs
 constinit ThreadId running = VG_INVALID_THREADID;  // whose code runs
@@ -35,7 +35,7 @@ constinit Serve serve_request = nullptr;
 void fill(unsigned number) {
     slot = number;
     begin = slots[slot];
-    place = {begin, begin + (on_thread ? kThreadBatchWords : kBatchWords)};
+    place = {begin, begin + kBatchWords};
 }
 
 // Wherever it is.
@@ -76,6 +76,7 @@ void pass_on(Batch batch) {
     if (on_thread) {
         engine_of_trace->announce(batch);
         EngineThread::submit(batch);
+        while (engine_of_trace->is_supplied() && engine_of_trace->advance()) continue;
     } else {
         replay(batch);
     }

@@ -84,6 +84,17 @@ TEST_F(ChunkQueueTest, TheReplayMayHelpItself) {
     EXPECT_EQ(data_.runs, 3u);
 }
 
+TEST_F(ChunkQueueTest, TheReplayIsSuppliedWhileItHasAnotherChunk) {
+    queue_.announce(words_);
+    EXPECT_FALSE(queue_.is_supplied());
+    queue_.next(words_);
+    EXPECT_FALSE(queue_.is_supplied()) << "it has this one only";
+    queue_.advance();
+    EXPECT_TRUE(queue_.is_supplied());
+    queue_.next(Batch(words_).subspan(3));
+    EXPECT_FALSE(queue_.is_supplied());
+}
+
 TEST_F(ChunkQueueTest, ThereIsRoomForSoManyChunks) {
     queue_.announce(words_);
     while (queue_.advance()) continue;
