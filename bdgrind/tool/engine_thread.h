@@ -15,7 +15,7 @@ namespace bd {
 class EngineThread {
 public:
     // So many submitted batches may be not done.
-    static constexpr unsigned kMostBatches = 64;
+    static constexpr unsigned kMostBatches = 32;
 
     // Replays one batch; called on the engine's thread.
     using Work = void (*)(Batch batch);

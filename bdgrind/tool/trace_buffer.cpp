@@ -14,7 +14,7 @@ namespace {
 // travel through the last-level cache then, and not from one core's private cache, where they lie modified, to the
 // other's. On one thread neither matters.
 constexpr std::size_t kBatchWords = 16384;
-constexpr unsigned kSlots = 48;
+constexpr unsigned kSlots = 24;
 static_assert(kSlots < EngineThread::kMostBatches);
 
 // What the engine may need while it replays all that is under way; see Heap::reserve.
