@@ -3,8 +3,8 @@
 // How far D1 is ahead of the replay: chunks that it has simulated, in order, until the replay takes them.
 //
 // The replay makes the chunk that it needs if there is none. Where it runs on a thread of its own, the other thread
-// may make chunks of announced words meanwhile: instead of waiting, or when it has just written those words and has them
-// at hand. D1 is a third of all work.
+// may make chunks of announced words meanwhile: instead of waiting, or when it has just written those words, which its
+// own cache has then. D1 is a third of all work.
 
 #pragma once
 

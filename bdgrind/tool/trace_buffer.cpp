@@ -10,9 +10,8 @@ namespace bd {
 
 namespace {
 
-// A batch stays within a private second-level cache while D1 is simulated for it. All of them together do not: they
-// travel through the last-level cache then, and not from one core's private cache, where they lie modified, to the
-// other's. On one thread neither matters.
+// A batch stays within a private second-level cache while D1 is simulated for it, on whichever thread. There are enough
+// for one thread to be faster than the other for a while; twice or half as many do as well.
 constexpr std::size_t kBatchWords = 16384;
 constexpr unsigned kSlots = 24;
 static_assert(kSlots < EngineThread::kMostBatches);
