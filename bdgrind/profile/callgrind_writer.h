@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "engine/text_output.h"
+#include "engine/base/text_output.h"
 
 namespace bd {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/contexts.h"
+#include "engine/costs/contexts.h"
 
 namespace bd {
 

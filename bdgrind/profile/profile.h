@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/replay/engine.h"
 #include "profile/name_order.h"
 
 namespace bd {

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "engine/engine.h"
-#include "engine/text_output.h"
+#include "engine/replay/engine.h"
+#include "engine/base/text_output.h"
 
 namespace bd {
 

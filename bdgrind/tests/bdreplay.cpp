@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "engine/trace_reader.h"
+#include "engine/replay/engine.h"
+#include "engine/trace/trace_reader.h"
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/check.h"
-#include "engine/zeroed_array.h"
+#include "engine/base/check.h"
+#include "engine/base/zeroed_array.h"
 
 namespace bd {
 

@@ -2,7 +2,7 @@
 
 #include "tests/sample_run.h"
 
-#include "engine/trace_writer.h"
+#include "engine/trace/trace_writer.h"
 
 namespace bd::test {
 namespace {

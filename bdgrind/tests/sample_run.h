@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/block.h"
-#include "engine/symbols.h"
-#include "engine/text_output.h"
-#include "engine/trace.h"
-#include "engine/trace_file.h"
+#include "engine/program/block.h"
+#include "engine/program/symbols.h"
+#include "engine/base/text_output.h"
+#include "engine/trace/trace.h"
+#include "engine/trace/trace_file.h"
 
 namespace bd::test {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/replay/engine.h"
 #include "profile/profile.h"
 #include "tool/output.h"
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tool/valgrind.h"
 
 #if defined(VGP_amd64_linux)

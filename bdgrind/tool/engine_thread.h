@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "engine/trace.h"
+#include "engine/trace/trace.h"
 
 namespace bd {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/name_pattern.h"
+#include "tool/name_pattern.h"
 
 namespace bd {
 namespace {

@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "engine/call_tracker.h"
-#include "engine/symbols.h"
+#include "engine/calls/call_tracker.h"
+#include "engine/program/symbols.h"
 #include "tool/options.h"
 
 namespace bd {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace bd {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/spin_lock.h"
+#include "engine/base/spin_lock.h"
 
 namespace bd {
 

@@ -2,7 +2,7 @@
 
 #include "tool/instrument.h"
 
-#include "engine/trace.h"
+#include "engine/trace/trace.h"
 #include "tool/options.h"
 #include "tool/trace_buffer.h"
 

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "engine/block.h"
+#include "engine/program/block.h"
 #include "tool/symbols.h"
 #include "tool/valgrind.h"
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "engine/geometry.h"
+#include "engine/base/geometry.h"
 
 namespace bd {
 

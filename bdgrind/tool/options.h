@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
-#include "engine/geometry.h"
+#include "engine/replay/engine.h"
+#include "engine/base/geometry.h"
 
 namespace bd {
 

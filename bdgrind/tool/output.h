@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/text_output.h"
+#include "engine/base/text_output.h"
 
 namespace bd {
 

@@ -15,8 +15,8 @@
 #include <memory>
 #include <new>
 
-#include "engine/check.h"
-#include "engine/zeroed_array.h"
+#include "engine/base/check.h"
+#include "engine/base/zeroed_array.h"
 #include "tool/engine_thread.h"
 #include "tool/runtime.h"
 #include "tool/valgrind.h"

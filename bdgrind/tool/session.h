@@ -8,9 +8,9 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/block.h"
-#include "engine/engine.h"
-#include "engine/symbols.h"
+#include "engine/program/block.h"
+#include "engine/replay/engine.h"
+#include "engine/program/symbols.h"
 #include "tool/dumps.h"
 #include "tool/function_options.h"
 #include "tool/instrument.h"

@@ -9,8 +9,8 @@
 
 #pragma once
 
-#include "engine/engine.h"
-#include "engine/trace.h"
+#include "engine/replay/engine.h"
+#include "engine/trace/trace.h"
 #include "tool/valgrind.h"
 
 namespace bd {

@@ -10,9 +10,9 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/trace.h"
-#include "engine/trace_file.h"
-#include "engine/trace_writer.h"
+#include "engine/trace/trace.h"
+#include "engine/trace/trace_file.h"
+#include "engine/trace/trace_writer.h"
 
 namespace bd {
 

@@ -13,11 +13,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "engine/backdating_tree.h"
-#include "engine/engine.h"
-#include "engine/hierarchy.h"
-#include "engine/trace_reader.h"
-#include "engine/trace_writer.h"
+#include "engine/costs/backdating_tree.h"
+#include "engine/replay/engine.h"
+#include "engine/cache/hierarchy.h"
+#include "engine/trace/trace_reader.h"
+#include "engine/trace/trace_writer.h"
 #include "tests/sample_run.h"
 
 namespace bd {

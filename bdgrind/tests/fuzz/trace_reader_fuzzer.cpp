@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/engine.h"
-#include "engine/trace_reader.h"
+#include "engine/replay/engine.h"
+#include "engine/trace/trace_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     bd::TraceReader reader({reinterpret_cast<const char*>(data), size});

@@ -42,7 +42,7 @@ def tool() -> Path:
 
 
 def layer_files(layer: str) -> list[Path]:
-    return sorted(path for path in (SOURCES / layer).iterdir() if path.suffix in {".cpp", ".h"})
+    return sorted(path for path in (SOURCES / layer).rglob("*") if path.suffix in {".cpp", ".h"})
 
 
 def includes(path: Path) -> Iterator[tuple[int, str, str]]:
@@ -100,7 +100,7 @@ def test_includes_never_point_up(layer: str) -> None:
 @pytest.mark.parametrize(
     ("folder", "patterns"),
     [
-        ("bdgrind", ["engine/*.cpp", "engine/*.h", "profile/*.cpp", "profile/*.h"]),
+        ("bdgrind", ["engine/*/*.cpp", "engine/*/*.h", "profile/*.cpp", "profile/*.h"]),
         ("bdgrind", ["tool/*.cpp", "tool/*.h"]),
         ("bdgrind/tests", ["unit/*.cpp", "unit/*.h"]),
         ("bdgrind/tests/guest", ["*.c", "*.cpp", "*.S", "*.h"]),

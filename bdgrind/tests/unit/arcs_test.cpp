@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/arcs.h"
+#include "engine/costs/arcs.h"
 
 #include <map>
 #include <tuple>

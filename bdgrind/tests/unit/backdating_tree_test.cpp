@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/backdating_tree.h"
+#include "engine/costs/backdating_tree.h"
 
 #include <initializer_list>
 #include <map>

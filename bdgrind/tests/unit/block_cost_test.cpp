@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/block_cost.h"
+#include "engine/costs/block_cost.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/block.h"
+#include "engine/program/block.h"
 
 #include <map>
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/branch_predictor.h"
+#include "engine/replay/branch_predictor.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 //
 // Short traces: which branches are seen, how they went, and who is charged.
 
-#include "engine/branch_watch.h"
+#include "engine/replay/branch_watch.h"
 
 #include <memory>
 #include <vector>

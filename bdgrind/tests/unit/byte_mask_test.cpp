@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/byte_mask.h"
+#include "engine/cache/byte_mask.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Dirty lines and prefetches in a hierarchy of caches.
 
-#include "engine/cache_extras.h"
+#include "engine/cache/cache_extras.h"
 
 #include <algorithm>
 #include <ostream>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cache_fixture.h"
-#include "engine/hierarchy.h"
+#include "engine/cache/hierarchy.h"
 
 namespace bd {
 namespace {

@@ -12,9 +12,9 @@
 #include <span>
 #include <utility>
 
-#include "engine/block.h"
-#include "engine/geometry.h"
-#include "engine/hierarchy.h"
+#include "engine/program/block.h"
+#include "engine/base/geometry.h"
+#include "engine/cache/hierarchy.h"
 #include "program.h"
 
 namespace bd {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/cache_lines.h"
+#include "engine/cache/cache_lines.h"
 
 #include <algorithm>
 #include <fstream>

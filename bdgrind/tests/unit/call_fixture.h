@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/call_tracker.h"
+#include "engine/calls/call_tracker.h"
 #include "program.h"
 
 namespace bd::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/call_tracker.h"
+#include "engine/calls/call_tracker.h"
 
 #include "call_fixture.h"
 

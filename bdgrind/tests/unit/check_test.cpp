@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 #include <gtest/gtest.h>
 

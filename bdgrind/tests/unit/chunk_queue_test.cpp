@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/chunk_queue.h"
+#include "engine/cache/chunk_queue.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/contexts.h"
+#include "engine/costs/contexts.h"
 
 #include "call_fixture.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/costs.h"
+#include "engine/costs/costs.h"
 
 #include <vector>
 

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cache_fixture.h"
-#include "engine/data_cache.h"
+#include "engine/cache/data_cache.h"
 
 namespace bd {
 

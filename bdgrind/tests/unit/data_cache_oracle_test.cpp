@@ -2,7 +2,7 @@
 //
 // D1 against a naive simulation, on blocks and traces made at random.
 
-#include "engine/data_cache.h"
+#include "engine/cache/data_cache.h"
 
 #include <algorithm>
 #include <cstddef>

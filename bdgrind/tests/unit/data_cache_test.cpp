@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/data_cache.h"
+#include "engine/cache/data_cache.h"
 
 #include <cstddef>
 #include <cstdint>

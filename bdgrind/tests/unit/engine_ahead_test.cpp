@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
+#include "engine/replay/engine.h"
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"
 #include "tests/sample_run.h"

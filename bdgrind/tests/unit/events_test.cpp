@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/events.h"
+#include "engine/costs/events.h"
 
 #include <set>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/first_level.h"
+#include "engine/cache/first_level.h"
 
 #include <cstdint>
 #include <tuple>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/geometry.h"
+#include "engine/base/geometry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/hierarchy.h"
+#include "engine/cache/hierarchy.h"
 
 #include <algorithm>
 #include <ostream>

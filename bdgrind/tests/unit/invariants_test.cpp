@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
+#include "engine/replay/engine.h"
 #include "profile/profile.h"
 #include "program.h"
 

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/events.h"
+#include "engine/costs/events.h"
 #include "scenario.h"
 
 namespace bd::test {

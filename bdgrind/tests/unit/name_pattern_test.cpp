@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/name_pattern.h"
+#include "tool/name_pattern.h"
 
 #include <string>
 

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
-#include "engine/hierarchy.h"
+#include "engine/replay/engine.h"
+#include "engine/cache/hierarchy.h"
 #include "naive_engine.h"
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"

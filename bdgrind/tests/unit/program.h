@@ -12,10 +12,10 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/block.h"
-#include "engine/contexts.h"
-#include "engine/symbols.h"
-#include "engine/trace.h"
+#include "engine/program/block.h"
+#include "engine/costs/contexts.h"
+#include "engine/program/symbols.h"
+#include "engine/trace/trace.h"
 
 namespace bd::test {
 

@@ -3,7 +3,7 @@
 // Short traces through the whole engine, with what they cost worked out by hand. What the parts do for
 // themselves is tested with them; here it is who is charged for what.
 
-#include "engine/engine.h"
+#include "engine/replay/engine.h"
 
 #include <map>
 #include <memory>

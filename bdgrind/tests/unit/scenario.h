@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/block.h"
-#include "engine/geometry.h"
-#include "engine/trace.h"
+#include "engine/program/block.h"
+#include "engine/base/geometry.h"
+#include "engine/trace/trace.h"
 #include "program.h"
 
 namespace bd::test {

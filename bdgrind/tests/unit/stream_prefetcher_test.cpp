@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/stream_prefetcher.h"
+#include "engine/cache/stream_prefetcher.h"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/symbols.h"
+#include "engine/program/symbols.h"
 
 #include <string>
 

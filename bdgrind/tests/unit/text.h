@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/text_output.h"
+#include "engine/base/text_output.h"
 
 namespace bd::test {
 

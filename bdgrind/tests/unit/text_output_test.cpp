@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/text_output.h"
+#include "engine/base/text_output.h"
 
 #include <limits>
 #include <string>

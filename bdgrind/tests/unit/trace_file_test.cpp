@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/trace_file.h"
+#include "engine/trace/trace_file.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
-#include "engine/trace_reader.h"
-#include "engine/trace_writer.h"
+#include "engine/replay/engine.h"
+#include "engine/trace/trace_reader.h"
+#include "engine/trace/trace_writer.h"
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"
 #include "program.h"

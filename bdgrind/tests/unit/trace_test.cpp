@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/trace.h"
+#include "engine/trace/trace.h"
 
 #include <gtest/gtest.h>
 

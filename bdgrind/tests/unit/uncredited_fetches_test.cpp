@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/uncredited_fetches.h"
+#include "engine/cache/uncredited_fetches.h"
 
 #include <map>
 #include <vector>

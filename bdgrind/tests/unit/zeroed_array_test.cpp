@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/zeroed_array.h"
+#include "engine/base/zeroed_array.h"
 
 #include <algorithm>
 #include <cstdint>

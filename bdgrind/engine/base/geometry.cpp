@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/base/geometry.h"
+
+#include <bit>
+#include <charconv>
+
+namespace bd {
+namespace {
+
+// The engine numbers the lines and ways of a cache with 32 and 16 bits.
+constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 31;
+constexpr std::uint32_t kMaxWays = 0xffff;
+
+template <class T>
+bool take_number(std::string_view* text, T* value) {
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);
+    if (error != std::errc{}) return false;
+    text->remove_prefix(static_cast<std::size_t>(end - text->data()));
+    return true;
+}
+
+bool take_comma(std::string_view* text) {
+    if (!text->starts_with(',')) return false;
+    text->remove_prefix(1);
+    return true;
+}
+
+}  // namespace
+
+const char* geometry_error(const CacheGeometry& geometry) {
+    if (geometry.line_bytes < kMinLineBytes || geometry.line_bytes > kMaxLineBytes ||
+        !std::has_single_bit(geometry.line_bytes)) {
+        return "the line size must be 16, 32, 64, 128 or 256 bytes";
+    }
+    if (geometry.ways == 0) return "a cache needs at least 1 way";
+    if (geometry.ways > kMaxWays) return "a cache can have at most 65535 ways";
+    if (geometry.size_bytes == 0) return "the size must not be 0";
+    const std::uint64_t set_bytes = std::uint64_t{geometry.ways} * geometry.line_bytes;
+    if (geometry.size_bytes % set_bytes != 0) return "the size must be a multiple of ways times line size";
+    if (geometry.lines() > kMaxLines) return "a cache can have at most 2147483648 lines";
+    return nullptr;
+}
+
+const char* parse_geometry(std::string_view text, CacheGeometry* geometry) {
+    if (!take_number(&text, &geometry->size_bytes) || !take_comma(&text) || !take_number(&text, &geometry->ways) ||
+        !take_comma(&text) || !take_number(&text, &geometry->line_bytes) || !text.empty()) {
+        return "it must be three numbers, <size>,<ways>,<line size>, in bytes";
+    }
+    return nullptr;
+}
+
+}  // namespace bd

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How far D1 is ahead of the replay: chunks that it has simulated, in order, until the replay takes them.
+//
+// The replay makes the chunk that it needs if there is none. Where it runs on a thread of its own, the other thread
+// may make chunks of announced words meanwhile: instead of waiting, or when it has just written those words, which its
+// own cache has then. D1 is a third of all work.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "engine/base/spin_lock.h"
+#include "engine/trace/trace.h"
+
+namespace bd {
+
+// `Data`: a DataCache.
+template <class Data>
+class ChunkQueue {
+public:
+    using Chunk = typename Data::Chunk;
+
+    // Both must live as long as the queue.
+    explicit ChunkQueue(Data& data) : data_(data), chunks_(kChunks) {}
+
+    // These words will be replayed after those announced before. They must stay as they are until then.
+    void announce(Batch words) {
+        const std::scoped_lock lock(lock_);
+        announced_.push_back(words);
+    }
+
+    // Makes a chunk, if there is something to make it of, room for it, and nobody else about to. Returns whether.
+    bool advance() {
+        if (!lock_.try_lock()) return false;
+        const bool can = !announced_.empty() && !waits_ && made_ - taken_.load(std::memory_order_acquire) < most();
+        if (can) make();
+        lock_.unlock();
+        return can;
+    }
+
+    // Whether the replay has a chunk to go on with after the current one. Else it is about to make the next one itself,
+    // and would wait for who does it instead.
+    bool is_supplied() const {
+        return made_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_relaxed) > 1;
+    }
+
+    // For the replay: the chunk that begins with the first of these words, which need not have been announced. The one
+    // before is done.
+    const Chunk& next(Batch words) {
+        if (has_taken_) taken_.fetch_add(1, std::memory_order_release);
+        has_taken_ = true;
+        const std::uint32_t number = taken_.load(std::memory_order_relaxed);
+        if (made_.load(std::memory_order_acquire) == number) {
+            const std::scoped_lock lock(lock_);
+            if (made_.load(std::memory_order_relaxed) == number) {
+                first_ = number;  // alone, the replay uses the same memory again and again
+                if (announced_.empty()) announced_.push_back(words);
+                make();
+            }
+        }
+        return chunks_[place_of(number)];
+    }
+
+private:
+    // Some batches' worth, for the trace's buffer has no more.
+    static constexpr std::uint32_t kChunks = 64;
+    std::uint32_t most() const { return data_.may_be_far_ahead() ? kChunks : 1; }
+
+    std::uint32_t place_of(std::uint32_t number) const { return (number - first_) % kChunks; }
+
+    // With the lock held.
+    void make() {
+        Batch& rest = announced_.front();
+        const std::uint32_t number = made_.load(std::memory_order_relaxed);
+        Chunk& chunk = chunks_[place_of(number)];
+        data_.run(rest, &chunk);
+        waits_ = chunk.empties_caches;
+        rest = rest.subspan(chunk.words.size());
+        if (rest.empty()) announced_.erase(announced_.begin());
+        made_.store(number + 1, std::memory_order_release);
+    }
+
+    Data& data_;
+    SpinLock lock_;
+    std::vector<Batch> announced_;  // what is left of them; few
+    std::vector<Chunk> chunks_;
+    // Chunks have numbers from 0 on.
+    std::atomic<std::uint32_t> made_{0};
+    std::atomic<std::uint32_t> taken_{0};
+    std::uint32_t first_ = 0;  // the one that was made last when there was no other
+    bool has_taken_ = false;  // the one numbered taken_ is being replayed
+    bool waits_ = false;      // until the replay has emptied the caches
+};
+
+}  // namespace bd

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// D1, which runs ahead of everything else. What it holds depends on the guest's addresses alone: not on who called
+// whom, nor on what the other caches do. So it takes a chunk of the trace at once, in a loop that does nothing else,
+// and leaves a list of its misses. Whoever replays the chunk then finds them there, knows what will miss next, and
+// need not look at the other accesses at all.
+//
+// One thing is lost that way: how a line had been used when the replay gets somewhere, for D1 is ahead. Where that is
+// asked for, which is rare, use_before() finds it out again from the trace and what was saved.
+
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "engine/cache/first_level.h"
+#include "engine/trace/trace.h"
+
+namespace bd {
+
+// A point within a chunk of the trace: before the part of an access that begins at an address.
+struct DataPosition {
+    std::uint32_t record = 0;  // where it begins, in words of the chunk
+    std::uint16_t access = 0;  // of its block, by index
+    Address address = 0;
+
+    auto operator<=>(const DataPosition&) const = default;
+};
+
+// `kDirty`: it is to be known which lines were written to since they were loaded.
+template <bool kCommon, bool kUse, bool kDirty>
+class DataCache {
+    struct CleanUse : LineUse<kCommon, kUse> {};
+    struct DirtyUse : LineUse<kCommon, kUse> {
+        bool dirty = false;
+    };
+
+public:
+    using Use = std::conditional_t<kDirty, DirtyUse, CleanUse>;
+
+    // Of an access that misses, the part that lies in one line; or an access that did not happen.
+    struct Miss {
+        static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
+
+        DataPosition at;
+        std::uint32_t bytes = 0;
+        std::uint32_t place = 0;  // in D1; kNoAccess: its guard was false
+        Use evicted;              // of the line that was there
+    };
+
+    // A part of the trace, and what came of it.
+    class Chunk {
+    public:
+        Batch words;
+        // One more than there are: the last one is behind all records.
+        std::vector<Miss> misses;
+        bool empties_caches = false;  // it ends with a marker for that
+
+    private:
+        friend DataCache;
+
+        struct Saved {
+            std::uint32_t place;
+            Use use;
+        };
+        // Lines as the chunk found them: all, or those that it has used.
+        std::vector<Use> copies;
+        std::vector<Saved> saved;
+    };
+
+    // `notes_writes`: only of effect with kDirty. Without it no line is dirty.
+    DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes)
+        : lines_(geometry),
+          chunk_words_(chunk_words),
+          notes_writes_(kDirty && notes_writes),
+          by_group_(copies() && lines_.size() > 1 && !notes_writes_) {}
+
+    unsigned line_bits() const { return lines_.line_bits(); }
+    unsigned line_bytes() const { return lines_.line_bytes(); }
+    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
+
+    // Simulates records from the beginning of `batch`, but none behind a marker that empties the caches: then flush()
+    // has to be called first.
+    void run(Batch batch, Chunk* chunk);
+
+    // Whether more chunks may be run before use_before() is asked about one.
+    bool may_be_far_ahead() const { return lines_.size() <= kMostCopied; }
+
+    // How `line`, which was at `place` then, had been used until `position`, in that chunk.
+    Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t place, LineNumber line);
+
+    // Empties the cache: function(place, use) for each line. To be called at the end of a chunk.
+    template <class Function>
+    void flush(Function function) {
+        for (std::uint32_t place = 0; place < lines_.size(); ++place) {
+            if (lines_[place] == kNoLine) continue;
+            function(place, static_cast<const Use&>(lines_.use_of(place)));
+            lines_.clear(place);
+        }
+    }
+
+private:
+    using Mask = LineMask<kCommon>;
+    using Lines = FirstLevel<kCommon, Use>;
+    using Time = typename Lines::Time;
+
+    static constexpr bool kSaves = kUse || kDirty;
+    static constexpr std::uint32_t kMostCopied = 4096;
+    bool copies() const { return may_be_far_ahead(); }
+    Use use_at_start(const Chunk& chunk, std::uint32_t place);
+
+    void touch(Use& use, Mask bytes, std::uint64_t accesses, bool writes) const {
+        use.touch(bytes, accesses);
+        if constexpr (kDirty) use.dirty |= notes_writes_ && writes;
+    }
+
+    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t place, const Use& evicted);
+    bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
+    std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
+    template <bool kByGroup>
+    const Word* run_records();
+    void simulate(const Word* record, const AccessGroup& group, Word address);
+
+    Lines lines_;
+    Time clock_ = 0;
+    std::size_t chunk_words_;
+    bool notes_writes_;
+    bool by_group_;
+    Chunk* chunk_ = nullptr;  // the latest
+    Time chunk_start_ = 0;
+};
+
+template <bool kCommon, bool kUse, bool kDirty>
+void DataCache<kCommon, kUse, kDirty>::run(Batch batch, Chunk* chunk) {
+    chunk_ = chunk;
+    chunk->misses.clear();
+    chunk->saved.clear();
+    chunk_start_ = clock_;
+    if (kSaves && copies()) lines_.copy_uses(&chunk->copies);
+    chunk->words = batch.first(std::min(batch.size(), chunk_words_));
+    const Word* const end = by_group_ ? run_records<true>() : run_records<false>();
+    chunk->words = batch.first(static_cast<std::size_t>(end - batch.data()));
+    add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
+}
+
+// Those that begin in the chunk. Returns where they end.
+template <bool kCommon, bool kUse, bool kDirty>
+template <bool kByGroup>
+[[gnu::noinline]] const Word* DataCache<kCommon, kUse, kDirty>::run_records() {
+    const Word stop = marker_word(Marker::kStop);
+    const Word* at = chunk_->words.data();
+    const Word* const end = at + chunk_->words.size();
+    Time now = clock_;
+    Word first = 0;
+    for (; at < end && first != stop; at += record_words(first)) {
+        first = at[0];
+        const Exit& exit = exit_of(first);
+        const AccessGroup* group = exit.first_group;
+        const AccessGroup* const last = group + exit.groups;
+        for (const Word* address = at + kHeaderWords; group != last; ++group, ++address) {
+            const std::uint32_t place = kByGroup ? lines_.guess(*address, *group) : Lines::kAbsent;
+            if (__builtin_expect(place != Lines::kAbsent, 1)) {
+                lines_.time_of(place) = ++now;
+                lines_.use_of(place).touch(lines_.bytes_of(*address, *group), group->accesses);
+            } else {
+                clock_ = now;
+                if (!kByGroup || lines_.is_within(*address, *group) || !touch_both(exit, *group, *address)) {
+                    simulate(at, *group, *address);
+                }
+                now = clock_;
+            }
+        }
+    }
+    clock_ = now;
+    chunk_->empties_caches = first == stop;
+    return at;
+}
+
+// A group of which some part is absent, or that cannot be touched at once.
+template <bool kCommon, bool kUse, bool kDirty>
+[[gnu::noinline]] void DataCache<kCommon, kUse, kDirty>::simulate(const Word* record, const AccessGroup& group,
+                                                                   Word address) {
+    const Access* access = &exit_of(*record).block->accesses()[group.first];
+    DataPosition at{static_cast<std::uint32_t>(record - chunk_->words.data()), group.first, address};
+    if (address == 0 && access->guarded) {
+        add_miss(at, 0, Miss::kNoAccess, {});
+        return;
+    }
+    if (by_group_ && lines_.is_within(address, group)) {
+        // What the first access does not find, the others do.
+        const std::uint32_t place = find_or_load(at, access->size);
+        lines_.use_of(place).touch(lines_.bytes_of(address, group), group.accesses);
+        return;
+    }
+    for (const Access* const end = access + group.accesses; access != end; ++access, ++at.access) {
+        const Address start = address + static_cast<Address>(std::int64_t{access->distance});
+        lines_.for_each_part(start, access->size, [&](LineNumber line, unsigned offset, unsigned bytes) {
+            at.address = (static_cast<Address>(line) << line_bits()) + offset;
+            touch(lines_.use_of(find_or_load(at, bytes)), Mask::range(offset, bytes), 1, is_write(access->kind));
+        });
+    }
+}
+
+// A group that lies in two lines, both of which are here. False: it does not, or did not happen.
+template <bool kCommon, bool kUse, bool kDirty>
+[[gnu::noinline]] bool DataCache<kCommon, kUse, kDirty>::touch_both(const Exit& exit, const AccessGroup& group,
+                                                                     Address address) {
+    const Address lowest = address - group.before;
+    const Address border = (lowest | (line_bytes() - 1)) + 1;
+    const auto bytes_low = static_cast<unsigned>(border - lowest);
+    if (address == 0 || group.span > std::min(64u, bytes_low + line_bytes())) return false;
+    const auto find = [this](LineNumber line) {
+        const std::uint32_t guess = lines_.guess(line);
+        return guess != Lines::kAbsent ? guess : lines_.find(line);
+    };
+    const std::uint32_t low = find(line_of(lowest));
+    const std::uint32_t high = find(line_of(border));
+    if (low == Lines::kAbsent || high == Lines::kAbsent) return false;
+    unsigned in_low = 0;
+    unsigned in_high = 0;
+    bool ends_low = false;
+    for (const Access& access : std::span(exit.block->accesses_ + group.first, group.accesses)) {
+        const Address start = address + static_cast<Address>(std::int64_t{access.distance});
+        ends_low = start + access.size <= border;
+        in_low += start < border;
+        in_high += !ends_low;
+    }
+    lines_.use_of(low).touch(
+        Mask::of(group.bytes & AccessGroup::mask(bytes_low), line_bytes() - bytes_low, bytes_low), in_low);
+    lines_.use_of(high).touch(Mask::of(group.bytes >> bytes_low, 0, group.span - bytes_low), in_high);
+    lines_.time_of(low) = clock_ + (ends_low ? 2 : 1);
+    lines_.time_of(high) = clock_ + (ends_low ? 1 : 2);
+    clock_ += 2;
+    return true;
+}
+
+// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+template <bool kCommon, bool kUse, bool kDirty>
+[[gnu::always_inline]] inline void DataCache<kCommon, kUse, kDirty>::add_miss(const DataPosition& at,
+                                                                              std::uint32_t bytes,
+                                                                              std::uint32_t place,
+                                                                              const Use& evicted) {
+    Miss& miss = chunk_->misses.emplace_back();
+    miss.at = at;
+    miss.bytes = bytes;
+    miss.place = place;
+    miss.evicted = evicted;
+}
+
+// Where the line is that is accessed at `at`, now.
+template <bool kCommon, bool kUse, bool kDirty>
+std::uint32_t DataCache<kCommon, kUse, kDirty>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
+    const LineNumber line = line_of(at.address);
+    std::uint32_t place = lines_.find(line);
+    const bool is_here = place != Lines::kAbsent;
+    if (!is_here) place = lines_.place_for(line);
+    if (!copies() && lines_.time_of(place) <= chunk_start_) chunk_->saved.push_back({place, lines_.use_of(place)});
+    ++clock_;
+    if (is_here) {
+        lines_.time_of(place) = clock_;
+        return place;
+    }
+    Use& use = lines_.use_of(place);
+    add_miss(at, bytes, place, use);
+    use = {};
+    lines_.replace(place, line, clock_);
+    return place;
+}
+
+template <bool kCommon, bool kUse, bool kDirty>
+typename DataCache<kCommon, kUse, kDirty>::Use DataCache<kCommon, kUse, kDirty>::use_before(
+    const Chunk& chunk, const DataPosition& position, std::uint32_t place, LineNumber line) {
+    // It was loaded in this chunk, or is as the chunk found it.
+    const Miss* load = nullptr;
+    for (const Miss& miss : chunk.misses) {
+        if (miss.at >= position) break;
+        if (miss.place == place) load = &miss;
+    }
+    Use use = load == nullptr ? use_at_start(chunk, place) : Use{};
+    const Word* at = chunk.words.data();
+    if (load != nullptr) at += load->at.record;
+    for (;; at += record_words(*at)) {
+        const auto record = static_cast<std::uint32_t>(at - chunk.words.data());
+        if (record > position.record) return use;
+        const Exit& exit = exit_of(*at);
+        if (exit.block == nullptr) continue;
+        for (const Access& access : exit.block->accesses().first(exit.accesses)) {
+            const Word base = at[kHeaderWords + access.group];
+            if (base == 0 && access.guarded) continue;
+            DataPosition part{record, static_cast<std::uint16_t>(&access - exit.block->accesses().data()), 0};
+            const Address start = base + static_cast<Address>(std::int64_t{access.distance});
+            lines_.for_each_part(start, access.size, [&](LineNumber touched, unsigned offset, unsigned bytes) {
+                if (touched != line) return;
+                part.address = (static_cast<Address>(touched) << line_bits()) + offset;
+                if (part >= position || (load != nullptr && part < load->at)) return;
+                touch(use, Mask::range(offset, bytes), 1, is_write(access.kind));
+            });
+        }
+    }
+}
+
+template <bool kCommon, bool kUse, bool kDirty>
+typename DataCache<kCommon, kUse, kDirty>::Use DataCache<kCommon, kUse, kDirty>::use_at_start(
+    const Chunk& chunk, std::uint32_t place) {
+    if (copies()) return chunk.copies[place];
+    const auto saved = std::ranges::find(chunk.saved, place, &Chunk::Saved::place);
+    return saved == chunk.saved.end() ? lines_.use_of(place) : saved->use;
+}
+
+}  // namespace bd

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A first-level cache, I1 or D1: which lines it holds, and how each has been used.
+//
+// Who was used least recently is told by the time of the latest use: nearly all accesses hit, and only a miss asks.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/program/block.h"
+#include "engine/cache/byte_mask.h"
+#include "engine/cache/cache_lines.h"
+#include "engine/base/geometry.h"
+#include "engine/base/types.h"
+
+namespace bd {
+
+template <bool kCommon>
+using LineMask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
+
+// How a line has been used; nothing of it if nobody asks.
+template <bool kCommon, bool kUse>
+struct LineUse {
+    void add(const LineUse&) {}
+    void touch(LineMask<kCommon>, std::uint64_t) {}
+};
+template <bool kCommon>
+struct LineUse<kCommon, true> {
+    LineMask<kCommon> bytes{};
+    std::uint64_t accesses = 0;
+
+    void add(const LineUse& other) { touch(other.bytes, other.accesses); }
+    void touch(LineMask<kCommon> more_bytes, std::uint64_t more_accesses) {
+        bytes |= more_bytes;
+        accesses += more_accesses;
+    }
+};
+
+// `kCommon`: its lines have 64 bytes. A Use has touch(), as above.
+template <bool kCommon, class Use>
+class FirstLevel {
+public:
+    using Mask = LineMask<kCommon>;
+    using Time = std::uint64_t;  // each use has its own; 0 is before the first
+
+    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+
+    explicit FirstLevel(const CacheGeometry& geometry)
+        : lines_(geometry), next_(geometry.sets()), bits_(geometry.line_bits()) {
+        for (std::uint32_t set = 0; set < next_.size(); ++set) next_[set].index = set * lines_.ways();
+    }
+
+    unsigned line_bits() const { return kCommon ? 6 : bits_; }
+    unsigned line_bytes() const { return 1u << line_bits(); }
+    std::uint32_t size() const { return lines_.size(); }
+    std::uint32_t ways() const { return lines_.ways(); }
+    std::uint64_t set_of(LineNumber line) const { return lines_.set_of(line); }
+
+    // kNoLine if there is none.
+    LineNumber operator[](std::uint32_t index) const { return lines_[index]; }
+    Use& use_of(std::uint32_t index) { return lines_.use_of(index); }
+    Time& time_of(std::uint32_t index) { return lines_.use_of(index).time; }
+
+    // All, by place.
+    void copy_uses(std::vector<Use>* to) {
+        to->resize(size());
+        for (std::uint32_t place = 0; place < size(); ++place) (*to)[place] = use_of(place);
+    }
+
+    // Cuts an access at the borders of lines: calls function(line, offset in the line, bytes) in order.
+    template <class Function>
+    void for_each_part(Address address, std::uint32_t size, Function function) const {
+        for (const Address end = address + size; address < end;) {
+            const auto offset = static_cast<unsigned>(address & (line_bytes() - 1));
+            const auto bytes = static_cast<unsigned>(std::min<Address>(line_bytes() - offset, end - address));
+            function(LineNumber{address >> line_bits()}, offset, bytes);
+            address += bytes;
+        }
+    }
+
+    // Whether a group of accesses, the first one at `address`, stays within a line (and has a mask).
+    [[gnu::always_inline]] bool is_within(Address address, const AccessGroup& group) const {
+        return offset_of(address - group.before) + std::uint64_t{group.span} <= line_bytes() &&
+               (kCommon || group.span <= 64);
+    }
+
+    // Where a group of accesses, the first one at `address`, lies if it stays within a line that is where lines like
+    // it were last; else kAbsent. Does not count as a use. Never finds line 0, for an address of 0 may stand for an
+    // access that did not happen; takes more than one line to be so.
+    [[gnu::always_inline]] std::uint32_t guess(Address address, const AccessGroup& group) const {
+        if (__builtin_expect(!is_within(address, group), 0)) return kAbsent;
+        return guess(LineNumber{address >> line_bits()});
+    }
+    // The same of a line.
+    [[gnu::always_inline]] std::uint32_t guess(LineNumber line) const {
+        const std::uint32_t index = hints_[static_cast<std::uint64_t>(line) % kHints];
+        return __builtin_expect(lines_.has(index, line), 1) ? index : kAbsent;
+    }
+
+    // The bytes of its line that such a group touches.
+    [[gnu::always_inline]] Mask bytes_of(Address address, const AccessGroup& group) const {
+        return Mask::of(group.bytes, offset_of(address - group.before), group.span);
+    }
+
+    // kAbsent if it is not here. Does not count as a use.
+    std::uint32_t find(LineNumber line) {
+        const std::uint32_t index = lines_.find(line);
+        if (index != kAbsent) hint(line, index);
+        return index;
+    }
+
+    // Where `line`, which is not here, has to go: to the place of the least recently used one of its set.
+    std::uint32_t place_for(LineNumber line) {
+        const Oldest& next = next_[lines_.set_of(line)];
+        return time_of(next.index) == next.time ? next.index : find_oldest(lines_.set_of(line)).index;
+    }
+    // Puts it there. Returns what was there before; kNoLine: nothing.
+    LineNumber replace(std::uint32_t index, LineNumber line, Time now) {
+        const std::uint64_t set = lines_.set_of(line);
+        const LineNumber evicted = lines_.replace(set, index, line);
+        time_of(index) = now;
+        next_[set] = find_oldest(set);
+        hint(line, index);
+        return evicted;
+    }
+    // From the set of `line`, if it is not used before.
+    std::uint32_t next_to_go(LineNumber line) const { return next_[lines_.set_of(line)].index; }
+
+    // Empties a place.
+    void clear(std::uint32_t index) { lines_.clear(index); }
+
+private:
+    struct TimedUse : Use {
+        Time time;
+    };
+
+    struct Oldest {
+        std::uint32_t index = 0;
+        Time time = 0;
+    };
+
+    unsigned offset_of(Address address) const { return static_cast<unsigned>(address) & (line_bytes() - 1); }
+
+    Oldest find_oldest(std::uint64_t set) {
+        const auto first = static_cast<std::uint32_t>(set * lines_.ways());
+        return lines_.ways() == 8 ? oldest_of(first, 8) : oldest_of(first, lines_.ways());
+    }
+    [[gnu::always_inline]] Oldest oldest_of(std::uint32_t first, std::uint32_t count) {
+        Oldest oldest{first, time_of(first)};
+#pragma GCC unroll 8
+        for (std::uint32_t index = first + 1; index < first + count; ++index) {
+            const Time time = time_of(index);
+            const bool is_older = time < oldest.time;
+            oldest.index = is_older ? index : oldest.index;
+            oldest.time = is_older ? time : oldest.time;
+        }
+        return oldest;
+    }
+
+    void hint(LineNumber line, std::uint32_t index) {
+        if (__builtin_expect(line == LineNumber{0}, 0)) index = (index + 1) % size();  // where it is not
+        hints_[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
+    }
+
+    CacheLines<TimedUse> lines_;
+    std::vector<Oldest> next_;  // by set: the oldest at the latest miss, and still if it has not been used
+    unsigned bits_;
+
+    // Where lines may be: the line found or loaded last of those that share a hint.
+    static constexpr std::size_t kHints = 2048;
+    std::array<std::uint16_t, kHints> hints_{};
+};
+
+}  // namespace bd

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/calls/call_tracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bd {
+namespace {
+
+// How many calls a return with this stack pointer to this address leaves: those whose frame it has left, or, where
+// the stack pointer is that of the entry (no return address on the stack), those up to the one that asked to come
+// back here. 0: it is not the return of a call that we know.
+std::size_t calls_left_by_return(const Execution& execution, Address target, Address stack_pointer) {
+    const auto& calls = execution.calls;
+    if (stack_pointer > calls.back().stack_pointer) return 1;  // and what else lies below it
+    std::size_t count = 0;
+    for (auto call = calls.rbegin(); call != calls.rend() && call->stack_pointer == stack_pointer; ++call) {
+        ++count;
+        if (call->return_address == target) return count;
+    }
+    return 0;
+}
+
+// A loop may begin where its function begins, and interpreters go from function to function by tail calls only: the
+// stack of such calls would grow with each of them. So one that is as an earlier one that is still open, in all that
+// costs are kept apart by, takes that one's place. Here the latest call is the new one; returns how many there are from
+// the earlier one up to it, 0 if there is none.
+std::size_t calls_since_same(const Execution& execution) {
+    const OpenCall& latest = execution.calls.back();
+    std::size_t count = 0;
+    for (auto call = execution.calls.rbegin() + 1; call != execution.calls.rend(); ++call) {
+        if (call->return_address != 0 || call->stack_pointer != latest.stack_pointer) return 0;
+        ++count;
+        if (call->arc == latest.arc) return count;
+    }
+    return 0;
+}
+
+// Stands for the end of the block before while a block is being entered, once all but the requests is done. It leaves
+// no section, so that it is looked at.
+constinit const Exit kStopped{};
+
+// A REP instruction iterates by jumping to itself; that is no call, even where it begins a function.
+bool repeats_itself(const Exit& exit, const Block& block) {
+    return exit.block->instruction_address(exit.instructions - 1u) == block.address;
+}
+
+// What is counted during a call: its arc gets the difference between these two. (No loops: compilers leave them.)
+static_assert(kRunningEvents == 3);
+void subtract_running(Costs from, const RunningCosts& running) {
+    from[0] -= running[0];
+    from[1] -= running[1];
+    from[2] -= running[2];
+}
+void add_running(Costs to, const RunningCosts& running) {
+    to[0] += running[0];
+    to[1] += running[1];
+    to[2] += running[2];
+}
+
+// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+void push(CallStack& stack, Address stack_pointer, Address return_address, const Context* caller, ArcId arc) {
+    OpenCall& open = stack.calls.emplace_back();
+    open.stack_pointer = stack_pointer;
+    open.return_address = return_address;
+    open.caller = caller;
+    open.arc = arc;
+}
+
+}  // namespace
+
+// The context of a function called by the current one.
+inline const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {
+    if (!is_deeper(stack.context->function(), callee)) return *stack.context;
+    const std::uint32_t level = std::min(++callee.open_calls, callee.recursion_levels);
+    if (__builtin_expect(rules_.separate_callers, 0)) return context_by_callers(stack, callee, level);
+    return contexts_.of(callee, level);
+}
+
+// Opens a call that is shown.
+[[gnu::always_inline]] inline ArcId CallTracker::open(Execution& execution, const Block& block, const CallSite& site,
+                                                      Address stack_pointer, Address return_address) {
+    const Context* const caller = execution.context;
+    execution.context = &own_context(execution, callee_context(execution, *block.function));
+    const ArcId arc = arcs_.get(site, blocks_.get(block, *execution.context));
+    subtract_running(arcs_.costs(arc), execution.running);
+    push(execution, stack_pointer, return_address, caller, arc);
+    return arc;
+}
+
+// The same for a plain function, which is all that is to be done then.
+[[gnu::always_inline]] inline void CallTracker::open_plain(Execution& execution, const Block& block,
+                                                           const CallSite& site, Address stack_pointer,
+                                                           Address return_address) {
+    ++changes_;
+    execution.stack_pointer = stack_pointer;
+    const ArcId arc = open(execution, block, site, stack_pointer, return_address);
+    execution.update_top();
+    if (execution.collecting) ++arcs_[arc].calls;
+}
+
+// Opens a call that is not shown: `payer` pays for it.
+inline void CallTracker::open_skipped(CallStack& stack, const CallSite& payer, Address stack_pointer,
+                                      Address return_address) {
+    stack.special_calls.push_back({stack.calls.size(), stack.payer, nullptr});
+    stack.payer = payer;
+    push(stack, stack_pointer, return_address, stack.context, kNoArc);
+}
+
+// What may have been the call of a stub does more than jump on, so it is opened after all.
+void CallTracker::open_stub(CallStack& stack) {
+    if (stack.stub_return_address == 0) return;
+    const CallSite payer = std::exchange(stack.payer, {});
+    open_skipped(stack, payer, stack.stub_stack_pointer, std::exchange(stack.stub_return_address, 0));
+}
+
+// Nearly all calls and returns are plain, or calls through PLT stubs. A stub leaves the stack as it was and jumps to
+// another section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
+// They do without further calls: whatever is rare says so. (dispatch without caches: 0.92 of the replay.)
+[[gnu::flatten]] bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
+    const Exit* const exit = execution.last_exit;
+    if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
+        return enter_rarely(execution, block, stack_pointer);
+    }
+    const Function& function = *block.function;
+    if (exit->jump == JumpKind::kCall && execution.within_top(stack_pointer) && !execution.payer &&
+        !function.triggers.any()) {
+        const CallSite site{execution.last, exit->index};
+        if (function.skipped) {
+            ++changes_;
+            execution.stack_pointer = stack_pointer;
+            execution.payer = site;
+            execution.stub_stack_pointer = stack_pointer;
+            execution.stub_return_address = exit->return_address;
+            execution.top_span = stack_pointer - execution.stack.begin;
+        } else {
+            open_plain(execution, block, site, stack_pointer, exit->return_address);
+        }
+        return true;
+    }
+    if (exit->jump == JumpKind::kJump && execution.stub_return_address != 0 &&
+        execution.stub_stack_pointer == stack_pointer && execution.stack_pointer <= stack_pointer &&
+        exit != &kStopped && exit->section_left != block.section && function.is_plain() && !function.left_by_jump) {
+        open_plain(execution, block, std::exchange(execution.payer, {}), stack_pointer,
+                   std::exchange(execution.stub_return_address, 0));
+        return true;
+    }
+    if (exit->jump == JumpKind::kReturn && execution.stub_return_address == 0 && !execution.calls.empty() &&
+        stack_pointer > execution.calls.back().stack_pointer && stack_pointer >= execution.stack_pointer &&
+        execution.on_stack(stack_pointer)) {
+        execution.stack_pointer = stack_pointer;
+        leave_above(execution, stack_pointer);
+        return requests_.empty();
+    }
+    return enter_rarely(execution, block, stack_pointer);
+}
+
+[[gnu::noinline]] bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address stack_pointer) {
+    if (running_ != &execution) run(execution);
+    open_stub(execution);
+    if (execution.last_exit == nullptr) {
+        if (!execution.within_bounds(stack_pointer)) return false;
+        start(execution, block, stack_pointer);
+        return requests_.empty();
+    }
+    if (execution.last_exit == &kStopped) {
+        if (execution.call_uncounted) count_call(execution);
+        return true;
+    }
+    const Exit& exit = *execution.last_exit;
+    // What is paid for elsewhere does not note its context each time.
+    if (execution.payer) execution.last = &blocks_.get(*exit.block, *execution.context);
+    if (__builtin_expect(may_change_stack(execution, block, stack_pointer, exit.jump), 0)) {
+        if (!execution.within_bounds(stack_pointer)) {
+            leave_above(execution, stack_pointer);
+            return false;
+        }
+        if (change_stack(execution, block, stack_pointer, exit.jump)) return requests_.empty();
+    }
+    execution.stack_pointer = stack_pointer;
+
+    bool stray_return = false;
+    if (exit.jump == JumpKind::kReturn) {
+        if (execution.calls.empty()) {
+            // To a caller that was never seen.
+            start(execution, block, stack_pointer);
+            return requests_.empty();
+        }
+        if (const std::size_t count = calls_left_by_return(execution, block.address, stack_pointer); count != 0) {
+            leave(execution, count);
+            leave_above(execution, stack_pointer);
+            return requests_.empty();
+        }
+        // libc's vfork takes its return address off the stack for a while: back in its caller, nothing is called.
+        const bool goes_on = block.function == &execution.context->function() && !block.is_entry && !execution.payer;
+        stray_return = !goes_on;
+    }
+
+    const std::size_t left = leave_above(execution, stack_pointer);
+    if (exit.jump == JumpKind::kCall) {
+        call(execution, block, {execution.last, exit.index}, stack_pointer, exit.return_address);
+        return requests_.empty();
+    }
+    // A jump that left calls, as longjmp does, is not a call on top of that.
+    if (left != 0) return requests_.empty();
+    const bool tail_call = stray_return || (block.is_entry && !repeats_itself(exit, block)) ||
+                           block.section != exit.block->section;
+    if (!tail_call) return requests_.empty();
+    CallSite from{execution.last, exit.index};
+    if (execution.context->function().left_by_jump && !execution.calls.empty() && !execution.payer) {
+        from = arcs_[execution.calls.back().arc].site;  // what was found is called from where it was asked for
+        leave(execution, 1);
+    }
+    // It shares the stack pointer of the call below, so that one return leaves both.
+    call(execution, block, from, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer,
+         0);
+    return requests_.empty();
+}
+
+void CallTracker::enter_by_jump(Execution& execution, const Block& block, Address stack_pointer) {
+    if (running_ != &execution) run(execution);
+    open_stub(execution);
+    if (execution.last_exit == nullptr) {
+        start(execution, block, stack_pointer);
+        return;
+    }
+    if (may_change_stack(execution, block, stack_pointer, JumpKind::kJump) &&
+        change_stack(execution, block, stack_pointer, JumpKind::kJump)) {
+        return;
+    }
+    leave_above(execution, stack_pointer);
+    execution.stack_pointer = stack_pointer;
+}
+
+void CallTracker::stop(Execution& execution) {
+    execution.last_exit = &kStopped;
+}
+
+// The current stack is at its root: nobody known has called `block`.
+void CallTracker::start(Execution& execution, const Block& block, Address stack_pointer) {
+    ++changes_;
+    leave_root(execution);
+    if (execution.context != nullptr) --execution.context->function().open_calls;
+    ++block.function->open_calls;
+    execution.context = &own_context(execution, contexts_.of(*block.function));
+    execution.payer = {};
+    execution.stack_pointer = stack_pointer;
+    execution.base = stack_pointer;
+    execution.update_stack();
+    if (block.is_entry && block.function->triggers.any()) {
+        execution.watched_root = block.function;
+        watch_entry(execution, *block.function);
+    }
+}
+
+void CallTracker::leave_root(CallStack& stack) {
+    if (const Function* const left = std::exchange(stack.watched_root, nullptr)) watch_exit(*running_, *left);
+}
+
+void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
+                       Address return_address) {
+    ++changes_;
+    const Function& callee = *block.function;
+    const CallSite site = execution.payer ? execution.payer : from;
+    if (callee.skipped) {
+        open_skipped(execution, site, stack_pointer, return_address);
+    } else {
+        const bool is_special = execution.payer || !callee.is_plain();
+        if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.payer, nullptr});
+        execution.payer = {};
+        open(execution, block, site, stack_pointer, return_address);
+        if (return_address == 0) {
+            if (const std::size_t repeated = calls_since_same(execution); repeated != 0) {
+                leave(execution, repeated + 1);
+                call(execution, block, site, stack_pointer, return_address);
+                return;
+            }
+        }
+    }
+    execution.update_top();
+    if (__builtin_expect(callee.triggers.any(), 0)) {
+        execution.special_calls.back().watched = &callee;
+        watch_entry(execution, callee);
+    }
+    if (__builtin_expect(requests_.empty(), 1)) {
+        count_call(execution);
+    } else {
+        execution.call_uncounted = true;  // it belongs to the part that its costs go to
+    }
+}
+
+void CallTracker::count_call(Execution& execution) {
+    execution.call_uncounted = false;
+    const ArcId arc = execution.calls.back().arc;
+    if (arc != kNoArc && execution.collecting) ++arcs_[arc].calls;
+}
+
+[[gnu::noinline]] void CallTracker::watch_entry(Execution& execution, const Function& function) {
+    if (execution.watched[&function]++ != 0) return;
+    if (function.triggers.dump_before) {
+        requests_.push_back({RequestKind::kDumpBefore, &function, execution.thread});
+    } else if (function.triggers.zero_before) {
+        requests_.push_back({RequestKind::kZero, &function, execution.thread});
+    }
+    if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
+}
+
+[[gnu::noinline]] void CallTracker::watch_exit(Execution& execution, const Function& function) {
+    if (--execution.watched[&function] != 0) return;
+    if (function.triggers.dump_after) {
+        requests_.push_back({RequestKind::kDumpAfter, &function, execution.thread});
+    }
+    if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
+}
+
+// Where contexts differ in callers, too.
+[[gnu::noinline]] const Context& CallTracker::context_by_callers(CallStack& stack, const Function& callee,
+                                                                 std::uint32_t level) {
+    const Function& caller = stack.context->function();
+    if (&caller != &callee) stack.callers.push_back(&caller);
+    const std::size_t count = std::min<std::size_t>(callee.caller_count, stack.callers.size());
+    callers_.assign(stack.callers.rbegin(), stack.callers.rbegin() + static_cast<std::ptrdiff_t>(count));
+    return contexts_.of(callee, level, callers_);
+}
+
+// The innermost call.
+void CallTracker::leave(CallStack& stack) {
+    ++changes_;
+    const OpenCall& open = stack.calls.back();
+    const NodeId node = open.node;
+    const bool has_node = stack.nodes == stack.calls.size();
+    if (open.arc != kNoArc) {
+        add_running(arcs_.costs(open.arc), stack.running);
+        const Function& callee = stack.context->function();
+        const Function& caller = open.caller->function();
+        if (is_deeper(caller, callee)) --callee.open_calls;
+        if (rules_.separate_callers && &callee != &caller) stack.callers.pop_back();
+    }
+    stack.context = open.caller;
+    stack.calls.pop_back();
+    const Function* watched = nullptr;
+    if (!stack.special_calls.empty() && stack.special_calls.back().index == stack.calls.size()) {
+        stack.payer = stack.special_calls.back().caller_payer;
+        watched = stack.special_calls.back().watched;
+        stack.special_calls.pop_back();
+    }
+    if (has_node) {
+        --stack.nodes;
+        tree_.release(node);
+    }
+    if (__builtin_expect(watched != nullptr, 0)) watch_exit(*running_, *watched);
+}
+
+void CallTracker::leave(Execution& execution, std::size_t count) {
+    for (; count != 0; --count) leave(execution);
+    execution.update_top();
+}
+
+std::size_t CallTracker::leave_above(Execution& execution, Address stack_pointer) {
+    std::size_t left = 0;
+    while (!execution.calls.empty() && execution.calls.back().stack_pointer < stack_pointer) {
+        leave(execution);
+        ++left;
+    }
+    if (left != 0) execution.update_top();
+    return left;
+}
+
+NodeId CallTracker::make_nodes(Execution& execution) {
+    if (!back_dates_) return execution.root;
+    NodeId node = execution.nodes == 0 ? execution.root : execution.calls[execution.nodes - 1].node;
+    for (; execution.nodes < execution.calls.size(); ++execution.nodes) {
+        OpenCall& open = execution.calls[execution.nodes];
+        if (open.arc == kNoArc) {
+            tree_.acquire(node);  // a call that is not shown stands in its caller's node
+        } else {
+            node = tree_.acquire_child(node, open.arc);
+        }
+        open.node = node;
+    }
+    return node;
+}
+
+void CallTracker::leave_all(Execution& execution) {
+    if (running_ != &execution) run(execution);
+    open_stub(execution);
+    while (!execution.others.empty()) drop_stack(execution, execution.others.size() - 1);
+    leave(execution, execution.calls.size());
+    leave_root(execution);
+    count_open_calls(execution, -1);
+    running_ = nullptr;
+}
+
+void CallTracker::abandon(Execution& execution) {
+    const std::size_t asked_before = requests_.size();
+    leave_all(execution);
+    requests_.resize(asked_before);
+    execution.context = nullptr;
+    execution.payer = {};
+    execution.last = nullptr;
+    execution.last_exit = nullptr;
+}
+
+void CallTracker::settle(Execution& execution) {
+    settle_stack(execution);
+    for (const auto& other : execution.others) settle_stack(*other);
+}
+
+void CallTracker::settle_stack(CallStack& stack) {
+    for (const OpenCall& open : stack.calls) {
+        if (open.arc != kNoArc) add_running(arcs_.costs(open.arc), stack.running);
+    }
+    stack.running = {};
+}
+
+void CallTracker::run(Execution& execution) {
+    if (running_ != nullptr) count_open_calls(*running_, -1);
+    count_open_calls(execution, 1);
+    running_ = &execution;
+}
+
+void CallTracker::count_open_calls(const CallStack& stack, int by) {
+    if (stack.context == nullptr) return;
+    const auto count = [by](const Context& context) {
+        context.function().open_calls += static_cast<std::uint32_t>(by);
+    };
+    const Context* context = stack.context;
+    for (auto call = stack.calls.rbegin(); call != stack.calls.rend(); ++call) {
+        if (call->arc != kNoArc && is_deeper(call->caller->function(), context->function())) count(*context);
+        context = call->caller;
+    }
+    count(*context);
+}
+
+}  // namespace bd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Jumps within functions, counted by where they start and where they lead to: those that were made. How often a
+// conditional one was not made follows from the exits' counts.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "engine/costs/block_cost.h"
+#include "engine/base/types.h"
+
+namespace bd {
+
+struct Jump {
+    CallSite site;  // the exit that is left by
+    const Block* target;
+    std::uint64_t count;
+};
+
+class JumpTable {
+public:
+    void count(const CallSite& site, const Block& target) {
+        JumpId& latest = site.from->exits[site.exit].jump;
+        if (latest == kNoJump || jumps_[index_of(latest) - 1].target != &target) latest = find_or_make(site, target);
+        ++jumps_[index_of(latest) - 1].count;
+    }
+
+    // In the order in which they were first made.
+    std::span<const Jump> all() const { return jumps_; }
+    std::span<Jump> all() { return jumps_; }
+
+    void clear_counts() {
+        for (Jump& jump : jumps_) jump.count = 0;
+    }
+
+private:
+    struct Key {
+        CallSite site;
+        const Block* target;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            const auto address = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+            return (address(key.site.from) * 31 + key.site.exit) * 31 + address(key.target);
+        }
+    };
+
+    JumpId find_or_make(const CallSite& site, const Block& target) {
+        const auto [place, is_new] = by_key_.try_emplace(Key{site, &target});
+        if (is_new) {
+            jumps_.push_back({site, &target, 0});
+            place->second = JumpId{static_cast<std::uint32_t>(jumps_.size())};
+        }
+        return place->second;
+    }
+
+    std::vector<Jump> jumps_;  // that with id 1 is the first
+    boost::unordered_flat_map<Key, JumpId, KeyHash> by_key_;
+};
+
+}  // namespace bd

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/program/block.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <new>
+
+#include "engine/base/check.h"
+
+namespace bd {
+namespace {
+
+template <class T>
+std::uint16_t narrow(T value) {
+    BD_CHECK_OP(value, <=, std::numeric_limits<std::uint16_t>::max());
+    return static_cast<std::uint16_t>(value);
+}
+
+// Copies `from` to the raw memory at `to` and moves `to` behind it.
+template <class T>
+const T* place(std::byte*& to, const std::vector<T>& from) {
+    static_assert(alignof(T) <= 8 && sizeof(T) % 8 == 0);
+    T* placed = reinterpret_cast<T*>(to);
+    std::uninitialized_copy(from.begin(), from.end(), placed);
+    to += from.size() * sizeof(T);
+    return placed;
+}
+
+constexpr std::size_t kExitAlignment = 64;
+
+void mix(std::uint64_t& hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+}
+
+}  // namespace
+
+void BlockBuilder::start(Address address, const Function& function, Address load_bias, std::uint32_t section,
+                         bool is_entry) {
+    BD_CHECK_OP(section, <, kSectionsPerObject);
+    header_ = Block{};
+    header_.address = address;
+    header_.function = &function;
+    header_.load_bias = load_bias;
+    header_.section = function.object->id * kSectionsPerObject + section;
+    header_.is_entry = is_entry;
+    header_.traces_all = trace_all_;
+    exits_.clear();
+    instructions_.clear();
+    accesses_.clear();
+    groups_.clear();
+    fetches_.clear();
+    reads_ = 0;
+    writes_ = 0;
+    guarded_ = 0;
+    may_join_ = false;
+}
+
+void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file,
+                                   std::uint32_t line) {
+    instructions_.push_back({narrow(address - header_.address), narrow(size), line, &file});
+}
+
+void BlockBuilder::add_access(std::uint32_t size, AccessKind kind, bool guarded) {
+    AccessGroup& group = groups_.emplace_back(AccessGroup::of(size));
+    group.first = narrow(accesses_.size());
+    push_access(size, kind, guarded, 0);
+    if (guarded) ++guarded_;
+    may_join_ = !guarded;
+}
+
+bool BlockBuilder::join_access(std::uint32_t size, AccessKind kind, std::int64_t distance) {
+    constexpr std::int64_t kMost = AccessGroup::kMostBytes;
+    if (!may_join_ || size > kMost || distance > kMost || distance < -kMost) return false;
+    AccessGroup& group = groups_.back();
+    const std::int64_t lowest = std::min<std::int64_t>(-group.before, distance);
+    const std::int64_t end = std::max<std::int64_t>(std::int64_t{group.span} - group.before, distance + size);
+    if (end - lowest > kMost || group.accesses == 0xff) return false;
+    group.bytes = group.bytes << (-group.before - lowest) | AccessGroup::mask(size) << (distance - lowest);
+    group.span = static_cast<std::uint32_t>(end - lowest);
+    group.before = static_cast<std::uint8_t>(-lowest);
+    ++group.accesses;
+    push_access(size, kind, false, distance);
+    return true;
+}
+
+void BlockBuilder::push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance) {
+    accesses_.push_back({.size = size,
+                         .instruction = narrow(instructions_.size() - 1),
+                         .group = narrow(groups_.size() - 1),
+                         .distance = static_cast<std::int16_t>(distance),
+                         .kind = kind,
+                         .guarded = guarded,
+                         .unused = 0});
+    if (kind != AccessKind::kBus) (is_write(kind) ? writes_ : reads_) += 1;
+}
+
+void BlockBuilder::make_modify() {
+    Access& access = accesses_.back();
+    BD_CHECK(access.kind == AccessKind::kRead);
+    access.kind = AccessKind::kModify;
+    --reads_;
+    ++writes_;
+}
+
+std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
+    BD_CHECK(!instructions_.empty());
+    const Instruction& last = instructions_.back();
+    Exit exit;
+    exit.instructions = static_cast<std::uint32_t>(instructions_.size());
+    exit.reads = reads_;
+    exit.writes = writes_;
+    exit.blocks = 1;
+    exit.section_left = jump == JumpKind::kJump ? header_.section : kNoSection;
+    exit.section_entered = header_.is_entry ? kEntry : header_.section;
+    exit.words = narrow(traced_count());
+    exit.accesses = narrow(accesses_.size());
+    exit.groups = narrow(groups_.size());
+    exit.may_skip_access = guarded_ != 0;
+    exit.return_address = header_.address + last.offset + last.size;
+    exit.index = narrow(exits_.size());
+    exit.jump = jump;
+    exit.branch = branch;
+    exits_.push_back(exit);
+    may_join_ = false;
+    return exits_.size() - 1;
+}
+
+// Cuts the instruction bytes at line borders and at exits, so that every exit has fetched whole entries.
+void BlockBuilder::cut_fetches(unsigned line_bits) {
+    std::size_t next = 0;
+    for (Exit& exit : exits_) {
+        bool joins = false;  // the first fetch of a segment is never joined to the one before the exit
+        for (; next < exit.instructions; ++next) {
+            const Instruction& instruction = instructions_[next];
+            Address at = header_.address + instruction.offset;
+            const Address end = at + instruction.size;
+            while (at < end) {
+                const Address line = at >> line_bits;
+                const Address stop = std::min(end, (line + 1) << line_bits);
+                const auto first = static_cast<std::uint16_t>(at - (line << line_bits));
+                if (joins && fetches_.back().line == LineNumber{line} &&
+                    fetches_.back().first_byte + fetches_.back().size == first) {
+                    fetches_.back().size = narrow(fetches_.back().size + (stop - at));
+                    ++fetches_.back().count;
+                } else {
+                    fetches_.push_back({.line = LineNumber{line},
+                                        .first_byte = first,
+                                        .size = narrow(stop - at),
+                                        .count = 1,
+                                        .instruction = narrow(next)});
+                    joins = true;
+                }
+                at = stop;
+            }
+        }
+        exit.fetches = narrow(fetches_.size());
+        const LineNumber first = fetches_.front().line;
+        const LineNumber last = fetches_.back().line;
+        exit.has_more_lines = std::ranges::any_of(
+            fetches_, [&](const Fetch& fetch) { return fetch.line != first && fetch.line != last; });
+    }
+}
+
+bool BlockBuilder::describes(const Block& block) const {
+    const auto same_exit = [](const Exit& a, const Exit& b) {
+        return a.jump == b.jump && a.branch == b.branch && a.instructions == b.instructions &&
+               a.accesses == b.accesses &&
+               a.return_address == b.return_address;
+    };
+    const auto same_instruction = [](const Instruction& a, const Instruction& b) {
+        return a.offset == b.offset && a.size == b.size && a.line == b.line && a.file == b.file;
+    };
+    const auto same_access = [](const Access& a, const Access& b) {
+        return a.size == b.size && a.instruction == b.instruction && a.group == b.group && a.distance == b.distance &&
+               a.kind == b.kind && a.guarded == b.guarded;
+    };
+    return block.address == header_.address && block.function == header_.function &&
+           block.load_bias == header_.load_bias && block.section == header_.section &&
+           block.is_entry == header_.is_entry && std::ranges::equal(block.exits(), exits_, same_exit) &&
+           std::ranges::equal(block.instructions(), instructions_, same_instruction) &&
+           std::ranges::equal(block.accesses(), accesses_, same_access);
+}
+
+std::uint64_t BlockBuilder::hash() const {
+    std::uint64_t hash = 0;
+    mix(hash, header_.address);
+    mix(hash, header_.function->id);
+    for (const Instruction& instruction : instructions_) mix(hash, instruction.offset * 65536u + instruction.line);
+    for (const Access& access : accesses_) {
+        mix(hash, (std::uint64_t{access.instruction} * 65536u + access.group) * 65536u + access.size);
+    }
+    for (const Exit& exit : exits_) mix(hash, std::uint64_t{exit.instructions} * 65536u + exit.accesses);
+    return hash;
+}
+
+const Block& BlockTable::add(BlockBuilder& builder) {
+    BD_CHECK(!builder.exits_.empty());
+    // Different code with the same hash probes on, as in any open table.
+    std::uint64_t hash = builder.hash();
+    for (auto found = by_hash_.find(hash); found != by_hash_.end(); found = by_hash_.find(++hash)) {
+        if (builder.describes(*found->second)) return *found->second;
+    }
+
+    builder.cut_fetches(line_bits_);
+    static_assert(sizeof(Block) % 8 == 0);
+    const std::size_t bytes = sizeof(Block) + kExitAlignment + builder.exits_.size() * sizeof(Exit) +
+                              builder.instructions_.size() * sizeof(Instruction) +
+                              builder.accesses_.size() * sizeof(Access) +
+                              builder.groups_.size() * sizeof(AccessGroup) + builder.fetches_.size() * sizeof(Fetch);
+    std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
+    Block* block = new (memory) Block(builder.header_);
+    block->id = static_cast<std::uint32_t>(blocks_.size());
+    block->exit_count = narrow(builder.exits_.size());
+    block->instruction_count = narrow(builder.instructions_.size());
+    block->access_count = narrow(builder.accesses_.size());
+    block->group_count = narrow(builder.groups_.size());
+    block->fetch_count = narrow(builder.fetches_.size());
+    memory += sizeof(Block);
+    memory += -reinterpret_cast<std::uintptr_t>(memory) % kExitAlignment;
+    std::byte* const exits = memory;
+    memory += builder.exits_.size() * sizeof(Exit);
+    block->instructions_ = place(memory, builder.instructions_);
+    block->accesses_ = place(memory, builder.accesses_);
+    block->groups_ = place(memory, builder.groups_);
+    block->fetches_ = place(memory, builder.fetches_);
+    for (Exit& exit : builder.exits_) {
+        exit.block = block;
+        exit.first_group = block->groups_;
+    }
+    memory = exits;
+    block->exits_ = place(memory, builder.exits_);
+    blocks_.push_back(block);
+    by_hash_.emplace(hash, block);
+    return *block;
+}
+
+BlockTable::~BlockTable() {
+    for (const Block* block : blocks_) ::operator delete(const_cast<Block*>(block));
+}
+
+}  // namespace bd

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Names of objects, source files and functions, each stored once. They are resolved when code is translated and
+// kept for the whole run, so that an unloaded library, or an address that is used again, keeps its own name.
+
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "engine/base/types.h"
+
+namespace bd {
+
+class Context;
+
+struct ObjectFile {
+    const char* name;
+    std::uint32_t id;  // dense, from 0
+};
+
+struct SourceFile {
+    const char* name;
+    std::uint32_t id;  // dense, from 0
+};
+
+// What entering or leaving a function sets off. Only the outermost of its open calls in a thread counts.
+struct FunctionTriggers {
+    bool dump_before = false;
+    bool zero_before = false;
+    bool dump_after = false;
+    bool toggle_collect = false;
+
+    bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
+};
+
+struct Function {
+    const char* name;
+    const SourceFile* file;
+    const ObjectFile* object;
+    std::uint32_t id;  // dense, from 0
+
+    // Calls of it are not shown: its costs belong to the instruction that called it (PLT stubs, --fn-skip).
+    bool skipped = false;
+    // It ends by jumping to the function that it was asked to find, as the dynamic linker's resolver does: it is
+    // left then, and the function found is called by its caller.
+    bool left_by_jump = false;
+    FunctionTriggers triggers{};
+
+    // Whether nothing of that is to be thought of when it is called.
+    bool is_plain() const { return !skipped && !triggers.any(); }
+
+    // What costs of this function are kept apart by, see contexts.h: so many levels of recursion, and so many
+    // callers up the call chain.
+    std::uint32_t recursion_levels = 1;
+    std::uint32_t caller_count = 0;
+
+    // The engine's: its contexts where callers do not matter, by level of recursion; and how many of its calls are
+    // open where code is running now.
+    mutable const Context* const* contexts = nullptr;
+    mutable std::uint32_t context_count = 0;
+    mutable std::uint32_t open_calls = 0;
+};
+
+// What is to be settled about a function when it becomes known.
+class FunctionRules {
+public:
+    virtual void apply(Function& function) const = 0;
+
+protected:
+    ~FunctionRules() = default;
+};
+
+// Owns all of them. References stay valid as long as the table lives.
+class SymbolTable {
+public:
+    // `rules`, if given, must outlive the table.
+    explicit SymbolTable(const FunctionRules* rules = nullptr) : rules_(rules) {}
+    SymbolTable(const SymbolTable&) = delete;
+    SymbolTable& operator=(const SymbolTable&) = delete;
+
+    // Each finds the entry or makes it. Names are copied.
+    ObjectFile& object(std::string_view name);
+    SourceFile& file(std::string_view name);
+    // Sets `*is_new` (if given) where the function was not known.
+    Function& function(std::string_view name, const SourceFile& file, const ObjectFile& object,
+                       bool* is_new = nullptr);
+
+    const std::vector<std::unique_ptr<Function>>& functions() const { return functions_; }
+
+private:
+    struct FunctionKey {
+        std::string_view name;
+        const SourceFile* file;
+        const ObjectFile* object;
+        bool operator==(const FunctionKey&) const = default;
+    };
+    struct NameHash {
+        std::size_t operator()(std::string_view name) const;
+        std::size_t operator()(const FunctionKey& key) const;
+    };
+
+    const char* keep(std::string_view name);
+
+    const FunctionRules* rules_;
+    std::vector<std::unique_ptr<char[]>> names_;
+    std::vector<std::unique_ptr<ObjectFile>> objects_;
+    std::vector<std::unique_ptr<SourceFile>> files_;
+    std::vector<std::unique_ptr<Function>> functions_;
+    boost::unordered_flat_map<std::string_view, ObjectFile*, NameHash> object_by_name_;
+    boost::unordered_flat_map<std::string_view, SourceFile*, NameHash> file_by_name_;
+    boost::unordered_flat_map<FunctionKey, Function*, NameHash> function_by_key_;
+};
+
+}  // namespace bd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Looks at how blocks end. Predicts their branches and charges Bc, Bcm, Bi and Bim, like misses, to the branch's
+// instruction and to the calls that are open; and counts jumps within functions. The replay tells it of every block,
+// and has none if nothing is asked for.
+//
+// The trace has no record of branches. How conditional ones went follows from the exit that was taken; the target of
+// an indirect one is where the same thread, or signal handler, goes on. What became a call or a return is no jump.
+
+#pragma once
+
+#include "engine/replay/branch_predictor.h"
+#include "engine/base/check.h"
+#include "engine/replay/engine.h"
+
+namespace bd {
+
+class BranchWatch {
+public:
+    explicit BranchWatch(EngineState& state)
+        : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}
+
+    static bool is_wanted(const EngineConfig& config) { return config.branch_sim || config.collect_jumps; }
+
+    // What runs goes on with `block`, which has not been entered yet.
+    void before(const Block& block) {
+        BD_CHECK(state_.current != nullptr);
+        const Execution& execution = *state_.current;
+        const Exit* const exit = execution.last_exit;
+        if (predicts_ && exit != nullptr && exit->branch == Branch::kIndirect) see_indirect(*exit, block.address);
+        if (counts_jumps_) latest_ = {&execution, execution.last, exit, state_.calls.changes()};
+    }
+
+    // The block has been entered, and left by `exit`.
+    void after(const Exit& exit) {
+        if (counts_jumps_) see_jump(*exit.block);
+        if (predicts_) see_conditional(exit);
+    }
+
+private:
+    // How the latest block of what runs has ended.
+    struct Latest {
+        const Execution* execution;
+        BlockCost* cost;
+        const Exit* exit;  // null: it has not run yet
+        std::uint64_t changes;  // CallTracker's, until then
+    };
+
+    void see_indirect(const Exit& exit, Address target);
+    void see_conditional(const Exit& last);
+    void see_jump(const Block& target);
+    void charge(const Exit& exit, Event event, bool predicted);
+
+    EngineState& state_;
+    const bool predicts_;
+    const bool counts_jumps_;
+    Latest latest_{};
+    BranchPredictor predictor_;
+};
+
+}  // namespace bd

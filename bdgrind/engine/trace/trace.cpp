@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/trace/trace.h"
+
+namespace bd {
+namespace {
+
+consteval Exit marker(Marker marker) {
+    Exit exit{};
+    exit.section_entered = kNotEntered;
+    exit.words = kMarkerWords - kHeaderWords;
+    exit.index = static_cast<std::uint16_t>(marker);
+    return exit;
+}
+
+}  // namespace
+
+constinit const Exit kMarkers[] = {
+    marker(Marker::kThread),
+    marker(Marker::kThreadEnd),
+    marker(Marker::kSignalEnter),
+    marker(Marker::kSignalLeave),
+    marker(Marker::kCollect),
+    marker(Marker::kToggleCollect),
+    marker(Marker::kZero),
+    marker(Marker::kStop),
+    marker(Marker::kSystemCall),
+};
+
+}  // namespace bd

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reads a trace from memory; trace_file.h has the form. It makes the blocks that the trace defines and gives out the
+// records in batches, as they were in the traced run's buffer, for an Engine.
+//
+// The bytes may be anything. What cannot be a trace ends the reading with a message, and what has been given out until
+// then is safe to replay. The memory taken is proportional to the bytes read.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/program/block.h"
+#include "engine/program/symbols.h"
+#include "engine/trace/trace.h"
+#include "engine/trace/trace_file.h"
+
+namespace bd {
+
+struct TraceError {
+    const char* message = nullptr;  // what is wrong; null: nothing
+    std::uint64_t offset = 0;       // in bytes, of the item or number that is wrong
+
+    explicit operator bool() const { return message != nullptr; }
+};
+
+class TraceReader {
+public:
+    // Reads what comes before the first record: see run() and error(). The bytes must outlive the reader.
+    explicit TraceReader(std::string_view trace);
+
+    // About the recorded run. Texts lie in the trace.
+    const TraceRun& run() const { return run_; }
+
+    const TraceError& error() const { return error_; }
+
+    // The next whole records: at least `words` words, where that many are left. They are valid until the next call.
+    // Empty: this was all, or there is an error. What is new is defined in the two tables, which must be the same in
+    // every call, and which the records refer to.
+    Batch read(std::size_t words, SymbolTable& symbols, BlockTable& blocks);
+
+    // How many records and markers have been read.
+    std::uint64_t records() const { return records_; }
+
+private:
+    struct KnownExit {
+        const Exit* exit;
+        std::uint32_t first_group;  // of its block
+    };
+
+    void read_run();
+    CacheGeometry read_geometry();
+    void read_item(SymbolTable& symbols, BlockTable& blocks);
+    void read_record(std::uint64_t code);
+    void read_marker();
+    void read_end();
+    void define_function(SymbolTable& symbols);
+    void define_block(BlockTable& blocks);
+    void read_steps(std::uint64_t exits, Address address);
+    void read_instruction(std::uint64_t size, Address address);
+    void read_access(std::uint64_t kind, bool joins);
+    void read_exit(std::uint64_t kind);
+
+    void fail(const char* message);
+    std::uint64_t number();
+    std::uint64_t long_number();
+    // A number that is at most `most`; else an error with `message`.
+    std::uint64_t number(std::uint64_t most, const char* message);
+    std::uint64_t difference() { return from_zigzag(number()); }
+    std::string_view text();
+    template <class T>
+    const T* one_of(const std::vector<const T*>& known, const char* message);
+
+    std::string_view trace_;
+    std::size_t at_ = 0;
+    std::size_t number_at_ = 0;  // where the latest number began
+    TraceError error_;
+    TraceRun run_;
+
+    TraceExpectation expectation_;
+    std::vector<const ObjectFile*> objects_;
+    std::vector<const SourceFile*> files_;
+    std::vector<const Function*> functions_;
+    std::vector<KnownExit> exits_{{nullptr, 0}};  // by number, which begins with 1
+    std::vector<Word> batch_;
+    std::uint64_t records_ = 0;
+    bool ended_ = false;
+
+    // What the markers so far tell the engine.
+    bool thread_runs_ = false;
+    Word thread_ = 0;
+
+    // The block that is being defined.
+    BlockBuilder builder_;
+    std::uint64_t code_bytes_ = 0;
+    Address next_instruction_ = 0;
+    std::uint64_t line_ = 0;
+};
+
+}  // namespace bd
