@@ -30,7 +30,7 @@ std::pair<std::uint32_t, bool> CallgrindWriter::Names::number(std::uint32_t id) 
 }
 
 void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
-    events_ = profile.events();
+    events_ = {profile.events(), options_.compat_events};
     kinds_ = profile.kinds();
     // A position there must be: without any, line 0.
     if (!kinds_.instructions) kinds_.lines = true;
@@ -40,40 +40,20 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
         profile.collect(i, &function);
         if (!function.rows.empty() || !function.calls.empty()) write_function(function);
     }
+    for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
     out_ << "\ntotals:";
     write_costs(profile.totals());
 }
 
 void CallgrindWriter::write_header(const RunDescription& run, const Profile& profile) {
-    out_ << "# callgrind format\nversion: 1\ncreator: " << run.creator << "\npid: " << run.pid
-         << "\ncmd: ";
-    write_text(run.command);
-    out_ << "\npart: " << run.part << '\n';
-    if (run.thread != 0) out_ << "thread: " << run.thread << '\n';
+    out_ << "# callgrind format\nversion: 1\n";
+    write_process(out_, run);
     out_ << '\n';
-    if (run.caches != nullptr) {
-        write_cache("I1", run.caches->i1);
-        write_cache("D1", run.caches->d1);
-        write_cache("LL", run.caches->ll);
-        out_ << "desc: Geometry: " << run.geometry_source << '\n';
-    }
-    for (const std::string_view description : run.descriptions) out_ << "desc: " << description << '\n';
+    write_descriptions(out_, run);
     out_ << "\npositions:" << (kinds_.instructions ? " instr" : "") << (kinds_.lines ? " line" : "") << '\n';
-    for (std::size_t i = 0; i < events_.width(); ++i) {
-        if (!is_written(i) || kEvents[i].known_to_viewers()) continue;
-        out_ << "event: " << kEvents[i].name << " : " << kEvents[i].description << '\n';
-    }
-    out_ << "events:";
-    for (std::size_t i = 0; i < events_.width(); ++i) {
-        if (is_written(i)) out_ << ' ' << kEvents[i].name;
-    }
-    out_ << "\nsummary:";
+    write_events(out_, events_);
+    out_ << "summary:";
     write_costs(profile.totals());
-}
-
-void CallgrindWriter::write_cache(std::string_view name, const CacheGeometry& cache) {
-    out_ << "desc: " << name << " cache: " << cache.size_bytes << " B, " << cache.line_bytes << " B, " << cache.ways
-         << "-way associative\n";
 }
 
 void CallgrindWriter::write_function(const FunctionProfile& function) {
@@ -96,7 +76,7 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
     const auto write_jumps_before = [&](const Position* end) {
         for (; jump < function.jumps.size(); ++jump) {
             const Position& at = function.jumps[jump].position;
-            if (end != nullptr && by_place(at, *end) >= 0) return;
+            if (end != nullptr && by_position(at, *end) >= 0) return;
             enter_file(at.file);
             write_jump(function.jumps[jump]);
         }
@@ -104,7 +84,7 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
     const auto write_calls_before = [&](const Position* end) {
         for (; call < function.calls.size(); ++call) {
             const Position& at = function.calls[call].position;
-            if (end != nullptr && by_place(at, *end) >= 0) return;
+            if (end != nullptr && by_position(at, *end) >= 0) return;
             enter_file(at.file);
             write_call(function, function.calls[call]);
         }
@@ -118,6 +98,23 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
     }
     write_calls_before(nullptr);
     write_jumps_before(nullptr);
+}
+
+// In comments, which other readers pass over: the root, and then the functions that were open when it was created.
+void CallgrindWriter::write_origin(const ThreadOrigin& origin) {
+    out_ << "\n# threads: " << origin.threads << '\n';
+    const ObjectFile* object = nullptr;
+    const SourceFile* file = nullptr;
+    const auto write = [&](const Context& context) {
+        const Function& function = context.function();
+        if (function.object != object) write_object("# ob=", *function.object);
+        if (function.file != file) write_file("# fl=", *function.file);
+        write_context("# fn=", context);
+        object = function.object;
+        file = function.file;
+    };
+    write(*origin.root);
+    for (const Context* creator : origin.creators) write(*creator);
 }
 
 void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow& call) {
@@ -147,11 +144,6 @@ void CallgrindWriter::write_jump(const JumpRow& jump) {
     out_ << '\n';
 }
 
-// The format is made of lines: a line end in a name or an argument, or another control character, becomes a blank.
-void CallgrindWriter::write_text(std::string_view text) {
-    for (const char c : text) out_ << (static_cast<unsigned char>(c) < ' ' ? ' ' : c);
-}
-
 bool CallgrindWriter::begin_name(std::string_view key, Names& names, std::uint32_t id) {
     out_ << key;
     if (!options_.compress_strings) return true;
@@ -162,7 +154,7 @@ bool CallgrindWriter::begin_name(std::string_view key, Names& names, std::uint32
 }
 
 void CallgrindWriter::write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name) {
-    if (begin_name(key, names, id)) write_text(name);
+    if (begin_name(key, names, id)) write_text(out_, name);
     out_ << '\n';
 }
 
@@ -174,16 +166,8 @@ void CallgrindWriter::write_object(std::string_view key, const ObjectFile& objec
     write_name(key, objects_, object.id, object.name);
 }
 
-// As Callgrind names it: "f'2'g'h" is f, in its second level of recursion, called by g, called by h.
 void CallgrindWriter::write_context(std::string_view key, const Context& context) {
-    if (begin_name(key, functions_, context.id())) {
-        write_text(context.function().name);
-        if (context.level() > 1) out_ << '\'' << context.level();
-        for (const Function* caller : context.callers()) {
-            out_ << '\'';
-            write_text(caller->name);
-        }
-    }
+    if (begin_name(key, functions_, context.id())) write_context_name(out_, context);
     out_ << '\n';
 }
 
@@ -210,7 +194,7 @@ void CallgrindWriter::write_costs(ConstCosts costs) {
     std::size_t end = costs.size();
     while (end > 1 && costs[end - 1] == 0) --end;
     for (std::size_t i = 0; i < end; ++i) {
-        if (is_written(i)) out_ << ' ' << costs[i];
+        if (events_.has(i)) out_ << ' ' << costs[i];
     }
     out_ << '\n';
 }

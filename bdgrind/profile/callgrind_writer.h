@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/profile.h"
 #include "engine/base/text_output.h"
+#include "profile/file_head.h"
+#include "profile/profile.h"
 
 namespace bd {
 
@@ -17,18 +18,6 @@ struct WriteOptions {
     bool compress_strings = true;    // names once, then "(number)"
     bool compress_positions = true;  // positions relative to the one before
     bool compat_events = false;      // only events that Callgrind has
-};
-
-// What the head of the file says about the run.
-struct RunDescription {
-    std::string_view creator;
-    std::uint64_t pid = 0;
-    std::string_view command;
-    std::uint32_t part = 1;
-    std::uint32_t thread = 0;                 // 0: all of them
-    const CacheGeometries* caches = nullptr;  // those that were simulated; null: none were
-    std::string_view geometry_source{};       // where they are known from
-    std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
 };
 
 class CallgrindWriter {
@@ -51,11 +40,10 @@ private:
     };
 
     void write_header(const RunDescription& run, const Profile& profile);
-    void write_cache(std::string_view name, const CacheGeometry& cache);
     void write_function(const FunctionProfile& function);
+    void write_origin(const ThreadOrigin& origin);
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_jump(const JumpRow& jump);
-    void write_text(std::string_view text);
     // Writes the number of a name. Returns whether the name is to follow.
     bool begin_name(std::string_view key, Names& names, std::uint32_t id);
     void write_name(std::string_view key, Names& names, std::uint32_t id, std::string_view name);
@@ -65,14 +53,10 @@ private:
     void write_position(const Position& position);
     void write_target(const Position& target);
     void write_costs(ConstCosts costs);
-    bool is_written(std::size_t event) const {
-        return events_.has(static_cast<Event>(event)) &&
-               (!options_.compat_events || kEvents[event].known != EventName::kBdgrind);
-    }
 
     TextOutput& out_;
     WriteOptions options_;
-    EventSet events_;
+    FileEvents events_;
     PositionKinds kinds_;
 
     Names objects_;

@@ -116,14 +116,18 @@ bool is_zero(ConstCosts costs) {
 
 }  // namespace
 
-std::strong_ordering by_place(const Position& a, const Position& b) {
+std::strong_ordering by_position(const Position& a, const Position& b) {
     if (a.file != b.file) return std::string_view(a.file->name) <=> std::string_view(b.file->name);
     return std::tie(a.line, a.address) <=> std::tie(b.line, b.address);
 }
 
 Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread)
-    : engine_(engine), kinds_(kinds), order_(contexts_of(engine.blocks().all(), thread)),
-      totals_(engine.totals(thread)) {
+    : engine_(engine),
+      kinds_(kinds),
+      order_(contexts_of(engine.blocks().all(), thread)),
+      totals_(engine.totals(thread)),
+      origins_(engine.thread_origins()) {
+    std::erase_if(origins_, [thread](const ThreadOrigin& origin) { return origin.root->thread() != thread; });
     std::ranges::copy_if(engine.blocks().all(), std::back_inserter(blocks_),
                          [&](const BlockCost* cost) { return cost->context->thread() == thread; });
     const ArcTable& arcs = engine.arcs();
@@ -145,15 +149,17 @@ Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread
             functions_[i].*own = std::span(items).subspan(starts[i], starts[i + 1] - starts[i]);
         }
     };
-    group(blocks_, [](const BlockCost* cost) { return cost->context; }, &Source::blocks);
-    group(arcs_, [&arcs](ArcId id) { return arcs[id].site.from->context; }, &Source::arcs);
-    group(jumps_, [](const Jump* jump) { return jump->site.from->context; }, &Source::jumps);
+    group(
+        blocks_, [](const BlockCost* cost) { return cost->context; }, &Source::blocks);
+    group(
+        arcs_, [&arcs](ArcId id) { return arcs[id].site.from->context; }, &Source::arcs);
+    group(
+        jumps_, [](const Jump* jump) { return jump->site.from->context; }, &Source::jumps);
 }
 
 Position Profile::position(const Block& block, std::size_t instruction) const {
     const Instruction& at = block.instructions()[instruction];
-    return {at.file,
-            kinds_.instructions ? block.instruction_address(instruction) - block.load_bias : 0,
+    return {at.file, kinds_.instructions ? block.instruction_address(instruction) - block.load_bias : 0,
             kinds_.lines ? at.line : 0};
 }
 
@@ -187,7 +193,7 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
         add(Costs(&values[to], function->width), ConstCosts(&values[from], function->width));
     };
     sort_and_merge(
-        function->rows, [](const CostRow& a, const CostRow& b) { return by_place(a.position, b.position); },
+        function->rows, [](const CostRow& a, const CostRow& b) { return by_position(a.position, b.position); },
         [&](CostRow& to, const CostRow& from) { add_values(to.costs, from.costs); });
 
     const ArcTable& arcs = engine_.arcs();
@@ -195,15 +201,14 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
         const Arc& arc = arcs[id];
         const Block& from = *arc.site.from->block;
         const ConstCosts costs = arcs.costs(id);
-        function->calls.push_back({position(from, from.exits()[arc.site.exit].instructions - 1u),
-                                   arc.callee->context, position(*arc.callee->block, 0), arc.calls,
-                                   values.size()});
+        function->calls.push_back({position(from, from.exits()[arc.site.exit].instructions - 1u), arc.callee->context,
+                                   position(*arc.callee->block, 0), arc.calls, values.size()});
         values.insert(values.end(), costs.begin(), costs.end());
     }
     const auto by_call = [this](const CallRow& a, const CallRow& b) {
-        if (const auto order = by_place(a.position, b.position); order != 0) return order;
+        if (const auto order = by_position(a.position, b.position); order != 0) return order;
         if (const auto order = order_.rank(*a.callee) <=> order_.rank(*b.callee); order != 0) return order;
-        return by_place(a.target, b.target);
+        return by_position(a.target, b.target);
     };
     sort_and_merge(function->calls, by_call, [&](CallRow& to, const CallRow& from) {
         to.calls += from.calls;
@@ -228,8 +233,8 @@ void Profile::collect_jumps(const Source& source, FunctionProfile* function) con
                         {position(from, exit.instructions - 1u), target, is_conditional(exit), jump->count, 0}});
     }
     const auto by_jump = [](const JumpRow& a, const JumpRow& b) {
-        if (const auto order = by_place(a.position, b.position); order != 0) return order;
-        if (const auto order = by_place(a.target, b.target); order != 0) return order;
+        if (const auto order = by_position(a.position, b.position); order != 0) return order;
+        if (const auto order = by_position(a.target, b.target); order != 0) return order;
         return a.conditional <=> b.conditional;
     };
     sort_and_merge(

@@ -24,7 +24,7 @@ struct Position {
 };
 
 // By name of the file, line and address.
-std::strong_ordering by_place(const Position& a, const Position& b);
+std::strong_ordering by_position(const Position& a, const Position& b);
 
 struct CostRow {
     Position position;
@@ -80,6 +80,9 @@ public:
     // Functions that cost anything or called anything, by object, file and name.
     std::size_t function_count() const { return functions_.size(); }
 
+    // See Engine::thread_origins: those whose root is of this profile's thread.
+    const std::vector<ThreadOrigin>& thread_origins() const { return origins_; }
+
     // Fills in the costs of function number `index`.
     void collect(std::size_t index, FunctionProfile* function) const;
 
@@ -102,6 +105,7 @@ private:
     std::vector<const Jump*> jumps_;  // sorted by context
     std::vector<Source> functions_;
     std::vector<std::uint64_t> totals_;
+    std::vector<ThreadOrigin> origins_;
 };
 
 }  // namespace bd

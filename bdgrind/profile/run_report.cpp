@@ -37,7 +37,13 @@ void pad(TextOutput& out, std::size_t used, std::size_t width) {
 
 // part/whole with two decimals, rounded down, in percent; 0 of nothing is 0.
 std::uint64_t per_ten_thousand(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : static_cast<std::uint64_t>(static_cast<__uint128_t>(part) * 10000 / whole);
+    if (whole == 0) return 0;
+    std::uint64_t result = part / whole;
+    for (int digit = 0; digit < 4; ++digit) {
+        part = part % whole * 10;  // fits: no run counts to 2^60
+        result = result * 10 + part / whole;
+    }
+    return result;
 }
 
 struct DataCount {
@@ -105,8 +111,14 @@ public:
         out_ << '\n';
         label(level, "bytes never used");
         number(lost);
-        out_ << "  (" ;
+        out_ << "  (";
         out_.fixed(per_ten_thousand(lost, loaded(loss)), 2) << "%)\n";
+        // What data has of the five counts stands behind them.
+        const std::uint64_t data_lost = totals_[first + 5];
+        label(level, "of these, data");
+        number(data_lost);
+        out_ << "  (";
+        out_.fixed(per_ten_thousand(data_lost, data_lost + totals_[first + 7]), 2) << "% of its bytes)\n";
         label(level, "lines evicted");
         number(lines);
         out_ << '\n';

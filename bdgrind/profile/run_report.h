@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "engine/replay/engine.h"
 #include "engine/base/text_output.h"
+#include "engine/replay/engine.h"
 
 namespace bd {
 

@@ -161,27 +161,35 @@ private:
     std::FILE* stream_;
 };
 
-void write_profile(const char* path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
-                   const Profile& profile) {
+// Calls write(TextOutput&) for what is to be in the file.
+template <class Write>
+void write_file(const char* path, Write write) {
     std::FILE* const file = std::fopen(path, "wb");
     if (file == nullptr) fail("%s: %s", path, std::strerror(errno));
     StreamOutput out(file);
+    write(out);
+    const bool written = out.finish();
+    if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
+}
+
+void write_profile(const std::string& path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
+                   const Profile& profile) {
     const EngineConfig& config = engine.config();
     const std::string range = "Timerange: Basic block 0 - " + std::to_string(engine.blocks_run());
     std::vector<std::string_view> descriptions{range, "Trigger: Program termination"};
     if (const char* unit = unit_description(arguments.options.collect_systime)) descriptions.push_back(unit);
-    CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
-                          .compress_positions = arguments.options.compress_pos,
-                          .compat_events = arguments.options.compat_events})
-        .write({.creator = "bdgrind-" PACKAGE_VERSION,
-                .pid = run.pid,
-                .command = run.command,
-                .caches = config.cache_sim ? &config.caches : nullptr,
-                .geometry_source = geometry_source(arguments.options, run.geometry_source),
-                .descriptions = descriptions},
-               profile);
-    const bool written = out.finish();
-    if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
+    const RunDescription description{.creator = "bdgrind-" PACKAGE_VERSION,
+                                     .pid = run.pid,
+                                     .command = run.command,
+                                     .caches = config.cache_sim ? &config.caches : nullptr,
+                                     .geometry_source = geometry_source(arguments.options, run.geometry_source),
+                                     .descriptions = descriptions};
+    write_file(path.c_str(), [&](TextOutput& out) {
+        CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
+                              .compress_positions = arguments.options.compress_pos,
+                              .compat_events = arguments.options.compat_events})
+            .write(description, profile);
+    });
 }
 
 // Processor time: what else the machine does meanwhile must not show.

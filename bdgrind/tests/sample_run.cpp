@@ -43,7 +43,7 @@ void SampleRun::write_program(std::size_t functions) {
     }
 }
 
-const Block& SampleRun::write_block(const Function& function, Address address, bool is_entry) {
+Block& SampleRun::write_block(const Function& function, Address address, bool is_entry) {
     constexpr std::uint32_t kSizes[] = {1, 2, 4, 8, 8, 8, 16, 32, 512};
     const SourceFile& inlined = symbols_.file("inlined.h");
     BlockBuilder builder;
@@ -125,8 +125,8 @@ void SampleRun::step() {
     const auto& blocks = frame.code->blocks;
     const auto any_block = [&] { return blocks.empty() ? frame.code->entry : blocks[random_.below(blocks.size())]; };
 
-    const Block& block = next_ != nullptr ? *next_ : *any_block();
-    const Exit& exit = random_.one_in(3) ? block.exits()[random_.below(block.exit_count)] : block.exits().back();
+    Block& block = next_ != nullptr ? *next_ : *any_block();
+    const TracedExit& exit = random_.one_in(3) ? block.exits()[random_.below(block.exit_count)] : block.exits().back();
     execute(block, exit, frame.stack_pointer);
     next_ = nullptr;
     if (exit.jump == JumpKind::kCall && frames.size() < kMaxDepth) {
@@ -145,7 +145,7 @@ void SampleRun::step() {
     }
 }
 
-void SampleRun::execute(const Block& block, const Exit& exit, Address stack_pointer) {
+void SampleRun::execute(Block& block, const TracedExit& exit, Address stack_pointer) {
     starts_.push_back(words_.size());
     words_.push_back(first_word(exit));
     words_.push_back(stack_pointer);

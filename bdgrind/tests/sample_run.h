@@ -13,9 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/program/block.h"
-#include "engine/program/symbols.h"
 #include "engine/base/text_output.h"
+#include "engine/program/block.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
+#include "engine/program/symbols.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/trace_file.h"
 
@@ -70,8 +72,8 @@ public:
 
 private:
     struct Code {
-        const Block* entry;
-        std::vector<const Block*> blocks;  // the others
+        Block* entry;
+        std::vector<Block*> blocks;  // the others
     };
     struct Frame {
         const Code* code;
@@ -83,14 +85,14 @@ private:
     };
 
     void write_program(std::size_t functions);
-    const Block& write_block(const Function& function, Address address, bool is_entry);
+    Block& write_block(const Function& function, Address address, bool is_entry);
 
     void run(std::size_t records);
     void switch_thread(std::size_t thread);
     void enter_handler();
     void leave_handler();
     void step();
-    void execute(const Block& block, const Exit& exit, Address stack_pointer);
+    void execute(Block& block, const TracedExit& exit, Address stack_pointer);
     Address address_of(const Access& access, Address stack_pointer);
     void mark(Marker marker, Word a, Word b = 0, Word c = 0);
     const Code& any_code() { return code_[random_.below(code_.size())]; }
@@ -102,7 +104,7 @@ private:
 
     std::vector<Thread> threads_;
     std::size_t thread_ = 0;
-    const Block* next_ = nullptr;  // in the current frame, if it is known what comes next
+    Block* next_ = nullptr;  // in the current frame, if it is known what comes next
     Address array_ = 0x10000000;   // next element of an array that is walked through
 
     std::vector<Word> words_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bdgrind.h"
+#include "tool/guest_text.h"
 #include "tool/monitor.h"
 #include "tool/session.h"
 #include "tool/valgrind.h"
@@ -34,23 +35,15 @@ constexpr Requests kRequests[] = {
     {VG_USERREQ_TOOL_BASE('C', 'G'), kCachegrinds},
 };
 
-// A text of the guest's, which may be anything: not longer than `buffer`, and without line ends.
-std::string_view read_guest_text(Addr address, std::span<char> buffer) {
-    std::size_t size = 0;
-    for (; size < buffer.size(); ++size) {
-        if (!VG_(am_is_valid_for_client)(address + size, 1, VKI_PROT_READ)) break;
-        const char c = *reinterpret_cast<const char*>(address + size);
-        if (c == '\0') break;
-        buffer[size] = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-    return {buffer.data(), size};
-}
-
 void dump_at(ThreadId thread, Addr text) {
     char buffer[512];
     constexpr std::string_view kStart = "Client Request: ";
     std::ranges::copy(kStart, buffer);
     const std::string_view reason = read_guest_text(text, std::span(buffer).subspan(kStart.size()));
+    // The profile is made of lines.
+    std::replace_if(
+        buffer + kStart.size(), buffer + kStart.size() + reason.size(),
+        [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
     session->dump({buffer, kStart.size() + reason.size()}, thread);
 }
 

@@ -3,54 +3,48 @@
 #include "tool/dumps.h"
 
 #include <algorithm>
-#include <span>
-#include <utility>
 
 #include "profile/callgrind_writer.h"
+#include "profile/run_ending.h"
 #include "tool/options.h"
+#include "tool/output.h"
 #include "tool/valgrind.h"
 
 namespace bd {
 namespace {
 
-// What the option says, with the process id and the like put in.
-std::vector<char> out_file() {
-    HChar* const path = VG_(expand_file_name)("--bdgrind-out-file", options.out_file);
-    const std::vector<char> result(path, path + VG_(strlen)(path));
-    VG_(free)(path);
-    return result;
-}
+// A profile as it is written.
+class ProfileText final : public Text {
+public:
+    ProfileText(const RunDescription& run, const Profile& profile) : run_(run), profile_(profile) {}
 
-std::string_view view(const std::vector<char>& text) {
-    return {text.data(), text.size()};
-}
+    void write_to(TextOutput& out) const override {
+        CallgrindWriter(out, {.compress_strings = options.compress_strings,
+                              .compress_positions = options.compress_pos,
+                              .compat_events = options.compat_events})
+            .write(run_, profile_);
+    }
+
+private:
+    const RunDescription& run_;
+    const Profile& profile_;
+};
 
 }  // namespace
 
-void check_out_file() {
-    TextBuffer path;
-    path << view(out_file());
-    vg_stat before;
-    const bool existed = !sr_isError(VG_(stat)(path.c_str(), &before));
-    // What is there stays as it is until there is something new to write.
-    if (const int error = FileOutput(path.c_str(), FileOutput::Mode::kAppend).error(); error != 0) {
-        VG_(umsg)("The profile could not be written to %s (--bdgrind-out-file): %s.\n", path.c_str(),
-                  error_text(error));
-        VG_(exit)(1);
-    }
-    if (!existed) VG_(unlink)(path.c_str());
-}
-
 void write_command(TextOutput& out) {
     out << VG_(args_the_exename);
-    const Word count = VG_(sizeXA)(VG_(args_for_client));
-    for (Word i = 0; i < count; ++i) {
+    const ::Word count = VG_(sizeXA)(VG_(args_for_client));
+    for (::Word i = 0; i < count; ++i) {
         out << ' ' << *static_cast<HChar**>(VG_(indexXA)(VG_(args_for_client), i));
     }
 }
 
 Dumps::Dumps(Engine& engine, std::string_view geometry_source)
-    : engine_(engine), geometry_source_(geometry_source), path_(out_file()), totals_(engine.events().width()) {}
+    : engine_(engine),
+      geometry_source_(geometry_source),
+      parts_(options.earlier_parts),
+      totals_(engine.events().width()) {}
 
 bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
     engine_.settle();
@@ -79,6 +73,40 @@ bool Dumps::write_last() {
     return written;
 }
 
+void Dumps::write_ending(TextOutput& out) const {
+    const Path name = file_.known_name();
+    const EngineConfig& config = engine_.config();
+    const ProfileFiles files{.name = name.view(),
+                             .in_parts = parts_ > 1 && !options.combine_dumps,
+                             .by_thread = config.separate_threads && !options.combine_dumps};
+    write_run_ending(out, config.cache_sim ? &config.caches : nullptr, file_.is_in_files() ? &files : nullptr);
+}
+
+bool Dumps::begin_exec(bool with_part) {
+    file_.begin_attempt();
+    totals_before_exec_ = totals_;
+    parts_before_exec_ = parts_;
+    bool written = true;
+    if (with_part) {
+        engine_.settle();
+        ++parts_;
+        const Part part{.trigger = "Execution of another program", .is_last = false};
+        for (const std::uint32_t thread : threads_with_counts()) written &= write(part, thread);
+    }
+    file_.hand_over(parts_);
+    return written;
+}
+
+void Dumps::exec_failed() {
+    if (file_.take_back()) {
+        totals_ = totals_before_exec_;
+        parts_ = parts_before_exec_;
+    } else if (parts_ != parts_before_exec_) {
+        engine_.zero(0);
+        zeroed(0);
+    }
+}
+
 // Where there is nothing at all to write, a file that says so is still better than none.
 std::vector<std::uint32_t> Dumps::threads_with_counts() const {
     std::vector<std::uint32_t> threads = engine_.threads();
@@ -91,29 +119,8 @@ std::vector<std::uint32_t> Dumps::threads_with_counts() const {
 }
 
 bool Dumps::write(const Part& part, std::uint32_t thread) {
-    const Profile profile(engine_, {.lines = options.dump_line, .instructions = options.dump_instr}, thread);
-    TextBuffer ending;
-    if (is_parents_) ending << ".pid" << VG_(getpid)();
-    if (!options.combine_dumps) {
-        if (!part.is_last) ending << '.' << parts_;
-        if (thread != 0) ending << (thread < 10 ? "-0" : "-") << thread;
-    }
-    const auto mode = options.combine_dumps && std::exchange(file_begun_, true) ? FileOutput::Mode::kAppend
-                                                                               : FileOutput::Mode::kReplace;
-    TextBuffer path;
-    path << view(path_) << ending.view();
-    if (!write_file(path.c_str(), mode, part, profile, thread)) {
-        TextBuffer elsewhere;
-        elsewhere << VG_(tmpdir)() << "/bdgrind.out." << VG_(getpid)() << ending.view();
-        if (!write_file(elsewhere.c_str(), mode, part, profile, thread)) return false;
-        VG_(umsg)("The profile is in %s instead.\n", elsewhere.c_str());
-    }
-    add(totals_, profile.totals());
-    return true;
-}
-
-bool Dumps::write_file(const char* path, FileOutput::Mode mode, const Part& part, const Profile& profile,
-                       std::uint32_t thread) {
+    const PositionKinds kinds{.lines = options.dump_line, .instructions = options.dump_instr};
+    const Profile profile(engine_, kinds, thread);
     TextBuffer command;
     TextBuffer range;
     TextBuffer trigger;
@@ -130,17 +137,14 @@ bool Dumps::write_file(const char* path, FileOutput::Mode mode, const Part& part
                        .geometry_source = geometry_source_,
                        .descriptions = {range.view(), trigger.view()}};
     if (const char* const unit = unit_description(options.collect_systime)) run.descriptions.push_back(unit);
-    FileOutput file(path, mode);
-    if (file.error() == 0) {
-        CallgrindWriter(file, {.compress_strings = options.compress_strings,
-                               .compress_positions = options.compress_pos,
-                               .compat_events = options.compat_events})
-            .write(run, profile);
-        file.finish();
+    TextBuffer ending;
+    if (!options.combine_dumps) {
+        if (!part.is_last) ending << '.' << parts_;
+        if (thread != 0) ending << (thread < 10 ? "-0" : "-") << thread;
     }
-    if (file.error() == 0) return true;
-    VG_(umsg)("The profile could not be written to %s: %s.\n", path, error_text(file.error()));
-    return false;
+    if (!file_.write(ending.view(), ProfileText(run, profile))) return false;
+    add(totals_, profile.totals());
+    return true;
 }
 
 std::uint64_t& Dumps::counted_from(std::uint32_t thread) {
@@ -159,10 +163,8 @@ void Dumps::zeroed(std::uint32_t thread) {
 
 void Dumps::start_in_child() {
     parts_ = 0;
-    file_begun_ = false;
     std::ranges::fill(totals_, 0);
-    is_parents_ = path_ == out_file();
-    path_ = out_file();
+    file_.start_in_child();
     zeroed(0);
 }
 

@@ -2,7 +2,8 @@
 //
 // The files that the profile goes into: a part for each dump in mid-run, and what is left at the end. They are named as
 // Callgrind names them: <file>.<part>, the last one <file>; and -<thread> behind that with --separate-threads=yes. All
-// parts together are the profile. With --combine-dumps=yes they stand one behind the other in <file>.
+// parts together are the profile. With --combine-dumps=yes they stand one behind the other in <file>. When the process
+// goes on with another program, what has been counted so far is a part, too, and that program's numbers follow.
 
 #pragma once
 
@@ -12,20 +13,17 @@
 
 #include "engine/replay/engine.h"
 #include "profile/profile.h"
-#include "tool/output.h"
+#include "tool/out_file.h"
 
 namespace bd {
-
-// Ends the process with a sentence if the profile could not be written where it is to go: better to know that before
-// the program has run for hours.
-void check_out_file();
 
 // The guest's command line.
 void write_command(TextOutput& out);
 
 class Dumps {
 public:
-    // `geometry_source`: where the geometry of the caches is known from. Both must stay.
+    // Ends the process with a sentence if the profile could not be written. `geometry_source`: where the geometry of
+    // the caches is known from. Both must stay.
     Dumps(Engine& engine, std::string_view geometry_source);
 
     // Writes what has been counted since the latest dump as the next part, and makes the engine forget it; of guest
@@ -35,8 +33,17 @@ public:
     // Writes what the engine, which is finished, still has. False if it cannot be written anywhere.
     bool write_last();
 
+    // The process is about to go on with another program, which is told what it must not overwrite. As write(), but
+    // nothing is forgotten yet; without `with_part`, nothing is written. False: see there.
+    bool begin_exec(bool with_part);
+    // It has not come to that: as if nothing had been written, or if that cannot be undone, as after write().
+    void exec_failed();
+
     // How many there are.
     std::uint32_t parts() const { return parts_; }
+
+    // Says how to read all that was written.
+    void write_ending(TextOutput& out) const;
 
     // What all of them add up to, by event.
     ConstCosts totals() const { return totals_; }
@@ -56,20 +63,18 @@ private:
 
     std::vector<std::uint32_t> threads_with_counts() const;
     bool write(const Part& part, std::uint32_t thread);
-    bool write_file(const char* path, FileOutput::Mode mode, const Part& part, const Profile& profile,
-                    std::uint32_t thread);
     std::uint64_t& counted_from(std::uint32_t thread);
 
     Engine& engine_;
     std::string_view geometry_source_;
-    std::vector<char> path_;    // as named on the command line, with the process id and the like put in
-    bool is_parents_ = false;   // the parent writes there, so this process needs a name of its own
-    std::uint32_t parts_ = 0;
+    OutFile file_;
+    std::uint32_t parts_;
     std::vector<std::uint64_t> totals_;
+    std::uint32_t parts_before_exec_ = 0;
+    std::vector<std::uint64_t> totals_before_exec_;
     // Engine::blocks_run() when the counts were last 0: of each thread, and of those not mentioned.
     std::vector<std::uint64_t> counted_from_;
     std::uint64_t all_counted_from_ = 0;
-    bool file_begun_ = false;  // combined parts are appended to it
 };
 
 }  // namespace bd

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "engine/base/check.h"
+#include "tool/batch_queue.h"
 #include "tool/valgrind.h"
 
 #if defined(VGP_amd64_linux)
@@ -25,53 +26,43 @@ long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
     return result;
 }
 
-using Futex = std::atomic<std::uint32_t>;
-
-// Waits until `futex` is not `value` any more. Looks a while before it sleeps: the other side is mostly about to
-// come.
-void wait_while(Futex& futex, std::uint32_t value) {
-    for (int i = 0; i < 2000; ++i) {
-        if (futex.load(std::memory_order_acquire) != value) return;
-        __builtin_ia32_pause();
+// Some filters of system calls refuse futexes.
+struct KernelSleeper {
+    static bool sleep(WaitWord& word, std::uint32_t value) {
+        // Once a second it looks by itself, for the other thread may have been refused.
+        constexpr vki_timespec kTimeout{.tv_sec = 1, .tv_nsec = 0};
+        const long result = system_call(__NR_futex, reinterpret_cast<long>(&word), kWait, value,
+                                        reinterpret_cast<long>(&kTimeout));
+        return result == 0 || result == -VKI_EAGAIN || result == -VKI_EINTR || result == -kTimedOut;
     }
-    while (futex.load(std::memory_order_acquire) == value) {
-        system_call(__NR_futex, reinterpret_cast<long>(&futex), 0 /* FUTEX_WAIT */, value);
+    static bool wake(WaitWord& word) {
+        return system_call(__NR_futex, reinterpret_cast<long>(&word), kWake, 1) >= 0;
     }
-}
 
-void wake(Futex& futex) {
-    system_call(__NR_futex, reinterpret_cast<long>(&futex), 1 /* FUTEX_WAKE */, 1);
-}
+private:
+    static constexpr long kWait = 0;
+    static constexpr long kWake = 1;
+    static constexpr long kTimedOut = 110;
+};
 
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 alignas(64) constinit unsigned char stack[kStackBytes]{};
 
-// Batches are numbered from 0. The main thread writes `submitted`, the engine's thread `done`.
-constinit Batch batches[EngineThread::kMostBatches]{};
-constinit Futex submitted{0};
-constinit Futex done{0};
-constinit Futex alive{0};  // the kernel makes it 0 when the thread has gone
-constinit Futex progress{0};  // changes with `done` and with `asking`
-constinit Futex asking{0};    // 1: the engine waits to be served
-constinit std::atomic<bool> stopping{false};
-constinit EngineThread::Work replay = nullptr;
-constinit EngineThread::Serve serve_asking = nullptr;
+constinit BatchQueue<KernelSleeper> queue;
+constinit WaitWord alive{0};  // the kernel makes it 0 when the thread no longer uses its stack
+constinit long number = 0;    // the kernel's, of the last thread
+// Written while there is no thread.
+constinit EngineThread::Work work_on_batch = nullptr;
 constinit EngineThread::Help help_engine = nullptr;
 
-void tell_progress() {
-    progress.fetch_add(1, std::memory_order_release);
-    wake(progress);
+// A little longer than it uses its stack, the process still has two threads, and some system calls are refused.
+void wait_until_gone() {
+    const long process = system_call(__NR_getpid);
+    while (system_call(__NR_tgkill, process, number, 0) == 0) system_call(__NR_sched_yield);
 }
 
 [[noreturn]] void run() {
-    for (;;) {
-        const std::uint32_t number = done.load(std::memory_order_relaxed);
-        wait_while(submitted, number);
-        if (stopping.load(std::memory_order_relaxed)) break;
-        replay(batches[number % EngineThread::kMostBatches]);
-        done.store(number + 1, std::memory_order_release);
-        tell_progress();
-    }
+    queue.run(work_on_batch);
     for (;;) system_call(__NR_exit);
 }
 
@@ -94,12 +85,10 @@ bool EngineThread::is_here() {
     return here >= stack && here < stack + kStackBytes;
 }
 
-bool EngineThread::start(Work work, Serve serve, Help help) {
+bool EngineThread::start(Work work, Help help) {
     BD_CHECK(alive.load() == 0);
-    replay = work;
-    serve_asking = serve;
+    work_on_batch = work;
     help_engine = help;
-    stopping = false;
     constexpr long kFlags = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES | VKI_CLONE_SIGHAND | VKI_CLONE_THREAD |
                             VKI_CLONE_SYSVSEM | VKI_CLONE_PARENT_SETTID | VKI_CLONE_CHILD_CLEARTID;
     constexpr long kBlock = 0;
@@ -122,51 +111,37 @@ bool EngineThread::start(Work work, Serve serve, Help help) {
         : "a"(__NR_clone), "D"(kFlags), "S"(stack + kStackBytes - 64), "d"(&alive), "r"(r10), "r"(r8), [run] "r"(&run)
         : "rcx", "r11", "memory");
     system_call(__NR_rt_sigprocmask, kRestore, reinterpret_cast<long>(&before), 0, 8);
+    number = result;
     return result > 0;
 }
 
+void EngineThread::ask(void (*task)()) {
+    queue.ask(task);
+}
+
 void EngineThread::submit(Batch batch) {
-    const std::uint32_t number = submitted.load(std::memory_order_relaxed);
-    BD_CHECK_OP(number - done.load(std::memory_order_relaxed), <, kMostBatches);
-    batches[number % kMostBatches] = batch;
-    submitted.store(number + 1, std::memory_order_release);
-    wake(submitted);
+    queue.submit(batch);
 }
 
 void EngineThread::wait(unsigned count) {
-    const std::uint32_t all = submitted.load(std::memory_order_relaxed);
-    for (;;) {
-        const std::uint32_t seen = progress.load(std::memory_order_acquire);
-        if (asking.load(std::memory_order_acquire) != 0) {
-            serve_asking();
-            asking.store(0, std::memory_order_release);
-            wake(asking);
-        }
-        if (all - done.load(std::memory_order_acquire) <= count) return;
-        if (!help_engine()) wait_while(progress, seen);
-    }
+    queue.wait(count, help_engine);
 }
 
-void EngineThread::ask() {
-    asking.store(1, std::memory_order_release);
-    tell_progress();
-    wait_while(asking, 1);
+bool EngineThread::fails() {
+    return queue.fails();
 }
 
 void EngineThread::stop() {
     wait(0);
-    stopping = true;
-    submitted.fetch_add(1, std::memory_order_release);
-    wake(submitted);
-    for (std::uint32_t id = alive; id != 0; id = alive) wait_while(alive, id);
-    submitted = 0;
-    done = 0;
+    queue.stop();
+    for (std::uint32_t id = alive; id != 0; id = alive) queue.wait_while(alive, id);
+    wait_until_gone();
+    queue.reset();
 }
 
 void EngineThread::forget() {
     alive = 0;
-    submitted = 0;
-    done = 0;
+    queue.reset();
 }
 
 }  // namespace bd
@@ -178,10 +153,11 @@ namespace bd {
 bool EngineThread::is_possible() { return false; }
 bool EngineThread::is_useful() { return false; }
 bool EngineThread::is_here() { return false; }
-bool EngineThread::start(Work, Serve, Help) { return false; }
-void EngineThread::ask() {}
+bool EngineThread::start(Work, Help) { return false; }
+void EngineThread::ask(void (*)()) {}
 void EngineThread::submit(Batch) {}
 void EngineThread::wait(unsigned) {}
+bool EngineThread::fails() { return false; }
 void EngineThread::stop() {}
 void EngineThread::forget() {}
 

@@ -3,24 +3,52 @@
 #include "tool/function_options.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tool/name_pattern.h"
 
 namespace bd {
 namespace {
 
+// Each of the patterns is asked, also behind one that has matched: see write_unmatched.
+template <class Matches>
+const PatternOption* last_match(const PatternList& patterns, Matches matches) {
+    const PatternOption* last = nullptr;
+    for (const PatternOption& option : patterns) {
+        if (!matches(option.pattern)) continue;
+        option.matched = true;
+        last = &option;
+    }
+    return last;
+}
+
 bool any_names(const PatternList& patterns, const Function& function) {
-    return std::ranges::any_of(patterns, [&](const PatternOption& option) {
-        return matches_function(option.pattern, function.name);
-    });
+    return last_match(patterns, [&](const char* pattern) { return matches_function(pattern, function.name); }) !=
+           nullptr;
 }
 
 // The number that the last matching pattern comes with; `otherwise`, if none matches.
 std::uint32_t number_for(const PatternList& patterns, const Function& function, std::uint32_t otherwise) {
+    const PatternOption* const last =
+        last_match(patterns, [&](const char* pattern) { return matches_function(pattern, function.name); });
+    return last == nullptr ? otherwise : last->number;
+}
+
+// One line for each value of an option that has not matched; other kinds of options have none.
+template <class Value>
+void write_unmatched_of(TextOutput&, std::string_view, const Value&) {}
+void write_unmatched_of(TextOutput& out, std::string_view option_name, const PatternList& patterns) {
+    constexpr std::string_view kNumber = "<n>";
+    const bool numbered = option_name.ends_with(kNumber);
+    if (numbered) option_name.remove_suffix(kNumber.size());
     for (const PatternOption& option : patterns) {
-        if (matches_function(option.pattern, function.name)) otherwise = option.number;
+        if (option.matched) continue;
+        out << "--" << option_name;
+        if (numbered) out << option.number;
+        out << '=' << option.pattern << ": no "
+            << (option_name.starts_with("obj-") ? "code of such an object file" : "function of that name")
+            << " has run.\n";
     }
-    return otherwise;
 }
 
 }  // namespace
@@ -29,14 +57,23 @@ void FunctionOptions::apply(Function& function) const {
     function.caller_count = number_for(options_.separate_callers_of, function, options_.separate_callers);
     function.recursion_levels =
         std::max(1u, number_for(options_.separate_recs_of, function, options_.separate_recs));
-    const bool object_skipped = std::ranges::any_of(options_.obj_skip, [&](const PatternOption& option) {
-        return matches_object(option.pattern, function.object->name);
-    });
-    if (object_skipped || any_names(options_.fn_skip, function)) function.skipped = true;
+    const bool object_skipped = last_match(options_.obj_skip, [&](const char* pattern) {
+                                    return matches_object(pattern, function.object->name);
+                                }) != nullptr;
+    const bool function_skipped = any_names(options_.fn_skip, function);
+    if (object_skipped || function_skipped) function.skipped = true;
     function.triggers = {.dump_before = any_names(options_.dump_before, function),
                          .zero_before = any_names(options_.zero_before, function),
                          .dump_after = any_names(options_.dump_after, function),
                          .toggle_collect = any_names(options_.toggle_collect, function)};
+}
+
+void write_unmatched(TextOutput& out, const Options& given) {
+#define BD_UNMATCHED(kind, field, name, initial, form, help) write_unmatched_of(out, name, given.field);
+#define BD_NO_GROUP(title)
+    BD_OPTIONS(BD_UNMATCHED, BD_NO_GROUP)
+#undef BD_NO_GROUP
+#undef BD_UNMATCHED
 }
 
 ContextRules context_rules(const Options& given) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "engine/base/text_output.h"
 #include "engine/calls/call_tracker.h"
 #include "engine/program/symbols.h"
 #include "tool/options.h"
@@ -20,6 +21,10 @@ public:
 private:
     const Options& options_;
 };
+
+// Says of each pattern that has not matched anything that it has not: a name that is spelt wrongly does nothing, and
+// should not do so in silence.
+void write_unmatched(TextOutput& out, const Options& given);
 
 ContextRules context_rules(const Options& given);
 

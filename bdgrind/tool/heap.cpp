@@ -17,7 +17,12 @@ namespace {
 constexpr std::size_t kAlignment = 16;
 constexpr std::size_t kHeaderBytes = kAlignment;
 
-constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+// A piece is a quarter of what is used, within limits. It counts against the guest's limit of address space, if there
+// is one, but is no memory before it is touched.
+constexpr std::size_t kLeastPieceBytes = std::size_t{2} << 20;
+constexpr std::size_t kMostPieceBytes = std::size_t{64} << 20;
+// Blocks from here on have memory of their own.
+constexpr std::size_t kLargeBytes = kLeastPieceBytes / 2;
 
 // The size of a class, header included: 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, ...
 constexpr std::size_t class_bytes(std::size_t size_class) {
@@ -42,32 +47,63 @@ static_assert(class_of(64) == 4 && class_of(65) == 5 && class_bytes(5) == 80 && 
 void* Heap::allocate(std::size_t size_bytes) {
     const std::size_t size_class = class_of(size_bytes + kHeaderBytes);
     BD_CHECK_OP(size_class, <, kClasses);
-    const std::scoped_lock lock(lock_);
-    if (FreeBlock* const block = free_[size_class]; block != nullptr) {
-        free_[size_class] = block->next;
-        return block;
-    }
     const std::size_t bytes = class_bytes(size_class);
-    if (static_cast<std::size_t>(end_ - next_) < bytes) BD_CHECK(supply(std::max(bytes, kPieceBytes)));
-    used_bytes_ += bytes;
-    std::byte* const block = std::exchange(next_, next_ + bytes);
+    std::byte* block = nullptr;
+    {
+        const std::scoped_lock lock(lock_);
+        if (FreeBlock* const freed = free_[size_class]; freed != nullptr) {
+            free_[size_class] = freed->next;
+            return freed;
+        }
+        used_bytes_ += bytes;
+        if (bytes < kLargeBytes && bytes <= current_.size_bytes) block = cut(bytes);
+    }
+    if (block == nullptr) block = allocate_anew(bytes);
     *reinterpret_cast<std::size_t*>(block) = size_class;
     return block + kHeaderBytes;
 }
 
-// What is left of the piece before is lost; it has not been touched yet.
-bool Heap::supply(std::size_t size_bytes) {
-    auto* const piece = static_cast<std::byte*>(supplier_(size_bytes));
-    if (piece == nullptr) return false;
-    next_ = piece;
-    end_ = piece + size_bytes;
-    return true;
+// From the current piece, with the lock.
+std::byte* Heap::cut(std::size_t bytes) {
+    current_.size_bytes -= bytes;
+    return std::exchange(current_.begin, current_.begin + bytes);
 }
 
-bool Heap::reserve(std::size_t size_bytes) {
-    const std::scoped_lock lock(lock_);
-    const std::size_t wanted = size_bytes + 2 * used_bytes_;
-    return static_cast<std::size_t>(end_ - next_) >= wanted || supply(2 * wanted);
+// No lock is held while the supplier is asked: it may have to wait for the other thread, which may be about to
+// allocate.
+std::byte* Heap::allocate_anew(std::size_t bytes) {
+    if (bytes >= kLargeBytes) {
+        if (void* const memory = supplier_(bytes)) return static_cast<std::byte*>(memory);
+        runs_out_ = true;
+    }
+    do {
+        const Piece fresh = new_piece();
+        const std::scoped_lock lock(lock_);
+        // What is left of the current piece is lost; it has not been touched yet.
+        if (current_.size_bytes < bytes && next_.size_bytes >= bytes) current_ = std::exchange(next_, {});
+        if (next_.begin == nullptr) next_ = fresh;
+        if (current_.size_bytes >= bytes) return cut(bytes);
+    } while (!runs_out());
+    void* const memory = supplier_(bytes);
+    if (memory == nullptr) exhausted_();
+    return static_cast<std::byte*>(memory);
+}
+
+// Empty if there is none to be had.
+Heap::Piece Heap::new_piece() {
+    if (runs_out()) return {};
+    std::size_t size_bytes = 0;
+    {
+        const std::scoped_lock lock(lock_);
+        size_bytes = std::clamp(used_bytes_ / 4, kLeastPieceBytes, kMostPieceBytes);
+    }
+    void* memory = supplier_(size_bytes);
+    if (memory == nullptr) memory = supplier_(size_bytes = kLeastPieceBytes);
+    if (memory == nullptr) {
+        runs_out_ = true;
+        return {};
+    }
+    return {static_cast<std::byte*>(memory), size_bytes};
 }
 
 void Heap::free(void* block) {

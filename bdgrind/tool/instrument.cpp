@@ -41,51 +41,60 @@ UInt bytes_of(IRType type) {
 // Copies one superblock and adds the stores of its trace record on the way.
 class BlockInstrumenter {
 public:
-    BlockInstrumenter(IRSB* in, const VexGuestLayout& layout, IRType word_type, BlockBuilder& builder,
+    BlockInstrumenter(IRSB* in, const VexGuestLayout& layout, IRType address_type, BlockBuilder& builder,
                       CodeNames& names)
-        : in_(in), out_(deepCopyIRSBExceptStmts(in)), layout_(layout), word_type_(word_type), builder_(builder),
-          names_(names) {}
+        : in_(in), out_(deepCopyIRSBExceptStmts(in)), layout_(layout), has_64_bits_(address_type == Ity_I64),
+          address_type_(address_type), builder_(builder), names_(names) {}
 
-    // The instrumented block. The exits' descriptors do not exist yet: their places are filled in by set_exits().
+    // The instrumented block. The exits' descriptors do not exist yet: their addresses are filled in by set_exits().
     IRSB* run();
     void set_exits(const Block& block);
 
 private:
+    // Between two addresses, modulo their width, which is also the host's.
+    using Distance = std::uintptr_t;
+
     // Where an address is computed from: something in the block that does not change, and how far behind it.
-    struct Place {
+    struct SymbolicAddress {
         IRTemp base;  // IRTemp_INVALID: 0
-        Word offset;
+        Distance offset;
     };
 
     void add(IRStmt* statement) { addStmtToIRSB(out_, statement); }
     IRExpr* assign(IRType type, IRExpr* expression);
-    IRExpr* constant(Word value);
-    IRExpr* plus(IRExpr* base, Word offset);
-    void store(IRExpr* address, IRExpr* value) { add(IRStmt_Store(endness_, address, value)); }
-    // Of a variable of TracePlace, in the guest state.
-    int offset_of_place(std::size_t offset) const { return layout_.total_sizeB + static_cast<int>(offset); }
+    IRExpr* address_constant(std::uintptr_t value);
+    IRExpr* plus(IRExpr* base, std::size_t offset);
+    // A word of the trace that holds an address.
+    IRExpr* word(IRExpr* address) {
+        return has_64_bits_ ? address : assign(Ity_I64, IRExpr_Unop(Iop_32Uto64, address));
+    }
+    static IRExpr* word_constant(Word value) { return IRExpr_Const(IRConst_U64(value)); }
+    void store(IRExpr* address, IRExpr* word) { add(IRStmt_Store(endness_, address, word)); }
+    // Of a variable of TraceCursor, in the guest state.
+    int offset_of_cursor(std::size_t offset) const { return layout_.total_sizeB + static_cast<int>(offset); }
     IRExpr* cursor() {
-        return assign(word_type_, IRExpr_Get(offset_of_place(offsetof(TracePlace, cursor)), word_type_));
+        return assign(address_type_, IRExpr_Get(offset_of_cursor(offsetof(TraceCursor, next)), address_type_));
     }
 
     void begin_record();
     void end_record(JumpKind jump, Branch branch);
-    void see_exit(const IRStmt& exit);
-    void see(IRStmt* statement);
-    void see_assignment(IRTemp to, const IRExpr& value);
-    Place place_of(const IRExpr& address) const;
-    void see_load(IRExpr* address, IRType type) { see_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
-    void see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
-    void see_bus_event();
+    void on_exit(const IRStmt& exit);
+    void on_statement(IRStmt* statement);
+    void on_assignment(IRTemp to, const IRExpr& value);
+    SymbolicAddress address_of(const IRExpr& address) const;
+    void on_load(IRExpr* address, IRType type) { on_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
+    void on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
+    void on_bus_event();
     // The next address of the record.
     void trace(IRExpr* address) {
-        store(plus(record_, (kHeaderWords + builder_.traced_count()) * kWordBytes), address);
+        store(plus(record_, (kHeaderWords + builder_.traced_count()) * kWordBytes), word(address));
     }
 
     IRSB* in_;
     IRSB* out_;
     const VexGuestLayout& layout_;
-    IRType word_type_;
+    bool has_64_bits_;  // addresses, the guest's and ours
+    IRType address_type_;
     BlockBuilder& builder_;
     CodeNames& names_;
     IREndness endness_ =
@@ -100,8 +109,8 @@ private:
     Address last_instruction_ = 0;
     Address next_instruction_ = 0;  // behind it
 
-    std::vector<Place> places_;  // by temporary
-    Place group_{};              // where the first access of the latest group is
+    std::vector<SymbolicAddress> addresses_;  // by temporary
+    SymbolicAddress group_{};              // where the first access of the latest group is
 
     // The latest read, as long as a write may turn it into a modify.
     IRExpr* read_address_ = nullptr;
@@ -114,12 +123,12 @@ IRExpr* BlockInstrumenter::assign(IRType type, IRExpr* expression) {
     return IRExpr_RdTmp(temporary);
 }
 
-IRExpr* BlockInstrumenter::constant(Word value) {
-    return IRExpr_Const(word_type_ == Ity_I64 ? IRConst_U64(value) : IRConst_U32(static_cast<UInt>(value)));
+IRExpr* BlockInstrumenter::address_constant(std::uintptr_t value) {
+    return IRExpr_Const(has_64_bits_ ? IRConst_U64(value) : IRConst_U32(static_cast<UInt>(value)));
 }
 
-IRExpr* BlockInstrumenter::plus(IRExpr* base, Word offset) {
-    return assign(word_type_, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_Add64 : Iop_Add32, base, constant(offset)));
+IRExpr* BlockInstrumenter::plus(IRExpr* base, std::size_t offset) {
+    return assign(address_type_, IRExpr_Binop(has_64_bits_ ? Iop_Add64 : Iop_Add32, base, address_constant(offset)));
 }
 
 IRSB* BlockInstrumenter::run() {
@@ -128,7 +137,7 @@ IRSB* BlockInstrumenter::run() {
     for (; i < in_->stmts_used && in_->stmts[i]->tag != Ist_IMark; ++i) add(in_->stmts[i]);
     if (i == in_->stmts_used) return nullptr;
     for (int temporary = 0; temporary < in_->tyenv->types_used; ++temporary) {
-        places_.push_back({static_cast<IRTemp>(temporary), 0});
+        addresses_.push_back({static_cast<IRTemp>(temporary), 0});
     }
 
     const IRStmt& first = *in_->stmts[i];
@@ -138,7 +147,7 @@ IRSB* BlockInstrumenter::run() {
     for (; i < in_->stmts_used; ++i) {
         IRStmt* const statement = in_->stmts[i];
         if (statement == nullptr || statement->tag == Ist_NoOp) continue;
-        see(statement);
+        on_statement(statement);
         add(statement);
     }
     const JumpKind jump = last_jump_kind(in_->jumpkind, last_instruction_);
@@ -150,16 +159,16 @@ IRSB* BlockInstrumenter::run() {
 // Makes room for the longest record if need be, and writes the stack pointer.
 void BlockInstrumenter::begin_record() {
     IRExpr* const limit =
-        assign(word_type_, IRExpr_Get(offset_of_place(offsetof(TracePlace, limit)), word_type_));
+        assign(address_type_, IRExpr_Get(offset_of_cursor(offsetof(TraceCursor, limit)), address_type_));
     IRDirty* const pass_on = unsafeIRDirty_0_N(
         0, "pass_on_trace", VG_(fnptr_to_fnentry)(reinterpret_cast<void*>(&pass_on_trace)), mkIRExprVec_0());
     pass_on->guard =
-        assign(Ity_I1, IRExpr_Binop(word_type_ == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor()));
+        assign(Ity_I1, IRExpr_Binop(has_64_bits_ ? Iop_CmpLT64U : Iop_CmpLT32U, limit, cursor()));
     pass_on->nFxState = 1;
-    pass_on->fxState[0] = {Ifx_Modify, static_cast<UShort>(offset_of_place(0)), sizeof(TracePlace), 0, 0};
+    pass_on->fxState[0] = {Ifx_Modify, static_cast<UShort>(offset_of_cursor(0)), sizeof(TraceCursor), 0, 0};
     add(IRStmt_Dirty(pass_on));
     record_ = cursor();
-    store(plus(record_, kWordBytes), assign(word_type_, IRExpr_Get(layout_.offset_SP, word_type_)));
+    store(plus(record_, kWordBytes), word(assign(address_type_, IRExpr_Get(layout_.offset_SP, address_type_))));
 }
 
 // What has been executed up to here is a whole record, if the block is left now.
@@ -167,15 +176,15 @@ void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
     builder_.add_exit(jump, branch);
     const std::size_t words = kHeaderWords + builder_.traced_count();
     BD_CHECK_OP(words, <=, kMaxRecordWords);
-    exit_stores_.push_back(IRStmt_Store(endness_, record_, constant(0)));
+    exit_stores_.push_back(IRStmt_Store(endness_, record_, word_constant(0)));
     add(exit_stores_.back());
-    add(IRStmt_Put(offset_of_place(offsetof(TracePlace, cursor)), plus(record_, words * kWordBytes)));
+    add(IRStmt_Put(offset_of_cursor(offsetof(TraceCursor, next)), plus(record_, words * kWordBytes)));
     read_address_ = nullptr;
 }
 
 // A side exit that is not there for the guest's sake, such as an emulation failure, is no branch. Where VEX leaves a
 // block if a branch is not taken, and goes on if it is, the exit leads to the next instruction.
-void BlockInstrumenter::see_exit(const IRStmt& exit) {
+void BlockInstrumenter::on_exit(const IRStmt& exit) {
     const IRJumpKind kind = exit.Ist.Exit.jk;
     Branch branch = Branch::kNone;
     if (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret) {
@@ -188,11 +197,11 @@ void BlockInstrumenter::see_exit(const IRStmt& exit) {
 
 void BlockInstrumenter::set_exits(const Block& block) {
     for (std::size_t i = 0; i < exit_stores_.size(); ++i) {
-        exit_stores_[i]->Ist.Store.data = constant(first_word(block.exits()[i]));
+        exit_stores_[i]->Ist.Store.data = word_constant(first_word(block.exits()[i]));
     }
 }
 
-void BlockInstrumenter::see(IRStmt* statement) {
+void BlockInstrumenter::on_statement(IRStmt* statement) {
     switch (statement->tag) {
         case Ist_IMark: {
             last_instruction_ = statement->Ist.IMark.addr;
@@ -205,17 +214,17 @@ void BlockInstrumenter::see(IRStmt* statement) {
             break;
         }
         case Ist_Exit:
-            see_exit(*statement);
+            on_exit(*statement);
             break;
         case Ist_WrTmp:
             if (const IRExpr* const data = statement->Ist.WrTmp.data; data->tag == Iex_Load) {
-                see_load(data->Iex.Load.addr, data->Iex.Load.ty);
+                on_load(data->Iex.Load.addr, data->Iex.Load.ty);
             } else {
-                see_assignment(statement->Ist.WrTmp.tmp, *data);
+                on_assignment(statement->Ist.WrTmp.tmp, *data);
             }
             break;
         case Ist_Store:
-            see_access(statement->Ist.Store.addr, bytes_of(typeOfIRExpr(in_->tyenv, statement->Ist.Store.data)),
+            on_access(statement->Ist.Store.addr, bytes_of(typeOfIRExpr(in_->tyenv, statement->Ist.Store.data)),
                        AccessKind::kWrite, nullptr);
             break;
         case Ist_LoadG: {
@@ -223,29 +232,29 @@ void BlockInstrumenter::see(IRStmt* statement) {
             IRType result = Ity_INVALID;
             IRType loaded = Ity_INVALID;
             typeOfIRLoadGOp(load.cvt, &result, &loaded);
-            see_access(load.addr, bytes_of(loaded), AccessKind::kRead, load.guard);
+            on_access(load.addr, bytes_of(loaded), AccessKind::kRead, load.guard);
             break;
         }
         case Ist_StoreG: {
             const IRStoreG& stored = *statement->Ist.StoreG.details;
-            see_access(stored.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored.data)), AccessKind::kWrite,
+            on_access(stored.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored.data)), AccessKind::kWrite,
                        stored.guard);
             break;
         }
         case Ist_CAS: {
             const IRCAS& cas = *statement->Ist.CAS.details;
             const UInt size = bytes_of(typeOfIRExpr(in_->tyenv, cas.dataLo));
-            see_access(cas.addr, cas.dataHi == nullptr ? size : 2 * size, AccessKind::kModify, nullptr);
-            see_bus_event();
+            on_access(cas.addr, cas.dataHi == nullptr ? size : 2 * size, AccessKind::kModify, nullptr);
+            on_bus_event();
             break;
         }
         case Ist_LLSC:
             if (const IRExpr* const stored = statement->Ist.LLSC.storedata; stored == nullptr) {
-                see_load(statement->Ist.LLSC.addr, typeOfIRTemp(in_->tyenv, statement->Ist.LLSC.result));
+                on_load(statement->Ist.LLSC.addr, typeOfIRTemp(in_->tyenv, statement->Ist.LLSC.result));
             } else {
-                see_access(statement->Ist.LLSC.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored)), AccessKind::kWrite,
+                on_access(statement->Ist.LLSC.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored)), AccessKind::kWrite,
                            nullptr);
-                see_bus_event();
+                on_bus_event();
             }
             break;
         case Ist_Dirty: {
@@ -254,7 +263,7 @@ void BlockInstrumenter::see(IRStmt* statement) {
             const AccessKind kind = dirty.mFx == Ifx_Read    ? AccessKind::kRead
                                     : dirty.mFx == Ifx_Write ? AccessKind::kWrite
                                                              : AccessKind::kModify;
-            see_access(dirty.mAddr, static_cast<UInt>(dirty.mSize), kind, dirty.guard);
+            on_access(dirty.mAddr, static_cast<UInt>(dirty.mSize), kind, dirty.guard);
             break;
         }
         default:
@@ -262,26 +271,25 @@ void BlockInstrumenter::see(IRStmt* statement) {
     }
 }
 
-void BlockInstrumenter::see_assignment(IRTemp to, const IRExpr& value) {
-    if (value.tag == Iex_RdTmp) places_[to] = place_of(value);
+void BlockInstrumenter::on_assignment(IRTemp to, const IRExpr& value) {
+    if (value.tag == Iex_RdTmp) addresses_[to] = address_of(value);
     if (value.tag != Iex_Binop || value.Iex.Binop.arg2->tag != Iex_Const) return;
-    const bool has_64_bits = word_type_ == Ity_I64;
-    const bool adds = value.Iex.Binop.op == (has_64_bits ? Iop_Add64 : Iop_Add32);
-    const bool subtracts = value.Iex.Binop.op == (has_64_bits ? Iop_Sub64 : Iop_Sub32);
+    const bool adds = value.Iex.Binop.op == (has_64_bits_ ? Iop_Add64 : Iop_Add32);
+    const bool subtracts = value.Iex.Binop.op == (has_64_bits_ ? Iop_Sub64 : Iop_Sub32);
     if (!adds && !subtracts) return;
-    const Place base = place_of(*value.Iex.Binop.arg1);
-    const Word distance = place_of(*value.Iex.Binop.arg2).offset;
-    places_[to] = {base.base, adds ? base.offset + distance : base.offset - distance};
+    const SymbolicAddress base = address_of(*value.Iex.Binop.arg1);
+    const Distance distance = address_of(*value.Iex.Binop.arg2).offset;
+    addresses_[to] = {base.base, adds ? base.offset + distance : base.offset - distance};
 }
 
-BlockInstrumenter::Place BlockInstrumenter::place_of(const IRExpr& address) const {
-    if (address.tag == Iex_RdTmp) return places_[address.Iex.RdTmp.tmp];
+BlockInstrumenter::SymbolicAddress BlockInstrumenter::address_of(const IRExpr& address) const {
+    if (address.tag == Iex_RdTmp) return addresses_[address.Iex.RdTmp.tmp];
     const IRConst& constant = *address.Iex.Const.con;
-    return {IRTemp_INVALID, static_cast<Word>(word_type_ == Ity_I64 ? constant.Ico.U64 : constant.Ico.U32)};
+    return {IRTemp_INVALID, static_cast<Distance>(has_64_bits_ ? constant.Ico.U64 : constant.Ico.U32)};
 }
 
 // `guard`: an I1; null or constant: always.
-void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard) {
+void BlockInstrumenter::on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard) {
     const bool guarded = guard != nullptr && guard->tag != Iex_Const;
     if (kind == AccessKind::kWrite && !guarded && read_address_ != nullptr && read_size_ == size &&
         eqIRAtom(read_address_, address)) {
@@ -289,30 +297,31 @@ void BlockInstrumenter::see_access(IRExpr* address, UInt size, AccessKind kind, 
         read_address_ = nullptr;
         return;
     }
-    const Place place = place_of(*address);
-    const bool joins = !guarded && place.base == group_.base &&
-                       builder_.join_access(size, kind, static_cast<std::intptr_t>(place.offset - group_.offset));
+    const SymbolicAddress symbolic = address_of(*address);
+    const bool joins = !guarded && symbolic.base == group_.base &&
+                       builder_.join_access(size, kind, static_cast<std::intptr_t>(symbolic.offset - group_.offset));
     if (!joins) {
-        IRExpr* const traced = guarded ? assign(word_type_, IRExpr_ITE(guard, address, constant(0))) : address;
+        IRExpr* const traced =
+            guarded ? assign(address_type_, IRExpr_ITE(guard, address, address_constant(0))) : address;
         if (builder_.traces(guarded)) trace(traced);
         builder_.add_access(size, kind, guarded);
-        group_ = place;
+        group_ = symbolic;
     }
     read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
     read_size_ = size;
 }
 
-void BlockInstrumenter::see_bus_event() {
+void BlockInstrumenter::on_bus_event() {
     if (!options.collect_bus) return;
-    trace(constant(0));
+    trace(address_constant(0));
     builder_.add_bus_event();
     read_address_ = nullptr;
 }
 
 }  // namespace
 
-IRSB* Instrumenter::instrument(IRSB* in, const VexGuestLayout& layout, IRType word_type) {
-    BlockInstrumenter work(in, layout, word_type, builder_, names_);
+IRSB* Instrumenter::instrument(IRSB* in, const VexGuestLayout& layout, IRType address_type) {
+    BlockInstrumenter work(in, layout, address_type, builder_, names_);
     IRSB* const out = work.run();
     if (out == nullptr) return in;
     work.set_exits(blocks_.add(builder_));

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "engine/program/block.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
 #include "tool/symbols.h"
 #include "tool/valgrind.h"
 
@@ -18,7 +20,7 @@ public:
     Instrumenter(BlockTable& blocks, CodeNames& names, bool trace_all)
         : blocks_(blocks), names_(names), builder_(trace_all) {}
 
-    IRSB* instrument(IRSB* in, const VexGuestLayout& layout, IRType word_type);
+    IRSB* instrument(IRSB* in, const VexGuestLayout& layout, IRType address_type);
 
 private:
     BlockTable& blocks_;

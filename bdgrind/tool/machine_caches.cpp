@@ -16,7 +16,7 @@ constexpr CacheGeometries kTypical{.i1 = {32768, 8, 64}, .d1 = {32768, 8, 64}, .
 
 enum class Kind { kData, kInstruction, kUnified };
 
-// Puts the caches of a machine into their places as they are found: the first levels, and the last unified one.
+// Puts the caches of a machine into their places as they are found: the L1 caches, and the last unified one.
 class Collector {
 public:
     // Illegal geometries are passed over: some kernels and hypervisors report no ways, or none of it.

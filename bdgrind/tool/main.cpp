@@ -13,7 +13,6 @@ namespace bd {
 namespace {
 
 void post_clo_init() {
-    check_out_file();
     session = new Session;
     watch_system_calls();
 }

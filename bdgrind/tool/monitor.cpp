@@ -34,7 +34,7 @@ private:
 
 // Takes the first word off `text`.
 std::string_view take_word(std::string_view* text) {
-    const auto from = [&](std::size_t place) { return std::min(place, text->size()); };
+    const auto from = [&](std::size_t offset) { return std::min(offset, text->size()); };
     const std::size_t begin = from(text->find_first_not_of(' '));
     const std::size_t end = from(text->find(' ', begin));
     const std::string_view word = text->substr(begin, end - begin);

@@ -108,7 +108,8 @@ bool parse_option(const char* argument, Options* result, OptionError* error) {
     BD_OPTIONS(BD_TAKE, BD_NO_GROUP)
 #undef BD_NO_GROUP
 #undef BD_TAKE
-    return false;
+    return take(argument, "earlier-parts", &result->earlier_parts, "<n>", error) ||
+           take(argument, "parents-file", &result->parents_file, "<file>", error);
 }
 
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {

@@ -66,7 +66,8 @@ void print_usage() {
 }
 
 void print_debug_usage() {
-    VG_(printf)("    (none)\n");
+    VG_(printf)("    --earlier-parts=<n>        what bdgrind passes on to itself when the process executes\n"
+                "    --parents-file=<file>      another program, so that it overwrites nothing\n");
 }
 
 }  // namespace bd

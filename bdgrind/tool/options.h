@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/replay/engine.h"
 #include "engine/base/geometry.h"
+#include "engine/replay/engine.h"
 
 namespace bd {
 
@@ -24,6 +24,7 @@ struct CacheOption {
 struct PatternOption {
     const char* pattern;
     std::uint32_t number;  // of options like --separate-recs<n>
+    mutable bool matched = false;  // something of this run had such a name
 };
 class PatternList {
 public:
@@ -143,6 +144,10 @@ struct Options {
     BD_OPTIONS(BD_OPTION_FIELD, BD_NO_GROUP)
 #undef BD_NO_GROUP
 #undef BD_OPTION_FIELD
+
+    // Not for users: what bdgrind tells itself when its process goes on with another program.
+    std::uint32_t earlier_parts = 0;     // parts that this process has written so far, as another program
+    const char* parents_file = nullptr;  // what the option names for the parent process, if it is the same file
 };
 
 // What is wrong with the value of an option.

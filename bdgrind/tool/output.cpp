@@ -8,30 +8,32 @@
 
 namespace bd {
 
-FileOutput::FileOutput(const char* path, Mode mode) {
-    const SysRes opened = VG_(open)(path,
-                                    VKI_O_CREAT | VKI_O_WRONLY | (mode == Mode::kAppend ? VKI_O_APPEND : VKI_O_TRUNC),
-                                    VKI_S_IRUSR | VKI_S_IWUSR | VKI_S_IRGRP | VKI_S_IROTH);
-    if (sr_isError(opened)) {
-        error_ = static_cast<int>(sr_Err(opened));
-        return;
-    }
-    fd_ = static_cast<int>(sr_Res(opened));
+namespace {
+
+// A write that fails may come with a signal, which would be taken for one of the guest's: it may be a pipe of ours that
+// is broken, and a file of ours that is too large.
+void drop_signal(int number) {
+    vki_sigset_t set{};
+    const unsigned bit = static_cast<unsigned>(number) - 1;
+    constexpr unsigned kBits = sizeof set.sig[0] * 8;
+    set.sig[bit / kBits] |= 1ul << bit % kBits;
+    vki_siginfo_t dropped;
+    VG_(sigtimedwait_zero)(&set, &dropped);
 }
 
-FileOutput::~FileOutput() {
-    if (fd_ >= 0) VG_(close)(fd_);
-}
+}  // namespace
 
 bool FileOutput::write(std::string_view text) {
     while (!text.empty() && error_ == 0) {
-        const Int written = VG_(write)(fd_, text.data(), static_cast<Int>(text.size()));
+        const Int written = VG_(write)(descriptor_, text.data(), static_cast<Int>(text.size()));
         if (written > 0) {
             text.remove_prefix(static_cast<std::size_t>(written));
         } else if (written != -VKI_EINTR) {
             error_ = written == 0 ? VKI_ENOSPC : -written;
         }
     }
+    if (error_ == VKI_EPIPE) drop_signal(VKI_SIGPIPE);
+    if (error_ == VKI_EFBIG) drop_signal(VKI_SIGXFSZ);
     return error_ == 0;
 }
 
@@ -60,29 +62,6 @@ const char* TextBuffer::c_str() {
 bool TextBuffer::write(std::string_view text) {
     text_.insert(text_.end(), text.begin(), text.end());
     return true;
-}
-
-const char* error_text(int error) {
-    switch (error) {
-        case VKI_ENOENT:
-            return "there is no such folder";
-        case VKI_ENOTDIR:
-            return "part of the path is not a folder";
-        case VKI_EISDIR:
-            return "it is a folder";
-        case VKI_EACCES:
-        case VKI_EPERM:
-            return "permission denied";
-        case VKI_EROFS:
-            return "the file system is read-only";
-        case VKI_ENOSPC:
-            return "no space is left on the device";
-        case VKI_EMFILE:
-        case VKI_ENFILE:
-            return "too many files are open";
-        default:
-            return "an input/output error";
-    }
 }
 
 }  // namespace bd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where text goes: files, written with Valgrind's own calls, Valgrind's log, and memory.
+// Where text goes: open files, written with Valgrind's own calls, Valgrind's log, and memory.
 
 #pragma once
 
@@ -11,21 +11,18 @@
 
 namespace bd {
 
+// Writes to an open file, which stays the caller's.
 class FileOutput final : public TextOutput {
 public:
-    enum class Mode { kReplace, kAppend };
+    explicit FileOutput(int descriptor) : descriptor_(descriptor) {}
 
-    // Opens the file, which is made if it does not exist. See error().
-    explicit FileOutput(const char* path, Mode mode = Mode::kReplace);
-    ~FileOutput();
-
-    // The error number of the first thing that failed; 0: none. Of writing, only known after finish().
+    // The error number of the first thing that failed; 0: none. Only known after finish().
     int error() const { return error_; }
 
 private:
     bool write(std::string_view text) override;
 
-    int fd_ = -1;
+    int descriptor_;
     int error_ = 0;
 };
 
@@ -50,8 +47,5 @@ private:
 
     std::vector<char> text_;
 };
-
-// What an error number means, for a message.
-const char* error_text(int error);
 
 }  // namespace bd

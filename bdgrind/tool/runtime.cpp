@@ -137,26 +137,36 @@ void __throw_bad_function_call() { stop("an empty std::function was called"); }
 
 namespace bd {
 
-namespace {
-
-// VG_(am_shadow_alloc) returns a pointer in Valgrind 3.19 and a SysRes in 3.24.
-[[maybe_unused]] void* address_or_null(void* memory) { return memory; }
-[[maybe_unused]] void* address_or_null(SysRes result) {
-    return sr_isError(result) ? nullptr : reinterpret_cast<void*>(sr_Res(result));
-}
-
 void* pages_or_null(std::size_t size_bytes) {
     return address_or_null(VG_(am_shadow_alloc)(VG_PGROUNDUP(size_bytes)));
 }
 
-// Called on the engine's thread only if the reserve was too small, which is as bad as having none.
+namespace {
+
+// What the engine's thread asks for. Written before it asks, and by the other thread while it waits.
+constinit std::size_t asked_bytes = 0;
+constinit void* supplied = nullptr;
+
 void* supply_heap(std::size_t size_bytes) {
-    return EngineThread::is_here() ? nullptr : pages_or_null(size_bytes);
+    if (!EngineThread::is_here()) return pages_or_null(size_bytes);
+    asked_bytes = size_bytes;
+    EngineThread::ask([] { supplied = pages_or_null(asked_bytes); });
+    return supplied;
+}
+
+void end_for_want_of_memory() {
+    VG_(umsg)("There is no memory left to count in. The run ends here, and there is no profile of it.\n");
+    VG_(exit)(1);
+}
+
+void heap_exhausted() {
+    if (EngineThread::is_here()) EngineThread::ask(end_for_want_of_memory);
+    end_for_want_of_memory();
 }
 
 }  // namespace
 
-constinit Heap heap{supply_heap};
+constinit Heap heap{supply_heap, heap_exhausted};
 
 void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right) {
     VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,
@@ -167,8 +177,10 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
 // Pages of their own, which the kernel hands out zeroed when they are touched: VG_(calloc) would touch all of them.
 void* allocate_zeroed(std::size_t size_bytes) {
     void* const memory = pages_or_null(size_bytes);
-    if (memory == nullptr)
-        stop("there is no memory for the simulated caches");
+    if (memory == nullptr) {
+        VG_(umsg)("There is no memory for the simulated caches.\n");
+        VG_(exit)(1);
+    }
     return memory;
 }
 

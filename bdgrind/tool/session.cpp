@@ -3,9 +3,9 @@
 #include "tool/session.h"
 
 #include "profile/run_report.h"
-#include "tool/engine_thread.h"
 #include "tool/machine_caches.h"
 #include "tool/output.h"
+#include "tool/runtime.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -55,12 +55,8 @@ Session::Session()
                                            .geometry_source = geometry_source_,
                                            .caches = config_.caches});
     }
-    const bool want_thread = options.engine_thread == Choice::kYes ||
-                             (options.engine_thread == Choice::kAuto && EngineThread::is_useful());
     const auto serve = [](const Request& request) { session->serve(request); };
-    if (!start_trace(engine_, recorder_.get(), serve, want_thread)) {
-        VG_(umsg)("The engine runs on the program's own thread, as the system allows no further one.\n");
-    }
+    start_trace(engine_, recorder_.get(), serve, options.engine_thread);
 }
 
 IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {
@@ -104,10 +100,17 @@ void Session::toggle_collect(ThreadId thread) {
 
 // What is translated is thrown away, as it does, or does not, write the trace.
 void Session::set_instrumentation(bool on) {
-    if (on == instruments_) return;
+    if (on == instruments_ || (on && heap.runs_out())) return;
     instruments_ = on;
     if (!on) mark_now(Marker::kStop, 0);
     VG_(discard_translations_safely)(0x1000, ~SizeT{0xfff}, "bdgrind");
+}
+
+// What is left of the heap is for the profile.
+void Session::check_memory() {
+    if (!instruments_ || !heap.runs_out()) return;
+    VG_(umsg)("There is no more memory to count in: the program goes on unobserved, and its profile ends here.\n");
+    set_instrumentation(false);
 }
 
 const Engine& Session::settled_engine() {
@@ -120,6 +123,27 @@ void Session::start_in_child(ThreadId thread) {
     trace_in_child();
     engine_.start_in_child(thread);
     dumps_.start_in_child();
+    is_child_ = true;
+    blocks_at_fork_ = engine_.blocks_run();
+}
+
+void Session::before_exec(const char* path) {
+    // A shell's child needs some thousand blocks, one of an interpreter some ten thousand.
+    constexpr std::uint64_t kFewBlocks = 100'000;
+    drain_trace();
+    if (is_child_ && engine_.blocks_run() - blocks_at_fork_ < kFewBlocks) {
+        dumps_.begin_exec(false);
+        return;
+    }
+    if (recorder_ != nullptr) recorder_->finish();
+    engine_.evict_all();
+    if (dumps_.begin_exec(true) && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("The profile up to the execution of %s is part %u.\n", path, dumps_.parts());
+    }
+}
+
+void Session::exec_failed() {
+    dumps_.exec_failed();
 }
 
 void Session::finish() {
@@ -131,8 +155,10 @@ void Session::finish() {
 
     LogOutput log;
     if (VG_(clo_verbosity) > 0) {
+        write_unmatched(log, options);
         log << '\n';
         write_run_report(log, engine_.events(), dumps_.totals());
+        dumps_.write_ending(log);
     }
     if (VG_(clo_stats)) {
         log << '\n';

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "engine/program/block.h"
-#include "engine/replay/engine.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
 #include "engine/program/symbols.h"
+#include "engine/replay/engine.h"
 #include "tool/dumps.h"
 #include "tool/function_options.h"
 #include "tool/instrument.h"
@@ -39,6 +41,8 @@ public:
 
     bool instruments() const { return instruments_; }
     void set_instrumentation(bool on);
+    // Observes no more if memory is about to end. To be called now and then, while no code runs.
+    void check_memory();
 
     // For a look at what has been counted so far.
     const Engine& settled_engine();
@@ -46,6 +50,12 @@ public:
 
     // This process is a new child, in which only `thread` runs. All that was traced in the parent has been drained.
     void start_in_child(ThreadId thread);
+
+    // The process is about to go on with the program at `path`. What has been counted is written, as if the guest had
+    // ended, unless this is a child that has hardly begun: most only come to execute something.
+    void before_exec(const char* path);
+    // It has not come to that: the guest goes on. (With cold caches; the core has been asked before whether it would.)
+    void exec_failed();
 
     // The guest has ended: writes the profile and reports. The guest's exit status stays what it is, unless the
     // profile is lost altogether: then it is 1.
@@ -67,6 +77,8 @@ private:
     std::unique_ptr<TraceRecorder> recorder_;  // null: nothing is recorded
     Dumps dumps_;
     bool instruments_;
+    std::uint64_t blocks_at_fork_ = 0;  // in a child
+    bool is_child_ = false;
 };
 
 // The one of this process; null before the command line has been read.

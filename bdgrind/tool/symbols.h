@@ -10,8 +10,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "engine/program/symbols.h"
 #include "engine/base/types.h"
+#include "engine/program/symbols.h"
 
 namespace bd {
 

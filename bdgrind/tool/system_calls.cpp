@@ -3,8 +3,14 @@
 #include "tool/system_calls.h"
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
+#include "tool/guest_text.h"
 #include "tool/options.h"
+#include "tool/place.h"
+#include "tool/session.h"
+#include "tool/thread_visibility.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -19,7 +25,7 @@ struct Times {
     std::uint64_t processor = 0;
 };
 
-// By thread, what the clocks were when its system call began.
+// By thread, what the clocks were when its system call began. Null: nobody wants to know.
 constinit Times* began = nullptr;
 
 std::uint64_t nanoseconds_per_unit() {
@@ -47,21 +53,53 @@ Times now() {
     return {read(kElapsedClock), options.collect_systime == SystemTime::kNanoseconds ? read(kProcessorClock) : 0};
 }
 
-void before(ThreadId thread, UInt, UWord*, UInt) {
-    began[thread] = now();
+// The path that `arguments` name, as the core will see it; empty if it cannot be read.
+Path executed_path(UInt number, const UWord* arguments) {
+    constexpr int kCurrentFolder = -100;  // AT_FDCWD
+    const bool has_folder = number == __NR_execveat;
+    char text[4096];
+    const std::string_view name = read_guest_text(arguments[has_folder ? 1 : 0], text);
+    Path path;
+    if (has_folder && !name.starts_with('/') && static_cast<int>(arguments[0]) != kCurrentFolder) {
+        path << "/proc/self/fd/" << static_cast<int>(arguments[0]);
+        if (!name.empty()) path << "/";
+    }
+    path << name;
+    return path;
 }
 
-void after(ThreadId thread, UInt, UWord*, UInt, SysRes) {
-    const Times then = began[thread];
-    const Times at_end = now();
-    mark_trace(Marker::kSystemCall, thread, at_end.elapsed - then.elapsed, at_end.processor - then.processor);
+bool is_exec(UInt number) {
+    return number == __NR_execve || number == __NR_execveat;
+}
+
+// By thread, whether it executes a program that the core will not refuse.
+constinit bool* executes = nullptr;
+
+void before(ThreadId thread, UInt number, UWord* arguments, UInt) {
+    hide_thread_before(thread, number, arguments);
+    if (is_exec(number)) {
+        const Path path = executed_path(number, arguments);
+        executes[thread] = !path.empty() && !sr_isError(VG_(pre_exec_check)(path.c_str(), nullptr, True));
+        if (executes[thread]) session->before_exec(path.c_str());
+    }
+    if (began != nullptr) began[thread] = now();
+}
+
+void after(ThreadId thread, UInt number, UWord* arguments, UInt, SysRes result) {
+    if (is_exec(number) && std::exchange(executes[thread], false)) session->exec_failed();
+    if (began != nullptr) {
+        const Times then = began[thread];
+        const Times at_end = now();
+        mark_trace(Marker::kSystemCall, thread, at_end.elapsed - then.elapsed, at_end.processor - then.processor);
+    }
+    show_thread_after(thread, number, arguments, result);
 }
 
 }  // namespace
 
 void watch_system_calls() {
-    if (options.collect_systime == SystemTime::kNo) return;
-    began = new Times[VG_N_THREADS];
+    if (options.collect_systime != SystemTime::kNo) began = new Times[VG_N_THREADS];
+    executes = new bool[VG_N_THREADS]();
     VG_(needs_syscall_wrapper)(before, after);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Counts system calls and the time they take, for --collect-systime.
+// What the tool wants to know of system calls: the time they take, for --collect-systime, that another program is about
+// to be executed, and which of them could see the engine's thread.
 
 #pragma once
 
 namespace bd {
 
-// Registers with the core if the options ask for it; to be called once they are complete.
+// Registers with the core; to be called once the options are complete.
 void watch_system_calls();
 
 }  // namespace bd

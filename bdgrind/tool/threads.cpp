@@ -24,6 +24,12 @@ void start_client_code(ThreadId thread, ULong) {
 
 void stop_client_code(ThreadId, ULong) {
     leave_code();
+    session->check_memory();
+}
+
+void thread_is_created(ThreadId creator, ThreadId thread) {
+    if (creator == VG_INVALID_THREADID) return;  // the first one
+    mark_trace(Marker::kThreadCreate, creator, thread);
 }
 
 void thread_exits(ThreadId thread) {
@@ -33,7 +39,7 @@ void thread_exits(ThreadId thread) {
 
 // The handler has been left by a jump once the stack pointer is out of this range. On an alternate stack that is the
 // stack; else what lies below the kernel's frame, which is larger than this margin and lies below the red zone.
-void handler_starts(ThreadId thread, Int, Bool alternate_stack) {
+void handler_starts(ThreadId thread, Int signal, Bool alternate_stack) {
     constexpr Addr kMargin = 256;
     Addr begin = 0;
     Addr end = VG_(get_SP)(thread) - kMargin;
@@ -41,6 +47,7 @@ void handler_starts(ThreadId thread, Int, Bool alternate_stack) {
         begin = VG_(thread_get_altstack_min)(thread);
         end = begin + VG_(thread_get_altstack_size)(thread);
     }
+    mark_trace(Marker::kSignal, thread, static_cast<Addr>(signal));
     mark_trace(Marker::kSignalEnter, thread, begin, end);
 }
 
@@ -62,6 +69,7 @@ void start_child(ThreadId thread) {
 void watch_threads() {
     VG_(track_start_client_code)(start_client_code);
     VG_(track_stop_client_code)(stop_client_code);
+    VG_(track_pre_thread_ll_create)(thread_is_created);
     VG_(track_pre_thread_ll_exit)(thread_exits);
     VG_(track_pre_deliver_signal)(handler_starts);
     VG_(track_post_deliver_signal)(handler_has_returned);

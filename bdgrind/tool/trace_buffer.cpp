@@ -2,6 +2,7 @@
 
 #include "tool/trace_buffer.h"
 
+#include "tool/batch_queue.h"
 #include "tool/engine_thread.h"
 #include "tool/runtime.h"
 #include "tool/trace_recorder.h"
@@ -14,35 +15,40 @@ namespace {
 // for one thread to be faster than the other for a while; twice or half as many do as well.
 constexpr std::size_t kBatchWords = 16384;
 constexpr unsigned kSlots = 24;
-static_assert(kSlots < EngineThread::kMostBatches);
+static_assert(kSlots < kMostSubmitted);
 
-// What the engine may need while it replays all that is under way; see Heap::reserve.
-constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
-
-constinit Word slots[kSlots][kBatchWords + kMaxRecordWords]{};
+constexpr std::size_t kSlotBytes = (kBatchWords + kMaxRecordWords) * sizeof(Word);
+constinit Word first_slot[kSlotBytes / sizeof(Word)]{};
+constinit Word* slots[kSlots]{first_slot};  // null: there is no memory for it yet
 constinit unsigned slot = 0;      // the one that is being filled
-constinit TracePlace place{};     // but while code runs
+constinit TraceCursor trace_cursor{};     // but while code runs
 constinit ThreadId running = VG_INVALID_THREADID;  // whose code runs
 constinit Word* begin = nullptr;  // what of it has not been passed on begins here
+constinit Choice thread_choice = Choice::kNo;
 constinit bool on_thread = false;
+constinit unsigned holds = 0;  // so many reasons not to be
 constinit Engine* engine_of_trace = nullptr;
 constinit TraceRecorder* recorder_of_trace = nullptr;
 
 using Serve = void (*)(const Request&);
 constinit Serve serve_request = nullptr;
 
-void fill(unsigned number) {
+// Goes on there. False if there is no memory for it.
+bool fill(unsigned number) {
+    if (slots[number] == nullptr) slots[number] = static_cast<Word*>(pages_or_null(kSlotBytes));
+    if (slots[number] == nullptr) return false;
     slot = number;
     begin = slots[slot];
-    place = {begin, begin + kBatchWords};
+    trace_cursor = {begin, begin + kBatchWords};
+    return true;
 }
 
 // Wherever it is.
 Word* cursor() {
     if (running != VG_INVALID_THREADID) {
-        VG_(get_shadow_regs_area)(running, reinterpret_cast<UChar*>(&place), 1, 0, sizeof place);
+        VG_(get_shadow_regs_area)(running, reinterpret_cast<UChar*>(&trace_cursor), 1, 0, sizeof trace_cursor);
     }
-    return place.cursor;
+    return trace_cursor.next;
 }
 
 void serve_requests() {
@@ -56,22 +62,35 @@ void replay(Batch batch) {
         batch = batch.subspan(engine_of_trace->replay(batch));
         if (engine_of_trace->requests().empty()) continue;
         if (EngineThread::is_here()) {
-            EngineThread::ask();
+            EngineThread::ask(serve_requests);
         } else {
             serve_requests();
         }
     }
 }
 
-bool start_thread() {
-    on_thread = EngineThread::is_possible() && heap.reserve(kReserveBytes) &&
-                EngineThread::start(replay, serve_requests, [] { return engine_of_trace->advance(); });
-    return on_thread;
+void tell_no_thread() {
+    VG_(umsg)("The engine runs on the program's own thread, as %s.\n",
+              EngineThread::is_possible() ? "the system allows no further one"
+                                          : "bdgrind has no other one on this platform");
+}
+
+bool wants_thread() {
+    return thread_choice == Choice::kYes || (thread_choice == Choice::kAuto && EngineThread::is_useful());
+}
+
+// Not before there is something to do for it: many programs, and more children, end before.
+void start_thread() {
+    if (on_thread || holds != 0 || thread_choice == Choice::kNo) return;
+    on_thread = wants_thread() && EngineThread::start(replay, [] { return engine_of_trace->advance(); });
+    if (on_thread) return;
+    if (thread_choice == Choice::kYes) tell_no_thread();
+    thread_choice = Choice::kNo;
 }
 
 void pass_on(Batch batch) {
     if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
-    if (on_thread && !heap.reserve(kReserveBytes)) leave_thread();
+    if (on_thread && EngineThread::fails()) renounce_thread();
     if (on_thread) {
         engine_of_trace->announce(batch);
         EngineThread::submit(batch);
@@ -84,34 +103,35 @@ void pass_on(Batch batch) {
 // What has been written since the last time.
 void pass_on_written() {
     const Batch batch(begin, cursor());
-    begin = place.cursor;
+    begin = trace_cursor.next;
     pass_on(batch);
 }
 
 void make_room() {
+    start_thread();
     pass_on_written();
     if (on_thread) {
         EngineThread::wait(kSlots - 1);
-        fill((slot + 1) % kSlots);
-    } else {
-        fill(slot);
+        if (fill((slot + 1) % kSlots)) return;
+        renounce_thread();
     }
+    fill(slot);
 }
 
 }  // namespace
 
-bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread) {
+void start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), Choice thread) {
     engine_of_trace = &engine;
     recorder_of_trace = recorder;
     serve_request = serve;
-    const bool started = want_thread && start_thread();
+    thread_choice = EngineThread::is_possible() ? thread : Choice::kNo;
+    if (thread_choice != thread && thread == Choice::kYes) tell_no_thread();
     fill(0);
-    return started == want_thread;
 }
 
 void enter_code(ThreadId thread) {
     running = thread;
-    VG_(set_shadow_regs_area)(thread, 1, 0, sizeof place, reinterpret_cast<UChar*>(&place));
+    VG_(set_shadow_regs_area)(thread, 1, 0, sizeof trace_cursor, reinterpret_cast<UChar*>(&trace_cursor));
 }
 
 void leave_code() {
@@ -143,20 +163,32 @@ void leave_thread() {
     on_thread = false;
 }
 
+void hold_thread() {
+    ++holds;
+    leave_thread();
+}
+
+void unhold_thread() {
+    --holds;
+}
+
+void renounce_thread() {
+    leave_thread();
+    thread_choice = Choice::kNo;
+}
+
 void trace_in_child() {
-    if (!on_thread) return;
-    EngineThread::forget();
-    start_thread();
-    fill(0);
+    if (on_thread) EngineThread::forget();
+    on_thread = false;
 }
 
 void mark_trace(Marker marker, Word first, Word second, Word third) {
     leave_code();
-    if (place.cursor > place.limit) make_room();
-    *place.cursor++ = marker_word(marker);
-    *place.cursor++ = first;
-    *place.cursor++ = second;
-    *place.cursor++ = third;
+    if (trace_cursor.next > trace_cursor.limit) make_room();
+    *trace_cursor.next++ = marker_word(marker);
+    *trace_cursor.next++ = first;
+    *trace_cursor.next++ = second;
+    *trace_cursor.next++ = third;
 }
 
 }  // namespace bd

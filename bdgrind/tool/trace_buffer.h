@@ -11,13 +11,14 @@
 
 #include "engine/replay/engine.h"
 #include "engine/trace/trace.h"
+#include "tool/options.h"
 #include "tool/valgrind.h"
 
 namespace bd {
 
 // Both variables, as they are in the shadow registers, from their beginning on.
-struct TracePlace {
-    Word* cursor;
+struct TraceCursor {
+    Word* next;
     Word* limit;
 };
 
@@ -26,11 +27,11 @@ inline constexpr std::size_t kMaxRecordWords = 8192;
 
 class TraceRecorder;
 
-// To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `want_thread`; false if
-// that is not to be had. `recorder`, if not null, gets it before the engine. What the engine asks for on the way is
-// served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine, but
-// not call anything of this file.
-bool start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), bool want_thread);
+// To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `thread` says so; kAuto:
+// if there is a processor for it. `recorder`, if not null, gets it before the engine. What the engine asks for on the
+// way is served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine,
+// but not call anything of this file.
+void start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), Choice thread);
 
 // To be called when a thread's code begins to run, and when it no longer does.
 void enter_code(ThreadId thread);
@@ -47,10 +48,16 @@ void drain_trace();
 // The same, and the engine has seen a marker record behind them.
 void mark_now(Marker marker, Word first, Word second = 0, Word third = 0);
 
-// Ends the engine's thread, if there is one; to be called with a drained trace.
+// Ends the engine's thread, if there is one, with all done. It is started again with a later batch, but not as long as
+// there are holds.
 void leave_thread();
+void hold_thread();
+void unhold_thread();
 
-// In a forked child, whose parent had drained the trace: starts a new thread for the engine, if it had one.
+// It is never started again.
+void renounce_thread();
+
+// In a forked child, whose parent had drained the trace.
 void trace_in_child();
 
 // Appends a marker record. If code runs, it will not go on: the block that is writing its record is left.

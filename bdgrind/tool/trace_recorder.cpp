@@ -2,35 +2,63 @@
 
 #include "tool/trace_recorder.h"
 
+#include "tool/new_file.h"
 #include "tool/output.h"
+#include "tool/place.h"
 #include "tool/valgrind.h"
 
 namespace bd {
 
-// Opens the file for each piece.
+// Opens the file for each piece, and writes to no other that may be there meanwhile.
 class TraceRecorder::Output final : public TextOutput {
 public:
-    explicit Output(const char* format) : path_(VG_(expand_file_name)("--record-trace", format)) {
-        error_ = FileOutput(path_, FileOutput::Mode::kReplace).error();
+    explicit Output(const char* format) : name_(VG_(expand_file_name)("--record-trace", format)), error_(begin()) {}
+    ~Output() {
+        if (stream_ >= 0) VG_(close)(stream_);
+        VG_(free)(name_);
     }
-    ~Output() { VG_(free)(path_); }
 
-    const char* path() const { return path_; }
+    const char* path() const { return name_; }
     // The error number of the first thing that failed; 0: none. Of writing, only known after finish().
     int error() const { return error_; }
 
 private:
+    int begin() {
+        const Place place = find_place(name_);
+        if (place.error != 0) return place.error;
+        if (place.is_stream()) return open_stream(place, &stream_);
+        path_ = place.path;
+        NewFile file(path_);
+        if (file.error() != 0) return file.error();
+        VG_(fstat)(file.descriptor(), &made_);
+        return file.rename_to(path_);
+    }
+
     bool write(std::string_view text) override {
-        if (error_ == 0) {
-            FileOutput file(path_, FileOutput::Mode::kAppend);
-            file << text;
-            file.finish();
-            error_ = file.error();
+        if (error_ != 0) return false;
+        if (stream_ >= 0) {
+            error_ = write_to(stream_, text);
+            return error_ == 0;
         }
+        const Descriptor file(path_.c_str(), VKI_O_WRONLY | VKI_O_APPEND | VKI_O_NONBLOCK | kOpenNoFollow);
+        vg_stat now{};
+        const bool is_same = file.number() >= 0 && VG_(fstat)(file.number(), &now) >= 0 && now.dev == made_.dev &&
+                             now.ino == made_.ino;
+        error_ = is_same ? write_to(file.number(), text) : kReplaced;
         return error_ == 0;
     }
 
-    HChar* path_;
+    static int write_to(int descriptor, std::string_view text) {
+        FileOutput out(descriptor);
+        out << text;
+        out.finish();
+        return out.error();
+    }
+
+    HChar* name_;
+    Path path_;
+    vg_stat made_{};
+    int stream_ = -1;
     int error_;
 };
 
@@ -55,6 +83,7 @@ void TraceRecorder::finish() {
     if (!is_open()) return;
     writer_.finish();
     check();
+    output_ = nullptr;
 }
 
 bool TraceRecorder::is_open() {

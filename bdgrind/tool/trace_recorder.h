@@ -26,7 +26,7 @@ public:
     // Whole records. All of them are in the file when it returns, for the case that the engine fails on them.
     void write(Batch batch);
 
-    // The end of the trace.
+    // The end of the trace; what comes later is left out.
     void finish();
 
 private:

@@ -7,6 +7,8 @@
 //  - everything else inside extern "C", or its functions would get C++ names that libcoregrind does not have.
 //
 // Found through -isystem, so that warnings of these headers stay theirs.
+//
+// What differs between versions of Valgrind, from 3.16 to 3.27, is here, too, and nowhere else in the tool.
 
 #pragma once
 
@@ -37,6 +39,36 @@ extern "C" {
 #include "pub_tool_tooliface.h"
 #include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
+
+// Not declared for tools, but linked with them, and the same since Valgrind 3.19 and before.
+// Moves a file descriptor to where the guest cannot reach it; closed when another program is executed.
+Int VG_(safe_fd)(Int fd);
+// Takes one of these signals off those that are pending; 0: there is none.
+Int VG_(sigtimedwait_zero)(const vki_sigset_t* set, vki_siginfo_t* info);
+// Whether the core would execute this file.
+SysRes VG_(pre_exec_check)(const HChar* path, Int* fd, Bool allow_setuid);
 }
 
 #undef _Static_assert
+
+// What Linux has and Valgrind's headers leave out.
+namespace bd {
+
+inline constexpr int kNameTooLong = 36;  // ENAMETOOLONG
+inline constexpr int kDiskQuota = 122;   // EDQUOT
+inline constexpr int kOpenPathOnly = 010000000;  // O_PATH
+#if defined(VGA_amd64) || defined(VGA_x86)
+inline constexpr int kOpenNoFollow = 0400000;  // O_NOFOLLOW
+#else
+inline constexpr int kOpenNoFollow = 0100000;
+#endif
+
+// VG_(am_shadow_alloc) returns a pointer before 3.24 and a SysRes since.
+inline void* address_or_null(void* memory) {
+    return memory;
+}
+inline void* address_or_null(SysRes result) {
+    return sr_isError(result) ? nullptr : reinterpret_cast<void*>(sr_Res(result));
+}
+
+}  // namespace bd

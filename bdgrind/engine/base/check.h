@@ -11,25 +11,22 @@ namespace bd {
 
 // Supplied by whoever links the engine: the tool stops Valgrind with the message, the hosted build prints and
 // aborts.
-[[noreturn]] void check_failed(const char* file, int line, const char* what, std::uint64_t left,
-                               std::uint64_t right);
+[[noreturn]] void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right);
 
 }  // namespace bd
 
-#define BD_CHECK(condition)                                                              \
-    (__builtin_expect(static_cast<bool>(condition), 1)                                   \
-         ? static_cast<void>(0)                                                          \
-         : ::bd::check_failed(__FILE__, __LINE__, #condition, 0, 0))
+#define BD_CHECK(condition)                                                   \
+    (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) \
+                                                       : ::bd::check_failed(__FILE__, __LINE__, #condition, 0, 0))
 
 // `op` is a comparison; both sides are evaluated once.
-#define BD_CHECK_OP(left, op, right)                                                     \
-    do {                                                                                 \
-        const auto bd_left = (left);                                                     \
-        const auto bd_right = (right);                                                   \
-        if (!__builtin_expect(bd_left op bd_right, 1))                                   \
-            ::bd::check_failed(__FILE__, __LINE__, #left " " #op " " #right,             \
-                               static_cast<std::uint64_t>(bd_left),                      \
-                               static_cast<std::uint64_t>(bd_right));                    \
+#define BD_CHECK_OP(left, op, right)                                                                              \
+    do {                                                                                                          \
+        const auto bd_left = (left);                                                                              \
+        const auto bd_right = (right);                                                                            \
+        if (!__builtin_expect(bd_left op bd_right, 1))                                                            \
+            ::bd::check_failed(__FILE__, __LINE__, #left " " #op " " #right, static_cast<std::uint64_t>(bd_left), \
+                               static_cast<std::uint64_t>(bd_right));                                             \
     } while (false)
 
 #ifdef BD_DEBUG

@@ -8,8 +8,9 @@
 namespace bd {
 namespace {
 
-// The engine numbers the lines and ways of a cache with 32 and 16 bits.
-constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 31;
+// The engine numbers the lines and ways of a cache with 32 and 16 bits; an address space of 32 bits has less room.
+constexpr bool kHasRoom = sizeof(void*) > 4;
+constexpr std::uint64_t kMaxLines = std::uint64_t{1} << (kHasRoom ? 31 : 24);
 constexpr std::uint32_t kMaxWays = 0xffff;
 
 template <class T>
@@ -38,7 +39,10 @@ const char* geometry_error(const CacheGeometry& geometry) {
     if (geometry.size_bytes == 0) return "the size must not be 0";
     const std::uint64_t set_bytes = std::uint64_t{geometry.ways} * geometry.line_bytes;
     if (geometry.size_bytes % set_bytes != 0) return "the size must be a multiple of ways times line size";
-    if (geometry.lines() > kMaxLines) return "a cache can have at most 2147483648 lines";
+    if (geometry.lines() > kMaxLines) {
+        return kHasRoom ? "a cache can have at most 2147483648 lines"
+                        : "a cache for 32-bit programs can have at most 16777216 lines";
+    }
     return nullptr;
 }
 

@@ -11,8 +11,8 @@ namespace bd {
 // An address of the guest program.
 using Address = std::uint64_t;
 
-// One word of the trace buffer: as wide as a guest register, so that generated code stores it whole.
-using Word = std::uintptr_t;
+// One word of the trace buffer. It has 64 bits on every host, so that there is one form of trace.
+using Word = std::uint64_t;
 
 // An address divided by the line size. The whole of it is the tag, so that no two lines ever alias.
 enum class LineNumber : std::uint64_t {};
@@ -33,6 +33,22 @@ inline constexpr NodeId kNoNode{0};
 // A vector of event counts in a CostPool; see costs.h.
 enum class CostId : std::uint32_t {};
 inline constexpr CostId kNoCost{0};
+
+// What loads a line: the fetch of an instruction, or an access to data.
+enum class Reference : std::uint32_t { kFetch, kData };
+
+// What is charged with the cost of a cached line: nothing, if it was loaded while costs were not collected. The caches
+// keep one for each line, so it is small: no program has 2^31 instructions that load lines.
+struct ChargeTarget {
+    constexpr ChargeTarget() : ChargeTarget(kNoNode, kNoCost) {}
+    constexpr ChargeTarget(NodeId charged_node, CostId charged_costs)
+        : node(charged_node), costs(charged_costs), loaded_by(Reference::kFetch) {}
+
+    NodeId node;
+    CostId costs : 31;
+    Reference loaded_by : 1;
+};
+static_assert(sizeof(ChargeTarget) == 8);
 
 template <class Id>
 constexpr std::uint32_t index_of(Id id) {

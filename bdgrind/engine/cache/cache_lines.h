@@ -4,8 +4,8 @@
 // its user wants to know about it, a Use. A line's index does not change as long as the line stays.
 //
 // Caches of up to 16 ways, that is nearly all, keep the tags of a set in one line of the host's cache: 32 bits of each,
-// compared all at once and, as guests' addresses have no more, all there is to know. The order of use is 16 numbers of
-// four bits, in the same line if there is room. Other caches are searched way by way.
+// compared all at once and, as guests' addresses have no more, all there is to know. The order of use is in the same
+// line if there is room. Other caches are searched way by way.
 
 #pragma once
 
@@ -21,6 +21,7 @@
 #include "engine/base/geometry.h"
 #include "engine/base/types.h"
 #include "engine/base/zeroed_array.h"
+#include "engine/cache/lru_order.h"
 
 namespace bd {
 
@@ -30,25 +31,25 @@ class CacheLines {
 public:
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
-    struct Place {
+    struct Insertion {
         std::uint32_t index;
         LineNumber evicted;  // what was there before; kNoLine: nothing
     };
 
     explicit CacheLines(const CacheGeometry& geometry)
         : ways_(geometry.ways),
-          sets_(geometry.sets()),
+          sets_(static_cast<std::size_t>(geometry.sets())),
           set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
-          lines_(geometry.lines()),
+          lines_(static_cast<std::size_t>(geometry.lines())),
           tags_(ways_ <= kFewWays ? sets_ : 0),
           few_order_(ways_ > kWaysBesideOrder && ways_ <= kFewWays ? sets_ : 0),
-          order_(ways_ <= kFewWays ? 0 : geometry.lines()) {
+          order_(ways_ <= kFewWays ? 0 : lines_.size()) {
         BD_CHECK(geometry_error(geometry) == nullptr);
     }
 
-    std::uint64_t set_of(LineNumber line) const {
+    std::size_t set_of(LineNumber line) const {
         const auto number = static_cast<std::uint64_t>(line);
-        return set_mask_ != 0 ? number & set_mask_ : number % sets_;
+        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : number % sets_);
     }
 
     // kNoLine if there is none.
@@ -60,13 +61,13 @@ public:
 
     // Where `line` is, or kAbsent. Does not count as a use.
     std::uint32_t find(LineNumber line) const {
-        const std::uint64_t set = set_of(line);
+        const std::size_t set = set_of(line);
         return ways_ <= kFewWays ? find_in_few(set, line) : find_in_many(set, line);
     }
 
     // Uses `line` if it is there and returns its index, else kAbsent.
     std::uint32_t use(LineNumber line) {
-        const std::uint64_t set = set_of(line);
+        const std::size_t set = set_of(line);
         if (ways_ <= kFewWays) {
             const std::uint32_t index = find_in_few(set, line);
             if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
@@ -81,10 +82,10 @@ public:
         return index;
     }
 
-    // Puts `line`, which must be absent, in the place of the least recently used line of its set.
-    Place insert(LineNumber line) {
-        const std::uint64_t set = set_of(line);
-        std::uint64_t way;
+    // Puts `line`, which must be absent, in the slot of the least recently used line of its set.
+    Insertion insert(LineNumber line) {
+        const std::size_t set = set_of(line);
+        std::size_t way;
         if (ways_ <= kFewWays) {
             way = order_of(set).use_oldest(ways_);
         } else {
@@ -101,7 +102,7 @@ public:
 
     // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its `set`.
     // Returns what was there before; kNoLine: nothing.
-    LineNumber replace(std::uint64_t set, std::uint32_t index, LineNumber line) {
+    LineNumber replace(std::size_t set, std::uint32_t index, LineNumber line) {
         if (ways_ <= kFewWays) {
             tags_[set].of_way[index - set * ways_] = short_tag(line);
             if (__builtin_expect(!fits_short_tag(line), 0)) has_long_tags_ = true;
@@ -110,9 +111,9 @@ public:
     }
 
     std::uint32_t ways() const { return ways_; }
-    std::uint64_t sets() const { return sets_; }
+    std::size_t sets() const { return sets_; }
 
-    // Empties a place.
+    // Empties a slot.
     void clear(std::uint32_t index) {
         lines_[index].tag = 0;
         if (ways_ <= kFewWays) tags_[index / ways_].of_way[index % ways_] = 0;
@@ -122,53 +123,20 @@ public:
     //
     // Asks the host's memory for what a look-up of `line` reads first, and then, once that has come, for the rest:
     // the line itself, or the one that it will replace.
-    [[gnu::always_inline]] void prefetch_set(LineNumber line) const {
+    [[gnu::always_inline]] void host_prefetch_set(LineNumber line) const {
         if (ways_ <= kFewWays) __builtin_prefetch(&tags_[set_of(line)]);
     }
-    [[gnu::always_inline]] void prefetch_line(LineNumber line) const {
+    [[gnu::always_inline]] void host_prefetch_line(LineNumber line) const {
         if (ways_ > kFewWays) return;
-        const std::uint64_t set = set_of(line);
+        const std::size_t set = set_of(line);
         const unsigned found = ways_with(set, short_tag(line));
-        const unsigned way =
-            found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : order_of(set).oldest(ways_);
+        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : order_of(set).oldest(ways_);
         __builtin_prefetch(&lines_[set * ways_ + way], 1);
     }
+
 private:
-    static constexpr std::uint32_t kFewWays = 16;
+    static constexpr std::uint32_t kFewWays = LruOrder::kMostWays;
     static constexpr std::uint32_t kWaysBesideOrder = 14;
-
-    // The ways of a set, most recently used first: sixteen numbers of four bits.
-    class Order {
-    public:
-        void use(unsigned way) {
-            // The lowest zero among the differences tells the way's rank.
-            const std::uint64_t differences = ways() ^ way * kOnes;
-            const std::uint64_t zeros = (differences - kOnes) & ~differences & (kOnes << 3);
-            move_to_front(static_cast<unsigned>(std::countr_zero(zeros)) / 4, way);
-        }
-        // Of the first `count` ways.
-        unsigned oldest(unsigned count) const { return static_cast<unsigned>(ways() >> 4 * (count - 1) & 0xf); }
-        unsigned use_oldest(unsigned count) {
-            const unsigned way = oldest(count);
-            move_to_front(count - 1, way);
-            return way;
-        }
-
-    private:
-        static constexpr std::uint64_t kOnes = 0x1111111111111111;
-        static constexpr std::uint64_t kInitial = 0xfedcba9876543210;
-
-        std::uint64_t ways() const { return ranks_ ^ kInitial; }
-
-        void move_to_front(unsigned rank, unsigned way) {
-            const std::uint64_t before = (std::uint64_t{1} << 4 * rank) - 1;
-            const std::uint64_t after = ~before << 4;
-            const std::uint64_t now = ways();
-            ranks_ = ((now & after) | (now & before) << 4 | way) ^ kInitial;
-        }
-
-        std::uint64_t ranks_;  // such that zero means the ways by their numbers
-    };
 
     struct Line {
         std::uint64_t tag;  // see tag_of
@@ -177,7 +145,7 @@ private:
 
     struct TagsBesideOrder {
         std::uint32_t of_way[kWaysBesideOrder];
-        Order order;
+        LruOrder order;
     };
     union alignas(64) Tags {
         std::uint32_t of_way[kFewWays];  // see short_tag; 0: none
@@ -185,12 +153,12 @@ private:
     };
     static_assert(sizeof(Tags) == 64);
 
-    Order& order_of(std::uint64_t set) {
+    LruOrder& order_of(std::size_t set) {
         return ways_ <= kWaysBesideOrder ? tags_[set].beside.order : few_order_[set];
     }
-    const Order& order_of(std::uint64_t set) const { return const_cast<CacheLines*>(this)->order_of(set); }
+    const LruOrder& order_of(std::size_t set) const { return const_cast<CacheLines*>(this)->order_of(set); }
 
-    // Stored so that zero bytes mean an empty place.
+    // Stored so that zero bytes mean an empty slot.
     static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
     static LineNumber line_of(std::uint64_t tag) { return LineNumber{tag - 1}; }
 
@@ -198,7 +166,7 @@ private:
     static std::uint32_t short_tag(LineNumber line) { return static_cast<std::uint32_t>(tag_of(line)); }
     static bool fits_short_tag(LineNumber line) { return tag_of(line) >> 32 == 0; }
 
-    std::uint32_t find_in_few(std::uint64_t set, LineNumber line) const {
+    std::uint32_t find_in_few(std::size_t set, LineNumber line) const {
         for (unsigned ways = ways_with(set, short_tag(line)); ways != 0; ways &= ways - 1) {
             const auto index = static_cast<std::uint32_t>(set * ways_ + static_cast<unsigned>(std::countr_zero(ways)));
             if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || is_at(index, line)) return index;
@@ -211,7 +179,7 @@ private:
     }
 
     // A bit for each way that has this tag.
-    unsigned ways_with(std::uint64_t set, std::uint32_t tag) const {
+    unsigned ways_with(std::size_t set, std::uint32_t tag) const {
         const Tags& tags = tags_[set];
         const unsigned all = (2u << (ways_ - 1)) - 1;
 #if defined(__SSE2__)
@@ -219,7 +187,7 @@ private:
         const auto* quarters = reinterpret_cast<const __m128i*>(tags.of_way);
         const auto equal = [&](int quarter) { return _mm_cmpeq_epi32(quarters[quarter], wanted); };
         return all & static_cast<unsigned>(_mm_movemask_epi8(
-            _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
+                         _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
 #else
         unsigned ways = 0;
         for (unsigned way = 0; way < kFewWays; ++way) ways |= (tags.of_way[way] == tag ? 1u : 0u) << way;
@@ -227,8 +195,8 @@ private:
 #endif
     }
 
-    std::uint32_t find_in_many(std::uint64_t set, LineNumber line) const {
-        const std::uint64_t first = set * ways_;
+    std::uint32_t find_in_many(std::size_t set, LineNumber line) const {
+        const std::size_t first = set * ways_;
         for (std::uint32_t way = 0; way < ways_; ++way) {
             if (lines_[first + way].tag == tag_of(line)) return static_cast<std::uint32_t>(first + way);
         }
@@ -242,11 +210,11 @@ private:
     }
 
     std::uint32_t ways_;
-    std::uint64_t sets_;
+    std::size_t sets_;
     std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
     ZeroedArray<Line> lines_;
     ZeroedArray<Tags> tags_;            // by set, if there are few ways
-    ZeroedArray<Order> few_order_;      // the same, but where the order is beside the tags
+    ZeroedArray<LruOrder> few_order_;   // the same, but where the order is beside the tags
     ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
     bool has_long_tags_ = false;        // there was a line that does not fit a short tag
 };

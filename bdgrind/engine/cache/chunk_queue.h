@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/base/spin_lock.h"
 #include "engine/trace/trace.h"
 
@@ -27,16 +28,19 @@ public:
     // Both must live as long as the queue.
     explicit ChunkQueue(Data& data) : data_(data), chunks_(kChunks) {}
 
-    // These words will be replayed after those announced before. They must stay as they are until then.
+    // These words will be replayed after those announced before. They must stay as they are until then. Takes no lock:
+    // who has it may be waiting for the thread that announces, for memory.
     void announce(Batch words) {
-        const std::scoped_lock lock(lock_);
-        announced_.push_back(words);
+        const std::uint32_t number = announced_.load(std::memory_order_relaxed);
+        BD_CHECK_OP(number - simulated_.load(std::memory_order_acquire), <, kMostAnnounced);
+        batches_[number % kMostAnnounced] = words;
+        announced_.store(number + 1, std::memory_order_release);
     }
 
     // Makes a chunk, if there is something to make it of, room for it, and nobody else about to. Returns whether.
     bool advance() {
         if (!lock_.try_lock()) return false;
-        const bool can = !announced_.empty() && !waits_ && made_ - taken_.load(std::memory_order_acquire) < most();
+        const bool can = has_words() && !waits_ && made_ - taken_.load(std::memory_order_acquire) < most();
         if (can) make();
         lock_.unlock();
         return can;
@@ -58,41 +62,58 @@ public:
             const std::scoped_lock lock(lock_);
             if (made_.load(std::memory_order_relaxed) == number) {
                 first_ = number;  // alone, the replay uses the same memory again and again
-                if (announced_.empty()) announced_.push_back(words);
+                if (!has_words()) announce(words);
                 make();
             }
         }
-        return chunks_[place_of(number)];
+        return chunks_[ring_index(number)];
     }
 
 private:
     // Some batches' worth, for the trace's buffer has no more.
     static constexpr std::uint32_t kChunks = 64;
+    static constexpr std::uint32_t kMostAnnounced = 64;
     std::uint32_t most() const { return data_.may_be_far_ahead() ? kChunks : 1; }
 
-    std::uint32_t place_of(std::uint32_t number) const { return (number - first_) % kChunks; }
+    std::uint32_t ring_index(std::uint32_t number) const { return (number - first_) % kChunks; }
 
-    // With the lock held.
+    // What follows needs the lock.
+
+    bool has_words() const {
+        return announced_.load(std::memory_order_acquire) != simulated_.load(std::memory_order_relaxed);
+    }
+
     void make() {
-        Batch& rest = announced_.front();
+        Batch& rest = batches_[simulated_.load(std::memory_order_relaxed) % kMostAnnounced];
         const std::uint32_t number = made_.load(std::memory_order_relaxed);
-        Chunk& chunk = chunks_[place_of(number)];
+        Chunk& chunk = chunks_[ring_index(number)];
         data_.run(rest, &chunk);
         waits_ = chunk.empties_caches;
         rest = rest.subspan(chunk.words.size());
-        if (rest.empty()) announced_.erase(announced_.begin());
+        if (rest.empty()) simulated_.fetch_add(1, std::memory_order_release);
         made_.store(number + 1, std::memory_order_release);
     }
 
+    // With the lock, as is all that has no other comment.
     Data& data_;
     SpinLock lock_;
-    std::vector<Batch> announced_;  // what is left of them; few
+
+    // Batches have numbers from 0 on. The one that is announced is written by the thread that announces, which then
+    // says so in announced_; from there on until simulated_ says that it is done with, it belongs to who has the lock,
+    // and what is left to do of the first one is there.
+    Batch batches_[kMostAnnounced]{};
+    std::atomic<std::uint32_t> announced_{0};  // written by the thread that announces
+    std::atomic<std::uint32_t> simulated_{0};
+
+    // Chunks have numbers from 0 on, too. One is written with the lock, before made_ says that it is there; then it
+    // belongs to the replay until taken_ says that it is done with.
     std::vector<Chunk> chunks_;
-    // Chunks have numbers from 0 on.
     std::atomic<std::uint32_t> made_{0};
-    std::atomic<std::uint32_t> taken_{0};
-    std::uint32_t first_ = 0;  // the one that was made last when there was no other
-    bool has_taken_ = false;  // the one numbered taken_ is being replayed
+    std::atomic<std::uint32_t> taken_{0};  // written by the replay
+    // The number that was made last when there was no other. Written with the lock by the replay's thread, which also
+    // reads it without.
+    std::uint32_t first_ = 0;
+    bool has_taken_ = false;  // the replay's own: the one numbered taken_ is being replayed
     bool waits_ = false;      // until the replay has emptied the caches
 };
 

@@ -16,7 +16,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/cache/first_level.h"
+#include "engine/cache/cache_traits.h"
+#include "engine/cache/l1_cache.h"
 #include "engine/trace/trace.h"
 
 namespace bd {
@@ -30,16 +31,16 @@ struct DataPosition {
     auto operator<=>(const DataPosition&) const = default;
 };
 
-// `kDirty`: it is to be known which lines were written to since they were loaded.
-template <bool kCommon, bool kUse, bool kDirty>
+// With traits that write back, it is known which lines were written to since they were loaded.
+template <CacheTraits kTraits>
 class DataCache {
-    struct CleanUse : LineUse<kCommon, kUse> {};
-    struct DirtyUse : LineUse<kCommon, kUse> {
+    struct CleanUse : LineUse<kTraits> {};
+    struct DirtyUse : LineUse<kTraits> {
         bool dirty = false;
     };
 
 public:
-    using Use = std::conditional_t<kDirty, DirtyUse, CleanUse>;
+    using Use = std::conditional_t<kTraits.write_back_and_prefetch, DirtyUse, CleanUse>;
 
     // Of an access that misses, the part that lies in one line; or an access that did not happen.
     struct Miss {
@@ -47,8 +48,8 @@ public:
 
         DataPosition at;
         std::uint32_t bytes = 0;
-        std::uint32_t place = 0;  // in D1; kNoAccess: its guard was false
-        Use evicted;              // of the line that was there
+        std::uint32_t slot = 0;  // in D1; kNoAccess: its guard was false
+        Use evicted;             // of the line that was there
     };
 
     // A part of the trace, and what came of it.
@@ -63,7 +64,7 @@ public:
         friend DataCache;
 
         struct Saved {
-            std::uint32_t place;
+            std::uint32_t slot;
             Use use;
         };
         // Lines as the chunk found them: all, or those that it has used.
@@ -71,11 +72,11 @@ public:
         std::vector<Saved> saved;
     };
 
-    // `notes_writes`: only of effect with kDirty. Without it no line is dirty.
+    // `notes_writes`: only of effect with traits that write back. Without it no line is dirty.
     DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes)
         : lines_(geometry),
           chunk_words_(chunk_words),
-          notes_writes_(kDirty && notes_writes),
+          notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
           by_group_(copies() && lines_.size() > 1 && !notes_writes_) {}
 
     unsigned line_bits() const { return lines_.line_bits(); }
@@ -89,35 +90,35 @@ public:
     // Whether more chunks may be run before use_before() is asked about one.
     bool may_be_far_ahead() const { return lines_.size() <= kMostCopied; }
 
-    // How `line`, which was at `place` then, had been used until `position`, in that chunk.
-    Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t place, LineNumber line);
+    // How `line`, which was at `slot` then, had been used until `position`, in that chunk.
+    Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t slot, LineNumber line);
 
-    // Empties the cache: function(place, use) for each line. To be called at the end of a chunk.
+    // Empties the cache: function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
     void flush(Function function) {
-        for (std::uint32_t place = 0; place < lines_.size(); ++place) {
-            if (lines_[place] == kNoLine) continue;
-            function(place, static_cast<const Use&>(lines_.use_of(place)));
-            lines_.clear(place);
+        for (std::uint32_t slot = 0; slot < lines_.size(); ++slot) {
+            if (lines_[slot] == kNoLine) continue;
+            function(slot, static_cast<const Use&>(lines_.use_of(slot)));
+            lines_.clear(slot);
         }
     }
 
 private:
-    using Mask = LineMask<kCommon>;
-    using Lines = FirstLevel<kCommon, Use>;
+    using Mask = LineMask<kTraits>;
+    using Lines = L1Cache<kTraits, Use>;
     using Time = typename Lines::Time;
 
-    static constexpr bool kSaves = kUse || kDirty;
+    static constexpr bool kSaves = kTraits.line_use || kTraits.write_back_and_prefetch;
     static constexpr std::uint32_t kMostCopied = 4096;
     bool copies() const { return may_be_far_ahead(); }
-    Use use_at_start(const Chunk& chunk, std::uint32_t place);
+    Use use_at_start(const Chunk& chunk, std::uint32_t slot);
 
     void touch(Use& use, Mask bytes, std::uint64_t accesses, bool writes) const {
         use.touch(bytes, accesses);
-        if constexpr (kDirty) use.dirty |= notes_writes_ && writes;
+        if constexpr (kTraits.write_back_and_prefetch) use.dirty |= notes_writes_ && writes;
     }
 
-    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t place, const Use& evicted);
+    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
     bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
     template <bool kByGroup>
@@ -133,8 +134,8 @@ private:
     Time chunk_start_ = 0;
 };
 
-template <bool kCommon, bool kUse, bool kDirty>
-void DataCache<kCommon, kUse, kDirty>::run(Batch batch, Chunk* chunk) {
+template <CacheTraits kTraits>
+void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
     chunk_ = chunk;
     chunk->misses.clear();
     chunk->saved.clear();
@@ -147,9 +148,9 @@ void DataCache<kCommon, kUse, kDirty>::run(Batch batch, Chunk* chunk) {
 }
 
 // Those that begin in the chunk. Returns where they end.
-template <bool kCommon, bool kUse, bool kDirty>
+template <CacheTraits kTraits>
 template <bool kByGroup>
-[[gnu::noinline]] const Word* DataCache<kCommon, kUse, kDirty>::run_records() {
+[[gnu::noinline]] const Word* DataCache<kTraits>::run_records() {
     const Word stop = marker_word(Marker::kStop);
     const Word* at = chunk_->words.data();
     const Word* const end = at + chunk_->words.size();
@@ -161,10 +162,10 @@ template <bool kByGroup>
         const AccessGroup* group = exit.first_group;
         const AccessGroup* const last = group + exit.groups;
         for (const Word* address = at + kHeaderWords; group != last; ++group, ++address) {
-            const std::uint32_t place = kByGroup ? lines_.guess(*address, *group) : Lines::kAbsent;
-            if (__builtin_expect(place != Lines::kAbsent, 1)) {
-                lines_.time_of(place) = ++now;
-                lines_.use_of(place).touch(lines_.bytes_of(*address, *group), group->accesses);
+            const std::uint32_t slot = kByGroup ? lines_.guess(*address, *group) : Lines::kAbsent;
+            if (__builtin_expect(slot != Lines::kAbsent, 1)) {
+                lines_.time_of(slot) = ++now;
+                lines_.use_of(slot).touch(lines_.bytes_of(*address, *group), group->accesses);
             } else {
                 clock_ = now;
                 if (!kByGroup || lines_.is_within(*address, *group) || !touch_both(exit, *group, *address)) {
@@ -180,9 +181,8 @@ template <bool kByGroup>
 }
 
 // A group of which some part is absent, or that cannot be touched at once.
-template <bool kCommon, bool kUse, bool kDirty>
-[[gnu::noinline]] void DataCache<kCommon, kUse, kDirty>::simulate(const Word* record, const AccessGroup& group,
-                                                                   Word address) {
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::simulate(const Word* record, const AccessGroup& group, Word address) {
     const Access* access = &exit_of(*record).block->accesses()[group.first];
     DataPosition at{static_cast<std::uint32_t>(record - chunk_->words.data()), group.first, address};
     if (address == 0 && access->guarded) {
@@ -191,8 +191,8 @@ template <bool kCommon, bool kUse, bool kDirty>
     }
     if (by_group_ && lines_.is_within(address, group)) {
         // What the first access does not find, the others do.
-        const std::uint32_t place = find_or_load(at, access->size);
-        lines_.use_of(place).touch(lines_.bytes_of(address, group), group.accesses);
+        const std::uint32_t slot = find_or_load(at, access->size);
+        lines_.use_of(slot).touch(lines_.bytes_of(address, group), group.accesses);
         return;
     }
     for (const Access* const end = access + group.accesses; access != end; ++access, ++at.access) {
@@ -205,9 +205,8 @@ template <bool kCommon, bool kUse, bool kDirty>
 }
 
 // A group that lies in two lines, both of which are here. False: it does not, or did not happen.
-template <bool kCommon, bool kUse, bool kDirty>
-[[gnu::noinline]] bool DataCache<kCommon, kUse, kDirty>::touch_both(const Exit& exit, const AccessGroup& group,
-                                                                     Address address) {
+template <CacheTraits kTraits>
+[[gnu::noinline]] bool DataCache<kTraits>::touch_both(const Exit& exit, const AccessGroup& group, Address address) {
     const Address lowest = address - group.before;
     const Address border = (lowest | (line_bytes() - 1)) + 1;
     const auto bytes_low = static_cast<unsigned>(border - lowest);
@@ -228,8 +227,8 @@ template <bool kCommon, bool kUse, bool kDirty>
         in_low += start < border;
         in_high += !ends_low;
     }
-    lines_.use_of(low).touch(
-        Mask::of(group.bytes & AccessGroup::mask(bytes_low), line_bytes() - bytes_low, bytes_low), in_low);
+    lines_.use_of(low).touch(Mask::of(group.bytes & AccessGroup::mask(bytes_low), line_bytes() - bytes_low, bytes_low),
+                             in_low);
     lines_.use_of(high).touch(Mask::of(group.bytes >> bytes_low, 0, group.span - bytes_low), in_high);
     lines_.time_of(low) = clock_ + (ends_low ? 2 : 1);
     lines_.time_of(high) = clock_ + (ends_low ? 1 : 2);
@@ -238,48 +237,46 @@ template <bool kCommon, bool kUse, bool kDirty>
 }
 
 // Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
-template <bool kCommon, bool kUse, bool kDirty>
-[[gnu::always_inline]] inline void DataCache<kCommon, kUse, kDirty>::add_miss(const DataPosition& at,
-                                                                              std::uint32_t bytes,
-                                                                              std::uint32_t place,
-                                                                              const Use& evicted) {
+template <CacheTraits kTraits>
+[[gnu::always_inline]] inline void DataCache<kTraits>::add_miss(const DataPosition& at, std::uint32_t bytes,
+                                                                std::uint32_t slot, const Use& evicted) {
     Miss& miss = chunk_->misses.emplace_back();
     miss.at = at;
     miss.bytes = bytes;
-    miss.place = place;
+    miss.slot = slot;
     miss.evicted = evicted;
 }
 
 // Where the line is that is accessed at `at`, now.
-template <bool kCommon, bool kUse, bool kDirty>
-std::uint32_t DataCache<kCommon, kUse, kDirty>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
+template <CacheTraits kTraits>
+std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
     const LineNumber line = line_of(at.address);
-    std::uint32_t place = lines_.find(line);
-    const bool is_here = place != Lines::kAbsent;
-    if (!is_here) place = lines_.place_for(line);
-    if (!copies() && lines_.time_of(place) <= chunk_start_) chunk_->saved.push_back({place, lines_.use_of(place)});
+    std::uint32_t slot = lines_.find(line);
+    const bool is_here = slot != Lines::kAbsent;
+    if (!is_here) slot = lines_.slot_for(line);
+    if (!copies() && lines_.time_of(slot) <= chunk_start_) chunk_->saved.push_back({slot, lines_.use_of(slot)});
     ++clock_;
     if (is_here) {
-        lines_.time_of(place) = clock_;
-        return place;
+        lines_.time_of(slot) = clock_;
+        return slot;
     }
-    Use& use = lines_.use_of(place);
-    add_miss(at, bytes, place, use);
+    Use& use = lines_.use_of(slot);
+    add_miss(at, bytes, slot, use);
     use = {};
-    lines_.replace(place, line, clock_);
-    return place;
+    lines_.replace(slot, line, clock_);
+    return slot;
 }
 
-template <bool kCommon, bool kUse, bool kDirty>
-typename DataCache<kCommon, kUse, kDirty>::Use DataCache<kCommon, kUse, kDirty>::use_before(
-    const Chunk& chunk, const DataPosition& position, std::uint32_t place, LineNumber line) {
+template <CacheTraits kTraits>
+typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chunk, const DataPosition& position,
+                                                                std::uint32_t slot, LineNumber line) {
     // It was loaded in this chunk, or is as the chunk found it.
     const Miss* load = nullptr;
     for (const Miss& miss : chunk.misses) {
         if (miss.at >= position) break;
-        if (miss.place == place) load = &miss;
+        if (miss.slot == slot) load = &miss;
     }
-    Use use = load == nullptr ? use_at_start(chunk, place) : Use{};
+    Use use = load == nullptr ? use_at_start(chunk, slot) : Use{};
     const Word* at = chunk.words.data();
     if (load != nullptr) at += load->at.record;
     for (;; at += record_words(*at)) {
@@ -302,12 +299,11 @@ typename DataCache<kCommon, kUse, kDirty>::Use DataCache<kCommon, kUse, kDirty>:
     }
 }
 
-template <bool kCommon, bool kUse, bool kDirty>
-typename DataCache<kCommon, kUse, kDirty>::Use DataCache<kCommon, kUse, kDirty>::use_at_start(
-    const Chunk& chunk, std::uint32_t place) {
-    if (copies()) return chunk.copies[place];
-    const auto saved = std::ranges::find(chunk.saved, place, &Chunk::Saved::place);
-    return saved == chunk.saved.end() ? lines_.use_of(place) : saved->use;
+template <CacheTraits kTraits>
+typename DataCache<kTraits>::Use DataCache<kTraits>::use_at_start(const Chunk& chunk, std::uint32_t slot) {
+    if (copies()) return chunk.copies[slot];
+    const auto saved = std::ranges::find(chunk.saved, slot, &Chunk::Saved::slot);
+    return saved == chunk.saved.end() ? lines_.use_of(slot) : saved->use;
 }
 
 }  // namespace bd

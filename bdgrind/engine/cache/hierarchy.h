@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. MODEL.md sections 2
-// and 3 are the specification.
+// The simulated caches: I1 and D1, both in front of one LL, and how each line in them is used. docs/simulation.md is
+// the specification.
 //
-// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque Owner, asked for
-// when a line is loaded and handed back when the line is evicted.
+// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque ChargeTarget, asked
+// for when a line is loaded and handed back when the line is evicted.
 //
 //   struct Sink {
-//       Owner load();                     // a line is being loaded; called once per level that loads it
-//       void evict(Level, const Owner&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
-//       void settle_fetches(std::uint32_t place);  // I1's line at `place` is about to be read: credit all its fetches
-//       void forget_fetches(std::uint32_t place);  // the same, and it leaves I1
-//       void expect_to_forget(std::uint32_t place, const Owner&);  // it is about to: asks the host for what that reads
+//       // A line is being loaded; called once per level that loads it. If it is known, `replaced` is of the line that
+//       // is evicted next: time to ask the host for what evict() will read.
+//       ChargeTarget load(Reference, const ChargeTarget& replaced);
+//       // A line has left this level.
+//       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
+//       // Nobody is charged for a line any more.
+//       void drop_charges(ChargeTarget*);
 //   };
 //
 // D1 is ahead of the others, see DataCache. The replay tells when it has got to a miss there.
@@ -23,56 +25,49 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/cache/cache_extras.h"
-#include "engine/cache/cache_lines.h"
-#include "engine/cache/data_cache.h"
-#include "engine/cache/first_level.h"
 #include "engine/base/geometry.h"
 #include "engine/base/types.h"
+#include "engine/cache/cache_lines.h"
+#include "engine/cache/cache_traits.h"
+#include "engine/cache/data_cache.h"
+#include "engine/cache/instruction_cache.h"
+#include "engine/cache/l1_cache.h"
+#include "engine/cache/write_back_and_prefetch.h"
 
 namespace bd {
 
-enum class Level : std::uint8_t { kFirst, kLast };
+enum class Level : std::uint8_t { kL1, kLL };
 
 // The furthest that an access had to go.
 enum class Outcome : std::uint8_t {
     kHit,
-    kFirstMiss,
-    kLastMiss,
-    kDirtyMiss,  // a last miss that drove out a line which had to be written to memory first
+    kL1Miss,
+    kLLMiss,
+    kLLDirtyMiss,  // an LL miss that drove out a line which had to be written to memory first
 };
 
-// Who pays for a line: nobody, if it was loaded while costs were not collected.
-struct Owner {
-    NodeId node = kNoNode;
-    CostId costs = kNoCost;
-};
-
-// The geometry that the short way is compiled for, as real machines have it: 64-byte lines everywhere.
-inline bool is_common(const CacheGeometries& caches) {
-    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64;
-}
-
-// `kCommon`: the caches are is_common(). `kUse`: lines keep track of their use and the sink is told of evictions.
-// `kExtras`: there may be dirty lines and prefetches.
-template <bool kCommon, bool kUse, class Sink, bool kExtras = false>
+template <CacheTraits kTraits, class Sink>
 class Hierarchy {
 public:
-    using Data = DataCache<kCommon, kUse, kExtras>;
+    using Instructions = InstructionCache<kTraits>;
+    using Data = DataCache<kTraits>;
     using DataMiss = typename Data::Miss;
 
-    Hierarchy(const CacheGeometries& caches, Sink& sink, CacheExtrasConfig extras = {})
+    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {})
         : sink_(sink),
           i1_(caches.i1),
-          fetched_(kUse ? caches.i1.lines() : 0),
-          d1_(caches.d1, chunk_words(caches), extras.write_back),
+          fetched_(kTraits.line_use ? static_cast<std::size_t>(caches.i1.lines()) : 0),
+          d1_(caches.d1, chunk_words(caches), config.write_back),
           d1_lines_(caches.d1),
           ll_(caches.ll),
           ll_bits_(caches.ll.line_bits()),
-          extras_(caches, extras) {
-        BD_CHECK(!kCommon || is_common(caches));
-        BD_CHECK(kExtras || (!extras.write_back && !extras.prefetch));
+          write_back_and_prefetch_(caches, config) {
+        BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
+        BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
     }
+
+    // I1 itself. What it misses is loaded by fetch() or load_fetched().
+    Instructions& instructions() { return i1_; }
 
     // D1 itself. The misses of each chunk are to be passed to load_data() one after the other, when the replay gets
     // there. In between, set_position() tells where it is when something else happens.
@@ -84,248 +79,219 @@ public:
         // What misses has been accessed already.
         position_ = miss.at;
         ++position_.address;
-        const Owner owner = owner_of_load();
+        const ChargeTarget target = target_of_load(Reference::kData);
         const LineNumber line = d1_.line_of(miss.at.address);
-        const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.place, line);
-        Load& load = d1_lines_.use_of(miss.place);
+        const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.slot, line);
+        Load& load = d1_lines_.use_of(miss.slot);
         if (evicted != kNoLine) retire_data(evicted, miss.evicted, load);
-        return load_from_last(miss.at.address, miss.bytes, owner, &load);
+        return load_from_ll(Reference::kData, miss.at.address, miss.bytes, target, &load);
     }
 
     // Lets the host fetch what load_data() will need for a later miss, in two steps.
-    [[gnu::always_inline]] void expect(const DataMiss& miss) const {
-        ll_.prefetch_set(LineNumber{miss.at.address >> ll_bits()});
+    [[gnu::always_inline]] void host_prefetch_set(const DataMiss& miss) const {
+        ll_.host_prefetch_set(LineNumber{miss.at.address >> ll_bits()});
     }
-    [[gnu::always_inline]] void expect_soon(const DataMiss& miss) {
-        if (miss.place == DataMiss::kNoAccess) return;  // it has no line to be read
-        ll_.prefetch_line(LineNumber{miss.at.address >> ll_bits()});
-        if constexpr (kUse) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.place).ll_index), 1);
+    [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
+        if (miss.slot == DataMiss::kNoAccess) return;  // it has no line to be read
+        ll_.host_prefetch_line(LineNumber{miss.at.address >> ll_bits()});
+        if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 
-    // One instruction fetch.
+    // One instruction fetch, which gets its credit at once.
     Outcome fetch(Address address, std::uint32_t size) {
         Outcome outcome = Outcome::kHit;
         i1_.for_each_part(address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
-            Use use{};
-            use.touch(Mask::range(offset, bytes), 1);
-            const std::uint32_t place = i1_.find(line);
-            if (place == kAbsent) {
-                outcome = std::max(outcome, load_fetched(line, offset, bytes, use));
+            const std::uint32_t slot = i1_.find(line);
+            if (slot == Instructions::kAbsent) {
+                outcome = std::max(outcome, load_fetched(line, i1_.slot_for(line), offset, bytes, 1));
             } else {
-                use_fetched(place);
-                i1_.use_of(place).add(use);
+                i1_.hit_line(slot);
+                i1_.credit(slot, offset, bytes, 1);
             }
         });
         return outcome;
-    }
-
-    // Fetches of a whole run of instructions whose lines are all in I1 come in two steps: first the lines are used,
-    // each at its place; later, at the latest when the sink is asked for it, they get their credit. Who uses many keeps
-    // the time in a register: each use moves it on by one.
-    using Time = std::uint64_t;
-    Time time() const { return clock_; }
-    void set_time(Time time) { clock_ = time; }
-    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
-    std::uint32_t fetch_place(LineNumber line) { return i1_.find(line); }  // kAbsent: not in I1
-    std::uint32_t fetch_places() const { return i1_.size(); }
-    void use_fetched(std::uint32_t place) { use_fetched(place, ++clock_); }
-    void use_fetched(std::uint32_t place, Time now) { i1_.time_of(place) = now; }
-    void credit_fetch(std::uint32_t place, unsigned first_byte, unsigned size, std::uint64_t count) {
-        i1_.use_of(place).touch(Mask::range(first_byte, size), count);
-    }
-    // The credit of one instruction.
-    void credit_fetched(Address address, std::uint32_t size) {
-        i1_.for_each_part(address, size, [this](LineNumber line, unsigned offset, unsigned bytes) {
-            credit_fetch(fetch_place(line), offset, bytes, 1);
-        });
     }
 
     // Whether a block that is fetched from so many lines does not drive out any of them while it runs, neither from I1
     // nor, of the two that an instruction may lie in, from LL. Then its fetches may be simulated line by line:
-    // load_fetched() brings an absent line, whose place it tells and which gets its credit like the others.
+    // load_fetched() brings an absent line, whose slot it tells and which gets its credit like the others.
     bool keeps_fetched(std::size_t lines) const {
-        if constexpr (kExtras) {
-            if (extras_.prefetch) return false;
+        if constexpr (kTraits.write_back_and_prefetch) {
+            if (write_back_and_prefetch_.prefetch) return false;
         }
-        return kCommon && lines <= i1_.ways() && ll_.sets() > 1;
+        return kTraits.common_lines && lines <= i1_.ways() && ll_.sets() > 1;
     }
-    Outcome load_fetched(LineNumber line, std::uint32_t* place) {
-        const Outcome outcome = load_fetched(line, 0, i1_.line_bytes(), {});
-        *place = fetch_place(line);
-        return outcome;
+    Outcome load_fetched(LineNumber line, std::uint32_t* slot) {
+        *slot = i1_.slot_for(line);
+        return load_fetched(line, *slot, 0, 1u << i1_.line_bits(), 0);
     }
 
     // Empties all caches as if every line were evicted: I1, D1, then LL.
     void flush() {
-        for (std::uint32_t place = 0; place < i1_.size(); ++place) {
-            if (i1_[place] == kNoLine) continue;
-            retire_fetched(i1_[place], place);
-            i1_.clear(place);
-        }
-        d1_.flush([this](std::uint32_t place, const DataUse& use) {
-            retire_data(d1_lines_[place], use, d1_lines_.use_of(place));
-            d1_lines_.clear(place);
+        i1_.flush([this](std::uint32_t slot, LineNumber line, const Use& use) { retire_fetched(line, use, slot); });
+        d1_.flush([this](std::uint32_t slot, const DataUse& use) {
+            retire_data(d1_lines_[slot], use, d1_lines_.use_of(slot));
+            d1_lines_.clear(slot);
         });
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
-            if constexpr (kUse) retire_last(ll_.use_of(index));
+            if constexpr (kTraits.line_use) retire_ll(ll_.use_of(index));
             ll_.clear(index);
         }
-        if constexpr (kExtras) extras_.clear();
+        if constexpr (kTraits.write_back_and_prefetch) write_back_and_prefetch_.clear();
     }
 
     // All lines stay, but nobody is charged for them any more.
-    void disown() {
-        if constexpr (kUse) {
-            for (std::uint32_t place = 0; place < i1_.size(); ++place) {
-                if (i1_[place] != kNoLine) sink_.disown(&fetched_[place].owner);
+    void drop_charges() {
+        if constexpr (kTraits.line_use) {
+            for (std::uint32_t slot = 0; slot < i1_.size(); ++slot) {
+                if (i1_[slot] != kNoLine) sink_.drop_charges(&fetched_[slot].target);
             }
-            for (std::uint32_t place = 0; place < d1_lines_.size(); ++place) {
-                if (d1_lines_[place] != kNoLine) sink_.disown(&d1_lines_.use_of(place).owner);
+            for (std::uint32_t slot = 0; slot < d1_lines_.size(); ++slot) {
+                if (d1_lines_[slot] != kNoLine) sink_.drop_charges(&d1_lines_.use_of(slot).target);
             }
             for (std::uint32_t index = 0; index < ll_.size(); ++index) {
-                if (ll_[index] != kNoLine) sink_.disown(&ll_.use_of(index).owner);
+                if (ll_[index] != kNoLine) sink_.drop_charges(&ll_.use_of(index).target);
             }
         }
     }
 
 private:
-    using Mask = LineMask<kCommon>;
-    using Use = LineUse<kCommon, kUse>;
+    using Mask = LineMask<kTraits>;
+    using Use = LineUse<kTraits>;
     using DataUse = typename Data::Use;
 
     struct NoUse {};
-    struct LastUse : Use {
-        Owner owner{};
+    struct LLUse : Use {
+        ChargeTarget target{};
     };
-    using LastLines = CacheLines<std::conditional_t<kUse, LastUse, NoUse>>;
+    using LLLines = CacheLines<std::conditional_t<kTraits.line_use, LLUse, NoUse>>;
 
     // Why a line is in I1 or D1, and where LL held it when it was loaded.
     struct Load {
-        Owner owner;
+        ChargeTarget target;
         std::uint32_t ll_index = 0;
     };
 
-    // A chunk is as long as pays off, but short where D1 is asked often for how lines have been used: LL evicts lines
+    using DataLines = CacheLines<Load>;
+
+    // A chunk is as long as is of use, but short where D1 is asked often for how lines have been used: LL evicts lines
     // that are in D1 if it is small.
     static std::size_t chunk_words(const CacheGeometries& caches) {
-        return std::clamp<std::size_t>(caches.ll.lines() / 16, 512, 8192);
+        return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 8192));
     }
 
-    Owner owner_of_load() {
-        if constexpr (kUse) return sink_.load();
+    ChargeTarget target_of_load(Reference reference, const ChargeTarget& replaced = {}) {
+        if constexpr (kTraits.line_use) return sink_.load(reference, replaced);
         return {};
     }
 
-    Outcome load_fetched(LineNumber line, unsigned offset, unsigned size, const Use& use) {
+    // An absent line, of which some bytes are asked for; so many fetches are credited at once.
+    Outcome load_fetched(LineNumber line, std::uint32_t slot, unsigned offset, unsigned bytes, unsigned fetches) {
         const Address address = (static_cast<Address>(line) << i1_.line_bits()) + offset;
-        const std::uint32_t place = i1_.place_for(line);
-        ll_.prefetch_set(LineNumber{address >> ll_bits()});
-        sink_.expect_to_forget(place, kUse ? fetched_[place].owner : Owner{});
+        ll_.host_prefetch_set(LineNumber{address >> ll_bits()});
+        i1_.host_prefetch_eviction(slot);
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
-        const Owner owner = owner_of_load();
-        const LineNumber evicted = i1_.replace(place, line, ++clock_);
-        if (evicted != kNoLine) retire_fetched(evicted, place);
-        i1_.use_of(place) = use;
+        const ChargeTarget target =
+            target_of_load(Reference::kFetch, kTraits.line_use ? fetched_[slot].target : ChargeTarget{});
+        i1_.load(slot, line, [&](LineNumber evicted, const Use& use) { retire_fetched(evicted, use, slot); });
+        if (fetches != 0) i1_.credit(slot, offset, bytes, fetches);
         Load load;
-        const Outcome outcome = load_from_last(address, size, owner, &load);
-        if constexpr (kUse) {
-            fetched_[place] = load;
+        const Outcome outcome = load_from_ll(Reference::kFetch, address, bytes, target, &load);
+        if constexpr (kTraits.line_use) {
+            fetched_[slot] = load;
             // What goes next from this set will be merged there.
-            __builtin_prefetch(&ll_.use_of(fetched_[i1_.next_to_go(line)].ll_index), 1);
+            __builtin_prefetch(&ll_.use_of(fetched_[i1_.next_slot(line)].ll_index), 1);
         }
         return outcome;
     }
 
     // What I1 or D1 misses is looked for in LL: only the accessed bytes, as the rest is not asked for where LL lines
     // are shorter. All of them have seen the access then, also where the second line drives out the first.
-    Outcome load_from_last(Address address, std::uint32_t size, Owner owner, Load* load) {
-        Outcome outcome = Outcome::kFirstMiss;
+    Outcome load_from_ll(Reference reference, Address address, std::uint32_t size, ChargeTarget target, Load* load) {
+        Outcome outcome = Outcome::kL1Miss;
         const Address last = (address + size - 1) >> ll_bits();
         for (Address number = address >> ll_bits(); number <= last; ++number) {
-            if constexpr (kExtras) {
-                if (extras_.prefetch) prefetch(LineNumber{number});
+            if constexpr (kTraits.write_back_and_prefetch) {
+                if (write_back_and_prefetch_.prefetch) prefetch(reference, LineNumber{number});
             }
             std::uint32_t index = ll_.use(LineNumber{number});
-            if (index == LastLines::kAbsent) {
-                index = load_last(LineNumber{number});
-                Outcome missed = Outcome::kLastMiss;
-                if constexpr (kExtras) {
-                    if (extras_.drove_out_dirty) missed = Outcome::kDirtyMiss;
+            if (index == LLLines::kAbsent) {
+                index = load_ll(reference, LineNumber{number});
+                Outcome missed = Outcome::kLLMiss;
+                if constexpr (kTraits.write_back_and_prefetch) {
+                    if (write_back_and_prefetch_.drove_out_dirty) missed = Outcome::kLLDirtyMiss;
                 }
                 outcome = std::max(outcome, missed);
             }
-            *load = {owner, index};
-            if (kCommon) break;
+            *load = {target, index};
+            if (kTraits.common_lines) break;
         }
         return outcome;
     }
 
-    std::uint32_t load_last(LineNumber line) {
-        const Owner owner = owner_of_load();
-        const auto place = ll_.insert(line);
-        if constexpr (kUse) {
-            LastUse& use = ll_.use_of(place.index);
-            if (place.evicted != kNoLine) {
-                take_over(place.evicted, use);
-                retire_last(use);
+    std::uint32_t load_ll(Reference reference, LineNumber line) {
+        const ChargeTarget target = target_of_load(reference);
+        const auto slot = ll_.insert(line);
+        if constexpr (kTraits.line_use) {
+            LLUse& use = ll_.use_of(slot.index);
+            if (slot.evicted != kNoLine) {
+                take_over(slot.evicted, use);
+                retire_ll(use);
             }
-            use = LastUse{{}, owner};
+            use = LLUse{{}, target};
         }
-        if constexpr (kExtras) {
-            if (extras_.write_back) replace_in_last(place.index, place.evicted);
+        if constexpr (kTraits.write_back_and_prefetch) {
+            if (write_back_and_prefetch_.write_back) replace_in_ll(slot.index, slot.evicted);
         }
-        return place.index;
+        return slot.index;
     }
 
     // `missed` is looked for in LL. A line that is prefetched belongs to the access that gave rise to it; what it
     // drives out is nobody's miss.
-    void prefetch(LineNumber missed) {
-        const LineNumber line = extras_.streams.see(missed);
-        if (line != kNoLine && ll_.use(line) == LastLines::kAbsent) load_last(line);
+    void prefetch(Reference reference, LineNumber missed) {
+        const LineNumber line = write_back_and_prefetch_.streams.on_lookup(missed);
+        if (line != kNoLine && ll_.use(line) == LLLines::kAbsent) load_ll(reference, line);
     }
 
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
-    void retire_fetched(LineNumber line, std::uint32_t place) {
-        sink_.forget_fetches(place);
-        if constexpr (kUse) retire_first(i1_.line_bits(), line, i1_.use_of(place), fetched_[place]);
+    void retire_fetched(LineNumber line, const Use& use, std::uint32_t slot) {
+        if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, fetched_[slot]);
     }
     void retire_data(LineNumber line, const DataUse& use, const Load& load) {
-        if constexpr (kUse) retire_first(d1_.line_bits(), line, use, load);
-        if constexpr (kExtras) {
+        if constexpr (kTraits.line_use) retire_l1(d1_.line_bits(), line, use, load);
+        if constexpr (kTraits.write_back_and_prefetch) {
             if (use.dirty) write_back(line);
         }
     }
-    void retire_first(unsigned bits, LineNumber line, const Use& use, const Load& load) {
-        sink_.evict(Level::kFirst, load.owner, use.accesses, use.bytes.count(), 1u << bits);
-        for_each_last_line(bits, line, [&](LineNumber last) {
+    void retire_l1(unsigned bits, LineNumber line, const Use& use, const Load& load) {
+        sink_.evict(Level::kL1, load.target, use.accesses, use.bytes.count(), 1u << bits);
+        for_each_ll_line(bits, line, [&](LineNumber last) {
             const std::uint32_t index = ll_[load.ll_index] == last ? load.ll_index : ll_.find(last);
-            if (index != LastLines::kAbsent) merge(bits, line, use, last, ll_.use_of(index));
+            if (index != LLLines::kAbsent) merge(bits, line, use, last, ll_.use_of(index));
         });
     }
 
-    void retire_last(const LastUse& use) {
-        sink_.evict(Level::kLast, use.owner, use.accesses, use.bytes.count(), 1u << ll_bits());
+    void retire_ll(const LLUse& use) {
+        sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << ll_bits());
     }
 
     // `last` leaves LL: what copies of it have gathered so far belongs to it.
-    void take_over(LineNumber last, LastUse& to) {
-        for_each_first_line(i1_.line_bits(), last, [&](LineNumber line) {
-            const std::uint32_t place = fetch_place(line);
-            if (place == kAbsent) return;
-            sink_.settle_fetches(place);
-            merge(i1_.line_bits(), line, i1_.use_of(place), last, to);
+    void take_over(LineNumber last, LLUse& to) {
+        for_each_l1_line(i1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t slot = i1_.find(line);
+            if (slot != Instructions::kAbsent) merge(i1_.line_bits(), line, i1_.use_of(slot), last, to);
         });
-        for_each_first_line(d1_.line_bits(), last, [&](LineNumber line) {
-            const std::uint32_t place = d1_lines_.find(line);
-            if (place == kAbsent) return;
-            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, position_, place, line), last, to);
+        for_each_l1_line(d1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t slot = d1_lines_.find(line);
+            if (slot == DataLines::kAbsent) return;
+            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, position_, slot, line), last, to);
         });
     }
 
     // Adds the use of a line of 1 << `bits` bytes to that of the LL line `last`, for the bytes that both have.
-    void merge(unsigned bits, LineNumber line, const Use& from, LineNumber last, LastUse& to) const {
-        if constexpr (kCommon) {
+    void merge(unsigned bits, LineNumber line, const Use& from, LineNumber last, LLUse& to) const {
+        if constexpr (kTraits.common_lines) {
             to.add(from);
         } else {
             const auto distance = static_cast<std::int64_t>((static_cast<Address>(line) << bits) -
@@ -337,16 +303,16 @@ private:
 
     // The LL lines that share bytes with a line of 1 << `bits` bytes, and the other way round.
     template <class Function>
-    void for_each_last_line(unsigned bits, LineNumber line, Function function) const {
+    void for_each_ll_line(unsigned bits, LineNumber line, Function function) const {
         for_each_line(bits, line, ll_bits(), function);
     }
     template <class Function>
-    void for_each_first_line(unsigned bits, LineNumber last, Function function) const {
+    void for_each_l1_line(unsigned bits, LineNumber last, Function function) const {
         for_each_line(ll_bits(), last, bits, function);
     }
     template <class Function>
     static void for_each_line(unsigned bits, LineNumber line, unsigned other_bits, Function function) {
-        if constexpr (kCommon) {
+        if constexpr (kTraits.common_lines) {
             function(line);
         } else {
             const Address start = static_cast<Address>(line) << bits;
@@ -358,42 +324,43 @@ private:
     // A line that was written to leaves D1, and is written back to LL as a whole, as far as it is still there. (Where
     // it is not, memory gets it, which costs no miss.)
     void write_back(LineNumber line) {
-        for_each_last_line(d1_.line_bits(), line, [this](LineNumber last) {
+        for_each_ll_line(d1_.line_bits(), line, [this](LineNumber last) {
             const std::uint32_t index = ll_.find(last);
-            if (index != LastLines::kAbsent) extras_.last_dirty[index] = true;
+            if (index != LLLines::kAbsent) write_back_and_prefetch_.ll_dirty[index] = true;
         });
     }
 
-    // The place of LL has got a new line instead of `evicted`. What a copy in D1 has gathered belongs to the line, as
+    // The slot of LL has got a new line instead of `evicted`. What a copy in D1 has gathered belongs to the line, as
     // its use does.
-    void replace_in_last(std::uint32_t index, LineNumber evicted) {
-        bool& dirty = extras_.last_dirty[index];
-        extras_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
+    void replace_in_ll(std::uint32_t index, LineNumber evicted) {
+        bool& dirty = write_back_and_prefetch_.ll_dirty[index];
+        write_back_and_prefetch_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
         dirty = false;
     }
 
     bool has_dirty_copy(LineNumber last) {
         bool dirty = false;
-        for_each_first_line(d1_.line_bits(), last, [&](LineNumber line) {
-            const std::uint32_t place = d1_lines_.find(line);
-            if (place != kAbsent && d1_.use_before(*chunk_, position_, place, line).dirty) dirty = true;
+        for_each_l1_line(d1_.line_bits(), last, [&](LineNumber line) {
+            const std::uint32_t slot = d1_lines_.find(line);
+            if (slot != DataLines::kAbsent && d1_.use_before(*chunk_, position_, slot, line).dirty) dirty = true;
         });
         return dirty;
     }
 
-    unsigned ll_bits() const { return kCommon ? 6 : ll_bits_; }
+    unsigned ll_bits() const { return kTraits.common_lines ? 6 : ll_bits_; }
 
     Sink& sink_;
-    FirstLevel<kCommon, Use> i1_;
-    std::vector<Load> fetched_;  // by place in I1
-    Time clock_ = 0;             // of I1
+    Instructions i1_;
+    std::vector<Load> fetched_;  // by slot in I1
     Data d1_;
-    CacheLines<Load> d1_lines_;  // what D1 holds where the replay is
+    DataLines d1_lines_;                           // what D1 holds where the replay is
     const typename Data::Chunk* chunk_ = nullptr;  // where the replay is
     DataPosition position_;
-    LastLines ll_;
+    LLLines ll_;
     unsigned ll_bits_;
-    [[no_unique_address]] std::conditional_t<kExtras, CacheExtras, NoCacheExtras> extras_;
+    [[no_unique_address]] std::conditional_t<kTraits.write_back_and_prefetch, WriteBackAndPrefetch,
+                                             NoWriteBackAndPrefetch>
+        write_back_and_prefetch_;
 };
 
 }  // namespace bd

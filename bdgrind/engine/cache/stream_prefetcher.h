@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A simple hardware prefetcher for the LL, like Callgrind's: it looks at the lines that misses of the first level ask
+// A simple hardware prefetcher for the LL, like Callgrind's: it looks at the lines that L1 misses ask
 // for, keeps apart eight streams by the page of 4 KiB they lie in, and when three lines of a stream have followed each
 // other, upwards or downwards, wants the line five further on. Time plays no part: what is prefetched is there at once.
 //
@@ -21,7 +21,7 @@ public:
     explicit StreamPrefetcher(unsigned line_bits) : line_bits_(line_bits) {}
 
     // `line` is looked for. Returns the line to be fetched on that occasion; kNoLine: none.
-    LineNumber see(LineNumber line) {
+    LineNumber on_lookup(LineNumber line) {
         const auto number = static_cast<std::uint64_t>(line);
         Stream& stream = streams_[(number << line_bits_ >> kPageBits) % kStreams];
         const std::uint64_t step = number - stream.last;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/calls/call_rules.h"
+
 namespace bd {
 namespace {
 
@@ -79,7 +81,7 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
 }
 
 // Opens a call that is shown.
-[[gnu::always_inline]] inline ArcId CallTracker::open(Execution& execution, const Block& block, const CallSite& site,
+[[gnu::always_inline]] inline ArcId CallTracker::open(Execution& execution, Block& block, const CallSite& site,
                                                       Address stack_pointer, Address return_address) {
     const Context* const caller = execution.context;
     execution.context = &own_context(execution, callee_context(execution, *block.function));
@@ -90,9 +92,8 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
 }
 
 // The same for a plain function, which is all that is to be done then.
-[[gnu::always_inline]] inline void CallTracker::open_plain(Execution& execution, const Block& block,
-                                                           const CallSite& site, Address stack_pointer,
-                                                           Address return_address) {
+[[gnu::always_inline]] inline void CallTracker::open_plain(Execution& execution, Block& block, const CallSite& site,
+                                                           Address stack_pointer, Address return_address) {
     ++changes_;
     execution.stack_pointer = stack_pointer;
     const ArcId arc = open(execution, block, site, stack_pointer, return_address);
@@ -100,37 +101,37 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     if (execution.collecting) ++arcs_[arc].calls;
 }
 
-// Opens a call that is not shown: `payer` pays for it.
-inline void CallTracker::open_skipped(CallStack& stack, const CallSite& payer, Address stack_pointer,
+// Opens a call that is not shown: its costs are charged to `charged_site`.
+inline void CallTracker::open_skipped(CallStack& stack, const CallSite& charged_site, Address stack_pointer,
                                       Address return_address) {
-    stack.special_calls.push_back({stack.calls.size(), stack.payer, nullptr});
-    stack.payer = payer;
+    stack.special_calls.push_back({stack.calls.size(), stack.charged_site, nullptr});
+    stack.charged_site = charged_site;
     push(stack, stack_pointer, return_address, stack.context, kNoArc);
 }
 
 // What may have been the call of a stub does more than jump on, so it is opened after all.
 void CallTracker::open_stub(CallStack& stack) {
     if (stack.stub_return_address == 0) return;
-    const CallSite payer = std::exchange(stack.payer, {});
-    open_skipped(stack, payer, stack.stub_stack_pointer, std::exchange(stack.stub_return_address, 0));
+    const CallSite charged_site = std::exchange(stack.charged_site, {});
+    open_skipped(stack, charged_site, stack.stub_stack_pointer, std::exchange(stack.stub_return_address, 0));
 }
 
 // Nearly all calls and returns are plain, or calls through PLT stubs. A stub leaves the stack as it was and jumps to
 // another section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
 // They do without further calls: whatever is rare says so. (dispatch without caches: 0.92 of the replay.)
-[[gnu::flatten]] bool CallTracker::enter(Execution& execution, const Block& block, Address stack_pointer) {
+[[gnu::flatten]] bool CallTracker::enter(Execution& execution, Block& block, Address stack_pointer) {
     const Exit* const exit = execution.last_exit;
     if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
         return enter_rarely(execution, block, stack_pointer);
     }
     const Function& function = *block.function;
-    if (exit->jump == JumpKind::kCall && execution.within_top(stack_pointer) && !execution.payer &&
+    if (exit->jump == JumpKind::kCall && execution.within_top(stack_pointer) && !execution.charged_site &&
         !function.triggers.any()) {
         const CallSite site{execution.last, exit->index};
         if (function.skipped) {
             ++changes_;
             execution.stack_pointer = stack_pointer;
-            execution.payer = site;
+            execution.charged_site = site;
             execution.stub_stack_pointer = stack_pointer;
             execution.stub_return_address = exit->return_address;
             execution.top_span = stack_pointer - execution.stack.begin;
@@ -141,8 +142,9 @@ void CallTracker::open_stub(CallStack& stack) {
     }
     if (exit->jump == JumpKind::kJump && execution.stub_return_address != 0 &&
         execution.stub_stack_pointer == stack_pointer && execution.stack_pointer <= stack_pointer &&
-        exit != &kStopped && exit->section_left != block.section && function.is_plain() && !function.left_by_jump) {
-        open_plain(execution, block, std::exchange(execution.payer, {}), stack_pointer,
+        exit != &kStopped && exit->continuation_left != block.section && function.is_plain() &&
+        !function.left_by_jump) {
+        open_plain(execution, block, std::exchange(execution.charged_site, {}), stack_pointer,
                    std::exchange(execution.stub_return_address, 0));
         return true;
     }
@@ -156,8 +158,8 @@ void CallTracker::open_stub(CallStack& stack) {
     return enter_rarely(execution, block, stack_pointer);
 }
 
-[[gnu::noinline]] bool CallTracker::enter_rarely(Execution& execution, const Block& block, Address stack_pointer) {
-    if (running_ != &execution) run(execution);
+[[gnu::noinline]] bool CallTracker::enter_rarely(Execution& execution, Block& block, Address stack_pointer) {
+    if (running_ != &execution) switch_to(execution);
     open_stub(execution);
     if (execution.last_exit == nullptr) {
         if (!execution.within_bounds(stack_pointer)) return false;
@@ -169,8 +171,8 @@ void CallTracker::open_stub(CallStack& stack) {
         return true;
     }
     const Exit& exit = *execution.last_exit;
-    // What is paid for elsewhere does not note its context each time.
-    if (execution.payer) execution.last = &blocks_.get(*exit.block, *execution.context);
+    // What is charged to the caller does not note its context each time.
+    if (execution.charged_site) execution.last = &blocks_.get(*exit.block, *execution.context);
     if (__builtin_expect(may_change_stack(execution, block, stack_pointer, exit.jump), 0)) {
         if (!execution.within_bounds(stack_pointer)) {
             leave_above(execution, stack_pointer);
@@ -179,47 +181,56 @@ void CallTracker::open_stub(CallStack& stack) {
         if (change_stack(execution, block, stack_pointer, exit.jump)) return requests_.empty();
     }
     execution.stack_pointer = stack_pointer;
-
-    bool stray_return = false;
-    if (exit.jump == JumpKind::kReturn) {
-        if (execution.calls.empty()) {
-            // To a caller that was never seen.
-            start(execution, block, stack_pointer);
-            return requests_.empty();
-        }
-        if (const std::size_t count = calls_left_by_return(execution, block.address, stack_pointer); count != 0) {
-            leave(execution, count);
-            leave_above(execution, stack_pointer);
-            return requests_.empty();
-        }
-        // libc's vfork takes its return address off the stack for a while: back in its caller, nothing is called.
-        const bool goes_on = block.function == &execution.context->function() && !block.is_entry && !execution.payer;
-        stray_return = !goes_on;
-    }
-
-    const std::size_t left = leave_above(execution, stack_pointer);
-    if (exit.jump == JumpKind::kCall) {
-        call(execution, block, {execution.last, exit.index}, stack_pointer, exit.return_address);
-        return requests_.empty();
-    }
-    // A jump that left calls, as longjmp does, is not a call on top of that.
-    if (left != 0) return requests_.empty();
-    const bool tail_call = stray_return || (block.is_entry && !repeats_itself(exit, block)) ||
-                           block.section != exit.block->section;
-    if (!tail_call) return requests_.empty();
-    CallSite from{execution.last, exit.index};
-    if (execution.context->function().left_by_jump && !execution.calls.empty() && !execution.payer) {
-        from = arcs_[execution.calls.back().arc].site;  // what was found is called from where it was asked for
-        leave(execution, 1);
-    }
-    // It shares the stack pointer of the call below, so that one return leaves both.
-    call(execution, block, from, execution.calls.empty() ? stack_pointer : execution.calls.back().stack_pointer,
-         0);
+    take_step(execution, block, exit, stack_pointer);
     return requests_.empty();
 }
 
-void CallTracker::enter_by_jump(Execution& execution, const Block& block, Address stack_pointer) {
-    if (running_ != &execution) run(execution);
+// From a block that ended in `exit` to the next one on the same stack.
+inline void CallTracker::take_step(Execution& execution, Block& block, const Exit& exit, Address stack_pointer) {
+    const auto& calls = execution.calls;
+    const Function& running = execution.context->function();
+    const bool returns = exit.jump == JumpKind::kReturn && !calls.empty();
+    const Transition step{
+        .jump = exit.jump,
+        .has_open_calls = !calls.empty(),
+        .calls_returned = returns ? calls_left_by_return(execution, block.address, stack_pointer) : 0,
+        .leaves_frames = !calls.empty() && calls.back().stack_pointer < stack_pointer,
+        .stays_in_function = block.function == &running && !block.is_entry && !execution.charged_site,
+        .enters_function = block.is_entry,
+        .repeats_instruction = block.is_entry && repeats_itself(exit, block),
+        .changes_section = block.section != exit.block->section,
+        .leaves_resolver = running.left_by_jump && !calls.empty() && !execution.charged_site,
+    };
+    CallSite site{execution.last, exit.index};
+    switch (decide(step)) {
+        case CallDecision::kReturnToRoot:
+            start(execution, block, stack_pointer);
+            return;
+        case CallDecision::kReturn:
+            leave(execution, step.calls_returned);
+            leave_above(execution, stack_pointer);
+            return;
+        case CallDecision::kCall:
+            leave_above(execution, stack_pointer);
+            call(execution, block, site, stack_pointer, exit.return_address);
+            return;
+        case CallDecision::kContinue:
+            leave_above(execution, stack_pointer);
+            return;
+        case CallDecision::kCallByResolver:
+            site = arcs_[calls.back().arc].site;
+            leave(execution, 1);
+            break;
+        case CallDecision::kTailCall:
+        case CallDecision::kStrayReturn:
+            break;
+    }
+    // It shares the stack pointer of the call below, so that one return leaves both.
+    call(execution, block, site, calls.empty() ? stack_pointer : calls.back().stack_pointer, 0);
+}
+
+void CallTracker::enter_by_jump(Execution& execution, Block& block, Address stack_pointer) {
+    if (running_ != &execution) switch_to(execution);
     open_stub(execution);
     if (execution.last_exit == nullptr) {
         start(execution, block, stack_pointer);
@@ -238,37 +249,39 @@ void CallTracker::stop(Execution& execution) {
 }
 
 // The current stack is at its root: nobody known has called `block`.
-void CallTracker::start(Execution& execution, const Block& block, Address stack_pointer) {
+void CallTracker::start(Execution& execution, Block& block, Address stack_pointer) {
+    BD_CHECK(contexts_.may_know(*block.function));  // else another engine runs the same blocks
     ++changes_;
     leave_root(execution);
     if (execution.context != nullptr) --execution.context->function().open_calls;
     ++block.function->open_calls;
     execution.context = &own_context(execution, contexts_.of(*block.function));
-    execution.payer = {};
+    execution.charged_site = {};
     execution.stack_pointer = stack_pointer;
     execution.base = stack_pointer;
     execution.update_stack();
     if (block.is_entry && block.function->triggers.any()) {
-        execution.watched_root = block.function;
-        watch_entry(execution, *block.function);
+        execution.triggering_root = block.function;
+        fire_entry_triggers(execution, *block.function);
     }
 }
 
 void CallTracker::leave_root(CallStack& stack) {
-    if (const Function* const left = std::exchange(stack.watched_root, nullptr)) watch_exit(*running_, *left);
+    const Function* const left = std::exchange(stack.triggering_root, nullptr);
+    if (left != nullptr) fire_exit_triggers(*running_, *left);
 }
 
-void CallTracker::call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
+void CallTracker::call(Execution& execution, Block& block, const CallSite& from, Address stack_pointer,
                        Address return_address) {
     ++changes_;
     const Function& callee = *block.function;
-    const CallSite site = execution.payer ? execution.payer : from;
+    const CallSite site = execution.charged_site ? execution.charged_site : from;
     if (callee.skipped) {
         open_skipped(execution, site, stack_pointer, return_address);
     } else {
-        const bool is_special = execution.payer || !callee.is_plain();
-        if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.payer, nullptr});
-        execution.payer = {};
+        const bool is_special = execution.charged_site || !callee.is_plain();
+        if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.charged_site, nullptr});
+        execution.charged_site = {};
         open(execution, block, site, stack_pointer, return_address);
         if (return_address == 0) {
             if (const std::size_t repeated = calls_since_same(execution); repeated != 0) {
@@ -280,8 +293,8 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
     }
     execution.update_top();
     if (__builtin_expect(callee.triggers.any(), 0)) {
-        execution.special_calls.back().watched = &callee;
-        watch_entry(execution, callee);
+        execution.special_calls.back().triggering = &callee;
+        fire_entry_triggers(execution, callee);
     }
     if (__builtin_expect(requests_.empty(), 1)) {
         count_call(execution);
@@ -293,11 +306,12 @@ void CallTracker::call(Execution& execution, const Block& block, const CallSite&
 void CallTracker::count_call(Execution& execution) {
     execution.call_uncounted = false;
     const ArcId arc = execution.calls.back().arc;
-    if (arc != kNoArc && execution.collecting) ++arcs_[arc].calls;
+    if (arc == kNoArc || !execution.collecting) return;
+    ++arcs_[arc].calls;
 }
 
-[[gnu::noinline]] void CallTracker::watch_entry(Execution& execution, const Function& function) {
-    if (execution.watched[&function]++ != 0) return;
+[[gnu::noinline]] void CallTracker::fire_entry_triggers(Execution& execution, const Function& function) {
+    if (execution.open_triggering[&function]++ != 0) return;
     if (function.triggers.dump_before) {
         requests_.push_back({RequestKind::kDumpBefore, &function, execution.thread});
     } else if (function.triggers.zero_before) {
@@ -306,8 +320,8 @@ void CallTracker::count_call(Execution& execution) {
     if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
 }
 
-[[gnu::noinline]] void CallTracker::watch_exit(Execution& execution, const Function& function) {
-    if (--execution.watched[&function] != 0) return;
+[[gnu::noinline]] void CallTracker::fire_exit_triggers(Execution& execution, const Function& function) {
+    if (--execution.open_triggering[&function] != 0) return;
     if (function.triggers.dump_after) {
         requests_.push_back({RequestKind::kDumpAfter, &function, execution.thread});
     }
@@ -339,17 +353,17 @@ void CallTracker::leave(CallStack& stack) {
     }
     stack.context = open.caller;
     stack.calls.pop_back();
-    const Function* watched = nullptr;
+    const Function* triggering = nullptr;
     if (!stack.special_calls.empty() && stack.special_calls.back().index == stack.calls.size()) {
-        stack.payer = stack.special_calls.back().caller_payer;
-        watched = stack.special_calls.back().watched;
+        stack.charged_site = stack.special_calls.back().caller_charged_site;
+        triggering = stack.special_calls.back().triggering;
         stack.special_calls.pop_back();
     }
     if (has_node) {
         --stack.nodes;
         tree_.release(node);
     }
-    if (__builtin_expect(watched != nullptr, 0)) watch_exit(*running_, *watched);
+    if (__builtin_expect(triggering != nullptr, 0)) fire_exit_triggers(*running_, *triggering);
 }
 
 void CallTracker::leave(Execution& execution, std::size_t count) {
@@ -383,7 +397,7 @@ NodeId CallTracker::make_nodes(Execution& execution) {
 }
 
 void CallTracker::leave_all(Execution& execution) {
-    if (running_ != &execution) run(execution);
+    if (running_ != &execution) switch_to(execution);
     open_stub(execution);
     while (!execution.others.empty()) drop_stack(execution, execution.others.size() - 1);
     leave(execution, execution.calls.size());
@@ -397,7 +411,7 @@ void CallTracker::abandon(Execution& execution) {
     leave_all(execution);
     requests_.resize(asked_before);
     execution.context = nullptr;
-    execution.payer = {};
+    execution.charged_site = {};
     execution.last = nullptr;
     execution.last_exit = nullptr;
 }
@@ -414,7 +428,7 @@ void CallTracker::settle_stack(CallStack& stack) {
     stack.running = {};
 }
 
-void CallTracker::run(Execution& execution) {
+void CallTracker::switch_to(Execution& execution) {
     if (running_ != nullptr) count_open_calls(*running_, -1);
     count_open_calls(execution, 1);
     running_ = &execution;

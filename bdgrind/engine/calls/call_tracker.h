@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Finds out, where a block begins, whether calls were made or left since the block before. MODEL.md section 5 has
-// the rules. It keeps the call stacks of an execution, their contexts and their tree nodes.
+// Finds out, where a block begins, whether calls were made or left since the block before: call_rules.h has the rules.
+// It keeps the call stacks of an execution, their contexts and their tree nodes.
 
 #pragma once
 
+#include "engine/calls/execution.h"
+#include "engine/calls/requests.h"
 #include "engine/costs/arcs.h"
 #include "engine/costs/backdating_tree.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/contexts.h"
-#include "engine/calls/execution.h"
-#include "engine/calls/requests.h"
 
 namespace bd {
 
@@ -28,10 +28,10 @@ public:
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
-    bool enter(Execution& execution, const Block& block, Address stack_pointer);
+    bool enter(Execution& execution, Block& block, Address stack_pointer);
 
     // Goes on in `execution` after a jump out of a handler that had interrupted it.
-    void enter_by_jump(Execution& execution, const Block& block, Address stack_pointer);
+    void enter_by_jump(Execution& execution, Block& block, Address stack_pointer);
 
     // What is to be done before anything else is counted; the same block is entered again afterwards, and `stop`
     // makes that go on where this time it ended.
@@ -61,15 +61,14 @@ public:
     void settle(Execution& execution);
 
 private:
-    bool enter_rarely(Execution& execution, const Block& block, Address stack_pointer);
-    void start(Execution& execution, const Block& block, Address stack_pointer);
-    void call(Execution& execution, const Block& block, const CallSite& from, Address stack_pointer,
-              Address return_address);
-    ArcId open(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
-               Address return_address);
-    void open_plain(Execution& execution, const Block& block, const CallSite& site, Address stack_pointer,
+    bool enter_rarely(Execution& execution, Block& block, Address stack_pointer);
+    void take_step(Execution& execution, Block& block, const Exit& exit, Address stack_pointer);
+    void start(Execution& execution, Block& block, Address stack_pointer);
+    void call(Execution& execution, Block& block, const CallSite& from, Address stack_pointer, Address return_address);
+    ArcId open(Execution& execution, Block& block, const CallSite& site, Address stack_pointer, Address return_address);
+    void open_plain(Execution& execution, Block& block, const CallSite& site, Address stack_pointer,
                     Address return_address);
-    void open_skipped(CallStack& stack, const CallSite& payer, Address stack_pointer, Address return_address);
+    void open_skipped(CallStack& stack, const CallSite& charged_site, Address stack_pointer, Address return_address);
     void open_stub(CallStack& stack);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
@@ -81,14 +80,14 @@ private:
     std::size_t leave_above(Execution& execution, Address stack_pointer);
     void leave_root(CallStack& stack);
     void count_call(Execution& execution);
-    void watch_entry(Execution& execution, const Function& function);
-    void watch_exit(Execution& execution, const Function& function);
+    void fire_entry_triggers(Execution& execution, const Function& function);
+    void fire_exit_triggers(Execution& execution, const Function& function);
     void settle_stack(CallStack& stack);
     NodeId make_nodes(Execution& execution);
 
     // Functions count their open calls where code is running. Executions take turns seldom, calls are frequent; so
     // the counts are changed when executions change, and calls need not ask whose they are.
-    void run(Execution& execution);
+    void switch_to(Execution& execution);
     void count_open_calls(const CallStack& stack, int by);
     bool is_deeper(const Function& caller, const Function& callee) const {
         return &caller != &callee || !rules_.skip_direct_recursion;
@@ -96,14 +95,13 @@ private:
 
     // Where there are several stacks: see stack_changes.cpp.
     static bool goes_far_down(const CallStack& stack, const Block& block, Address stack_pointer, JumpKind jump);
-    static bool may_change_stack(const Execution& execution, const Block& block, Address stack_pointer,
-                                 JumpKind jump) {
+    static bool may_change_stack(const Execution& execution, const Block& block, Address stack_pointer, JumpKind jump) {
         return !execution.on_stack(stack_pointer) ||
                (stack_pointer < execution.stack_pointer && goes_far_down(execution, block, stack_pointer, jump));
     }
-    bool change_stack(Execution& execution, const Block& block, Address stack_pointer, JumpKind jump);
+    bool change_stack(Execution& execution, Block& block, Address stack_pointer, JumpKind jump);
     void resume_stack(Execution& execution, std::size_t other);
-    void start_stack(Execution& execution, const Block& block, Address stack_pointer);
+    void start_stack(Execution& execution, Block& block, Address stack_pointer);
     void drop_stack(Execution& execution, std::size_t other);
 
     ContextTable& contexts_;

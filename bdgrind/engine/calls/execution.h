@@ -17,9 +17,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/types.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/events.h"
-#include "engine/base/types.h"
 
 namespace bd {
 
@@ -36,9 +36,9 @@ struct OpenCall {
 
 // What few open calls have besides.
 struct SpecialCall {
-    std::size_t index;        // among the open calls of the stack
-    CallSite caller_payer;
-    const Function* watched;  // the function called, if it has triggers; else null
+    std::size_t index;  // among the open calls of the stack
+    CallSite caller_charged_site;
+    const Function* triggering;  // the function called, if it has triggers; else null
 };
 
 // A part of the address space, its end included.
@@ -66,7 +66,7 @@ struct CallStack {
     Address stack_pointer = 0;
 
     const Context* context = nullptr;  // of the code that runs; null before the first block
-    CallSite payer;                    // set while skipped code runs: the call that pays for it
+    CallSite charged_site;             // set while skipped code runs: the call that is charged for it
     // That call, while it may be one of a PLT stub: if all that is done there is to jump on, it is never opened. Where
     // the stub began, and where it is to return to; 0: there is no such call.
     Address stub_stack_pointer = 0;
@@ -74,10 +74,10 @@ struct CallStack {
     // An open call's arc has got the negative of what this was when the call was made.
     RunningCosts running{};
     std::vector<OpenCall> calls;
-    std::vector<SpecialCall> special_calls;  // some of them
-    bool call_uncounted = false;  // the latest is to be counted once what it has triggered is done
-    const Function* watched_root = nullptr;  // what the stack began with, if that is watched
-    std::size_t nodes = 0;  // the first so many calls have a tree node
+    std::vector<SpecialCall> special_calls;     // some of them
+    bool call_uncounted = false;                // the latest is to be counted once what it has triggered is done
+    const Function* triggering_root = nullptr;  // what the stack began with, if that is watched
+    std::size_t nodes = 0;                      // the first so many calls have a tree node
     NodeId root;
     Address base = 0;  // the stack pointer of the root, which nobody is known to have called
     // The functions that call the current one, outermost first and without direct recursion. Kept only if callers are
@@ -117,14 +117,14 @@ struct Execution : CallStack {
     }
 
     AddressRange bounds;
-    AddressRange stack;  // the part of it that is the current stack's
-    Address top_span;    // see within_top
+    AddressRange stack;                              // the part of it that is the current stack's
+    Address top_span;                                // see within_top
     std::vector<std::unique_ptr<CallStack>> others;  // by base
 
     bool collecting = true;    // whether what happens is counted
     std::uint32_t thread = 0;  // whose contexts its code has; 0: threads are not told apart
     // How often functions with triggers are open, on all stacks.
-    boost::unordered_flat_map<const Function*, std::uint32_t> watched;
+    boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;
 };
 
 }  // namespace bd

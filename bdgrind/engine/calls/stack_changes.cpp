@@ -68,10 +68,10 @@ bool CallTracker::goes_far_down(const CallStack& stack, const Block& block, Addr
 
 // The stack pointer is where the current stack should not be. Returns whether `block` has been entered on another
 // stack; else the current one reaches further than was known.
-bool CallTracker::change_stack(Execution& execution, const Block& block, Address stack_pointer, JumpKind jump) {
+bool CallTracker::change_stack(Execution& execution, Block& block, Address stack_pointer, JumpKind jump) {
     auto& others = execution.others;
-    const auto found = std::ranges::lower_bound(others, stack_pointer, {},
-                                                [](const auto& other) { return other->extent().end; });
+    const auto found =
+        std::ranges::lower_bound(others, stack_pointer, {}, [](const auto& other) { return other->extent().end; });
     if (found != others.end() && (*found)->extent().has(stack_pointer)) {
         const auto index = static_cast<std::size_t>(found - others.begin());
         const std::size_t left = calls_left(**found, block.address, stack_pointer);
@@ -111,7 +111,7 @@ void CallTracker::resume_stack(Execution& execution, std::size_t other) {
     count_open_calls(execution, 1);
 }
 
-void CallTracker::start_stack(Execution& execution, const Block& block, Address stack_pointer) {
+void CallTracker::start_stack(Execution& execution, Block& block, Address stack_pointer) {
     count_open_calls(execution, -1);
     auto stack = std::make_unique<CallStack>(tree_.make_root());
     std::swap(static_cast<CallStack&>(execution), *stack);
@@ -121,14 +121,14 @@ void CallTracker::start_stack(Execution& execution, const Block& block, Address 
 
 // For good: leaves its calls.
 void CallTracker::drop_stack(Execution& execution, std::size_t other) {
-    const auto place = execution.others.begin() + static_cast<std::ptrdiff_t>(other);
-    CallStack& stack = **place;
+    const auto dropped = execution.others.begin() + static_cast<std::ptrdiff_t>(other);
+    CallStack& stack = **dropped;
     count_open_calls(stack, 1);
     while (!stack.calls.empty()) leave(stack);
     leave_root(stack);
     count_open_calls(stack, -1);
     tree_.release(stack.root);
-    execution.others.erase(place);
+    execution.others.erase(dropped);
 }
 
 }  // namespace bd

@@ -10,9 +10,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/types.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/costs.h"
-#include "engine/base/types.h"
 
 namespace bd {
 

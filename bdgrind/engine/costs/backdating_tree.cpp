@@ -42,14 +42,14 @@ NodeId BackdatingTree::make(NodeId parent, ArcId arc) {
     Node& node = nodes_[index_of(id)] = {};
     node.parent = parent;
     node.arc = arc;
-    if (parent != kNoNode) place_below(node, nodes_[index_of(parent)]);
+    if (parent != kNoNode) attach_below(node, nodes_[index_of(parent)]);
     ++stats_.made;
     stats_.most_live = std::max(stats_.most_live, ++stats_.live);
     return id;
 }
 
 // Finds out whether a new node is a repeat.
-void BackdatingTree::place_below(Node& node, const Node& parent) const {
+void BackdatingTree::attach_below(Node& node, const Node& parent) const {
     const NodeId base = parent.is_repeat ? parent.base : node.parent;
     node.depth = nodes_[index_of(base)].depth + 1;
     const Node* repeated = &nodes_[index_of(base)];

@@ -36,9 +36,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/types.h"
 #include "engine/costs/arcs.h"
 #include "engine/costs/costs.h"
-#include "engine/base/types.h"
 
 namespace bd {
 
@@ -69,7 +69,7 @@ public:
     NodeId acquire_child(NodeId parent, ArcId arc);
 
     // Asks the host's memory for what charge() or release() reads first.
-    [[gnu::always_inline]] void expect(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
+    [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
 
     void acquire(NodeId id) { ++nodes_[index_of(id)].references; }
 
@@ -124,7 +124,7 @@ private:
         NodeId child = kNoNode;    // one of them, which needs no place in children_; where the node is free, the next
         CostId pending = kNoCost;  // no costs, or a repeat
         union {
-            NodeId base;  // of a repeat
+            NodeId base;              // of a repeat
             std::uint32_t depth = 0;  // of others: how many of them are above
         };
         Times times{};  // of a repeat: how often it repeats its base, the base's parent, ...
@@ -133,20 +133,18 @@ private:
     };
 
     // The unique name of a node that is not a root.
-    static std::uint64_t key(NodeId parent, ArcId arc) {
-        return std::uint64_t{index_of(parent)} << 32 | index_of(arc);
-    }
+    static std::uint64_t key(NodeId parent, ArcId arc) { return std::uint64_t{index_of(parent)} << 32 | index_of(arc); }
     struct KeyHash {
         using is_avalanching = void;
         std::size_t operator()(std::uint64_t key) const {
             key = (key ^ key >> 32) * 0x9e3779b97f4a7c15u;
-            return key ^ key >> 32;
+            return static_cast<std::size_t>(key ^ key >> 32);
         }
     };
 
     NodeId find_or_make_child(NodeId parent, ArcId arc);
     NodeId make(NodeId parent, ArcId arc);
-    void place_below(Node& node, const Node& parent) const;
+    void attach_below(Node& node, const Node& parent) const;
     void prune(NodeId id);
     void pass_on(Node& node);
     CostId make_pending();
@@ -162,10 +160,10 @@ private:
     }
 
     ArcTable& arcs_;
-    std::vector<Node> nodes_;  // by NodeId
-    NodeId free_ = kNoNode;    // the first of those not in use
-    CostPool costs_;           // pending ones
-    std::vector<CostId> free_costs_;  // zeros
+    std::vector<Node> nodes_;                                             // by NodeId
+    NodeId free_ = kNoNode;                                               // the first of those not in use
+    CostPool costs_;                                                      // pending ones
+    std::vector<CostId> free_costs_;                                      // zeros
     boost::unordered_flat_map<std::uint64_t, NodeId, KeyHash> children_;  // but for Node::child
     std::vector<std::uint64_t> root_costs_;
     Stats stats_;

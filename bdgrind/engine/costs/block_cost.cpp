@@ -15,7 +15,7 @@ constexpr std::size_t kFew = 3;
 
 }  // namespace
 
-BlockCost& BlockCosts::find_or_make(const Block& block, const Context& context) {
+BlockCost& BlockCosts::find_or_make(Block& block, const Context& context) {
     BlockCost* const first = block.costs;
     if (first == nullptr) {
         block.costs = make(block, context);
@@ -48,9 +48,9 @@ BlockCost& BlockCosts::find_or_make(const Block& block, const Context& context) 
     return *made;
 }
 
-BlockCost* BlockCosts::make(const Block& block, const Context& context) {
-    const std::size_t bytes = sizeof(BlockCost) + block.exit_count * sizeof(ExitCount) +
-                              block.instruction_count * sizeof(CostId);
+BlockCost* BlockCosts::make(Block& block, const Context& context) {
+    const std::size_t bytes =
+        sizeof(BlockCost) + block.exit_count * sizeof(ExitCount) + block.instruction_count * sizeof(CostId);
     auto* memory = static_cast<std::byte*>(::operator new(bytes));
     auto* exits = reinterpret_cast<ExitCount*>(memory + sizeof(BlockCost));
     auto* instructions = reinterpret_cast<CostId*>(exits + block.exit_count);
@@ -60,15 +60,15 @@ BlockCost* BlockCosts::make(const Block& block, const Context& context) {
     return all_.back();
 }
 
-void BlockCosts::change_context(const Exit& exit, BlockCost& cost) {
+void BlockCosts::change_context(TracedExit& exit, BlockCost& cost) {
     if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += exit.take_taken();
     exit.cost = &cost;
-    exit.ready_in = nullptr;
+    exit.fast_path_context = nullptr;
 }
 
 void BlockCosts::settle() {
     for (BlockCost* cost : all_) {
-        for (const Exit& exit : cost->block->exits()) {
+        for (TracedExit& exit : cost->block->exits()) {
             if (exit.cost == cost) cost->exits[exit.index].taken += exit.take_taken();
         }
     }
@@ -85,8 +85,8 @@ void BlockCosts::clear_counts() {
 BlockCosts::~BlockCosts() {
     for (BlockCost* cost : all_) {
         cost->block->costs = nullptr;
-        for (const Exit& exit : cost->block->exits()) {
-            exit.ready_in = nullptr;
+        for (TracedExit& exit : cost->block->exits()) {
+            exit.fast_path_context = nullptr;
             exit.cost = nullptr;
             exit.taken = 0;
             exit.uncredited = 0;

@@ -14,9 +14,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "engine/program/block.h"
 #include "engine/costs/contexts.h"
 #include "engine/costs/costs.h"
+#include "engine/program/block.h"
 
 namespace bd {
 
@@ -27,11 +27,11 @@ struct ExitCount {
 };
 
 struct BlockCost {
-    const Block* block;
+    Block* block;
     const Context* context;
-    BlockCost* next;        // the same block in another context; the last one's is the first
-    ExitCount* exits;       // by exit
-    CostId* instructions;   // by instruction; kNoCost: only what follows from the exits
+    BlockCost* next;       // the same block in another context; the last one's is the first
+    ExitCount* exits;      // by exit
+    CostId* instructions;  // by instruction; kNoCost: only what follows from the exits
 };
 
 // A call site: an exit of a block in a context.
@@ -51,7 +51,7 @@ public:
     BlockCosts(const BlockCosts&) = delete;
     BlockCosts& operator=(const BlockCosts&) = delete;
 
-    BlockCost& get(const Block& block, const Context& context) {
+    BlockCost& get(Block& block, const Context& context) {
         BlockCost* first = block.costs;
         if (__builtin_expect(first != nullptr && first->context == &context, 1)) return *first;
         return find_or_make(block, context);
@@ -69,11 +69,12 @@ public:
         return instruction(*site.from, site.from->block->exits()[site.exit].instructions - 1u);
     }
 
-    // Exits are counted where they are. Exit::taken has what is to be added to Exit::cost, which is of the context that
-    // the exit was taken in last; and while Exit::ready_in is that context, nothing else needs to be looked at to count
-    // it there. settle() does the adding for all exits, note_context() for one that will now be counted for `cost`.
+    // Exits are counted where they are. ExitNotes::taken has what is to be added to ExitCost::cost, which is of the
+    // context that the exit was taken in last; and while ExitNotes::fast_path_context is that context, nothing else
+    // needs to be looked at to count it there. settle() does the adding for all exits, note_context() for one that will
+    // now be counted for `cost`.
     void settle();
-    void note_context(const Exit& exit, BlockCost& cost) {
+    void note_context(TracedExit& exit, BlockCost& cost) {
         if (exit.cost != &cost) change_context(exit, cost);
     }
 
@@ -90,9 +91,9 @@ private:
         }
     };
 
-    BlockCost& find_or_make(const Block& block, const Context& context);
-    static void change_context(const Exit& exit, BlockCost& cost);
-    BlockCost* make(const Block& block, const Context& context);
+    BlockCost& find_or_make(Block& block, const Context& context);
+    static void change_context(TracedExit& exit, BlockCost& cost);
+    BlockCost* make(Block& block, const Context& context);
 
     CostPool& costs_;
     std::vector<BlockCost*> all_;

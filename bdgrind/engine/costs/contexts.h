@@ -69,6 +69,13 @@ public:
 
     std::size_t size() const { return contexts_.size(); }
 
+    // Whether no other table knows the function.
+    bool may_know(const Function& function) const {
+        if (function.context_count == 0) return true;
+        const Context& context = *function.contexts[0];
+        return context.id() < contexts_.size() && contexts_[context.id()].get() == &context;
+    }
+
 private:
     // A function and its callers.
     struct ChainHash {
@@ -92,7 +99,7 @@ private:
     boost::unordered_flat_map<Callers, Levels, ChainHash, ChainEqual> by_chain_;
     std::vector<std::unique_ptr<const Function*[]>> chains_;
     boost::unordered_flat_map<std::uint64_t, const Context*> by_thread_;  // by thread and the id of that without
-    std::vector<const Function*> key_;  // for looking up
+    std::vector<const Function*> key_;                                    // for looking up
 };
 
 }  // namespace bd

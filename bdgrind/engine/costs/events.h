@@ -29,38 +29,62 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
 
 // name, group, who else knows the name, long name.
 // The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
-// each pair of costs exist because viewers cannot divide: they let a reader form any ratio.
-#define BD_EVENTS(X)                                                                      \
-    X(Ir, kAlways, kViewers, "Instructions executed")                                     \
-    X(Dr, kAlways, kViewers, "Data reads")                                                \
-    X(Dw, kAlways, kViewers, "Data writes")                                               \
-    X(I1mr, kMisses, kViewers, "L1 instruction fetch misses")                             \
-    X(D1mr, kMisses, kViewers, "L1 data read misses")                                     \
-    X(D1mw, kMisses, kViewers, "L1 data write misses")                                    \
-    X(ILmr, kMisses, kViewers, "LL instruction fetch misses")                             \
-    X(DLmr, kMisses, kViewers, "LL data read misses")                                     \
-    X(DLmw, kMisses, kViewers, "LL data write misses")                                    \
-    X(AcCost1, kUse1, kCallgrind, "L1 cost of rare use (1000 per access of a line)")      \
-    X(SpLoss1, kUse1, kCallgrind, "L1 bytes loaded but never used")                       \
-    X(EvLine1, kUse1, kBdgrind, "L1 lines evicted")                                       \
-    X(UsByte1, kUse1, kBdgrind, "L1 bytes used of evicted lines")                         \
-    X(Access1, kUse1, kBdgrind, "L1 accesses to evicted lines")                           \
-    X(AcCost2, kUse2, kCallgrind, "LL cost of rare use (1000 per access of a line)")      \
-    X(SpLoss2, kUse2, kCallgrind, "LL bytes loaded but never used")                       \
-    X(EvLine2, kUse2, kBdgrind, "LL lines evicted")                                       \
-    X(UsByte2, kUse2, kBdgrind, "LL bytes used of evicted lines")                         \
-    X(Access2, kUse2, kBdgrind, "LL accesses to evicted lines")                           \
-    X(ILdmr, kWriteBacks, kCallgrind, "LL instruction fetch misses with a write-back")    \
-    X(DLdmr, kWriteBacks, kCallgrind, "LL data read misses with a write-back")            \
-    X(DLdmw, kWriteBacks, kCallgrind, "LL data write misses with a write-back")           \
-    X(Bc, kBranches, kViewers, "Conditional branches executed")                           \
-    X(Bcm, kBranches, kViewers, "Conditional branches mispredicted")                      \
-    X(Bi, kBranches, kViewers, "Indirect branches executed")                              \
-    X(Bim, kBranches, kViewers, "Indirect branches mispredicted")                         \
-    X(Ge, kBus, kViewers, "Global bus events")                                            \
-    X(sysCount, kSystemCalls, kCallgrind, "System calls")                                 \
-    X(sysTime, kSystemCalls, kCallgrind, "Time in system calls")                          \
+// each pair of costs exist because viewers cannot divide: they let a reader form any ratio. What data has of each of
+// the five stands behind them; code has the rest.
+#define BD_EVENTS(X)                                                                   \
+    X(Ir, kAlways, kViewers, "Instructions executed")                                  \
+    X(Dr, kAlways, kViewers, "Data reads")                                             \
+    X(Dw, kAlways, kViewers, "Data writes")                                            \
+    X(I1mr, kMisses, kViewers, "L1 instruction fetch misses")                          \
+    X(D1mr, kMisses, kViewers, "L1 data read misses")                                  \
+    X(D1mw, kMisses, kViewers, "L1 data write misses")                                 \
+    X(ILmr, kMisses, kViewers, "LL instruction fetch misses")                          \
+    X(DLmr, kMisses, kViewers, "LL data read misses")                                  \
+    X(DLmw, kMisses, kViewers, "LL data write misses")                                 \
+    X(AcCost1, kUse1, kCallgrind, "L1 cost of rare use (sum of 1000 / accesses)")      \
+    X(SpLoss1, kUse1, kCallgrind, "L1 bytes loaded but never used")                    \
+    X(EvLine1, kUse1, kBdgrind, "L1 lines evicted")                                    \
+    X(UsByte1, kUse1, kBdgrind, "L1 bytes used of evicted lines")                      \
+    X(Access1, kUse1, kBdgrind, "L1 accesses to evicted lines")                        \
+    X(AcCostD1, kUse1, kBdgrind, "L1 data cost of rare use (sum of 1000 / accesses)")  \
+    X(SpLossD1, kUse1, kBdgrind, "L1 data bytes loaded but never used")                \
+    X(EvLineD1, kUse1, kBdgrind, "L1 data lines evicted")                              \
+    X(UsByteD1, kUse1, kBdgrind, "L1 data bytes used of evicted lines")                \
+    X(AccessD1, kUse1, kBdgrind, "L1 data accesses to evicted lines")                  \
+    X(AcCost2, kUse2, kCallgrind, "LL cost of rare use (sum of 1000 / accesses)")      \
+    X(SpLoss2, kUse2, kCallgrind, "LL bytes loaded but never used")                    \
+    X(EvLine2, kUse2, kBdgrind, "LL lines evicted")                                    \
+    X(UsByte2, kUse2, kBdgrind, "LL bytes used of evicted lines")                      \
+    X(Access2, kUse2, kBdgrind, "LL accesses to evicted lines")                        \
+    X(AcCostDL, kUse2, kBdgrind, "LL data cost of rare use (sum of 1000 / accesses)")  \
+    X(SpLossDL, kUse2, kBdgrind, "LL data bytes loaded but never used")                \
+    X(EvLineDL, kUse2, kBdgrind, "LL data lines evicted")                              \
+    X(UsByteDL, kUse2, kBdgrind, "LL data bytes used of evicted lines")                \
+    X(AccessDL, kUse2, kBdgrind, "LL data accesses to evicted lines")                  \
+    X(ILdmr, kWriteBacks, kCallgrind, "LL instruction fetch misses with a write-back") \
+    X(DLdmr, kWriteBacks, kCallgrind, "LL data read misses with a write-back")         \
+    X(DLdmw, kWriteBacks, kCallgrind, "LL data write misses with a write-back")        \
+    X(Bc, kBranches, kViewers, "Conditional branches executed")                        \
+    X(Bcm, kBranches, kViewers, "Conditional branches mispredicted")                   \
+    X(Bi, kBranches, kViewers, "Indirect branches executed")                           \
+    X(Bim, kBranches, kViewers, "Indirect branches mispredicted")                      \
+    X(Ge, kBus, kViewers, "Global bus events")                                         \
+    X(sysCount, kSystemCalls, kCallgrind, "System calls")                              \
+    X(sysTime, kSystemCalls, kCallgrind, "Time in system calls")                       \
     X(sysCpuTime, kSystemCpuTime, kCallgrind, "Processor time of system calls")
+
+// What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
+struct DerivedEvent {
+    const char* name;
+    const char* formula;
+    EventGroup group;
+    const char* description;
+};
+
+inline constexpr DerivedEvent kDerivedEvents[]{
+    {"SpLossI1", "SpLoss1 - SpLossD1", EventGroup::kUse1, "L1 code bytes loaded but never used"},
+    {"SpLossIL", "SpLoss2 - SpLossDL", EventGroup::kUse2, "LL code bytes loaded but never used"},
+};
 
 enum class Event : std::uint8_t {
 #define BD_EVENT_ENUMERATOR(name, group, known, description) k##name,
@@ -100,7 +124,8 @@ class EventSet {
 public:
     constexpr void enable(EventGroup group) { groups_ |= bit(group); }
 
-    constexpr bool has(Event event) const { return (groups_ & bit(kEvents[column(event)].group)) != 0; }
+    constexpr bool has(EventGroup group) const { return (groups_ & bit(group)) != 0; }
+    constexpr bool has(Event event) const { return has(kEvents[column(event)].group); }
 
     // The length of a cost vector: one past the last enabled event.
     constexpr std::size_t width() const {

@@ -11,8 +11,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "engine/costs/block_cost.h"
 #include "engine/base/types.h"
+#include "engine/costs/block_cost.h"
 
 namespace bd {
 
@@ -52,12 +52,12 @@ private:
     };
 
     JumpId find_or_make(const CallSite& site, const Block& target) {
-        const auto [place, is_new] = by_key_.try_emplace(Key{site, &target});
+        const auto [entry, is_new] = by_key_.try_emplace(Key{site, &target});
         if (is_new) {
             jumps_.push_back({site, &target, 0});
-            place->second = JumpId{static_cast<std::uint32_t>(jumps_.size())};
+            entry->second = JumpId{static_cast<std::uint32_t>(jumps_.size())};
         }
-        return place->second;
+        return entry->second;
     }
 
     std::vector<Jump> jumps_;  // that with id 1 is the first

@@ -4,23 +4,19 @@
 // code with one entry and one or more exits. The trace then needs to say only which exit was taken and which
 // addresses were touched; everything else is looked up here.
 //
-// A Block is one allocation: the header with its exits, instructions, accesses and fetches behind it. It never
-// changes, but for the notes that the engine keeps in mutable members, and is never freed while the engine lives, as
-// recorded costs point to it; BlockTable gives the same Block again for the same code, so retranslation does not add
-// up.
+// A Block is one allocation: the header with its exits, instructions, accesses and fetches behind it (block_table.h).
+// What describes the code never changes, and a const Block is nothing else. What the replay notes about a block stands
+// beside what it belongs to, in types of its own: in the last members of CachedFetch, TracedExit and Block. One engine
+// at a time may write there.
 
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
-#include "engine/program/symbols.h"
 #include "engine/base/types.h"
+#include "engine/program/symbols.h"
 
 namespace bd {
 
@@ -75,76 +71,90 @@ struct AccessGroup {
         return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
     }
 
-    std::uint64_t bytes;   // one bit for each that is touched, the lowest first; only if `span` <= 64
-    std::uint32_t span;    // bytes, from the lowest to the highest
-    std::uint16_t first;   // access, by index
+    std::uint64_t bytes;  // one bit for each that is touched, the lowest first; only if `span` <= 64
+    std::uint32_t span;   // bytes, from the lowest to the highest
+    std::uint16_t first;  // access, by index
     std::uint8_t accesses;
-    std::uint8_t before;   // bytes, from the lowest to the first access
+    std::uint8_t before;  // bytes, from the lowest to the first access
 };
 
 // A run of instruction bytes within one I1 line, fetched together: none of the instructions between is an exit.
 struct Fetch {
-    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-
     LineNumber line;
-    mutable std::uint32_t place = kNowhere;  // the engine's: see UncreditedFetches
-    std::uint16_t first_byte;  // within the line
-    std::uint16_t size;        // bytes
-    std::uint16_t count;       // instructions that touch it
+    std::uint16_t first_byte;   // within the line
+    std::uint16_t size;         // bytes
+    std::uint16_t count;        // instructions that touch it
     std::uint16_t instruction;  // the first of them
 };
+struct CachedFetch : Fetch {
+    static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
-inline constexpr std::uint32_t kNoSection = ~std::uint32_t{0};
-inline constexpr std::uint32_t kEntry = kNoSection - 1;
-inline constexpr std::uint32_t kNotEntered = kNoSection - 2;
+    std::uint32_t i1_slot = kNoSlot;  // see InstructionCache
+};
+
+inline constexpr std::uint32_t kNoContinuation = ~std::uint32_t{0};
+inline constexpr std::uint32_t kEntryContinuation = kNoContinuation - 1;
+inline constexpr std::uint32_t kMarkerContinuation = kNoContinuation - 2;
 
 // What is executed on the way to an exit. Four numbers that are counted in one step; `blocks` is 1.
-struct Work {
+struct ExitTotals {
     std::uint32_t instructions = 0;
     std::uint32_t reads = 0;
     std::uint32_t writes = 0;
     std::uint32_t blocks = 0;
 };
 
-// One way out of a block. The first word of a trace record names it. It has two lines of the host's cache: what every
-// record of the replay needs, and changes; and what D1 needs, which may be ahead on another thread.
-struct Exit : Work {
-    // A jump from here to a block with an equal `section_entered` goes on within the function: the block's section,
-    // or kNoSection where it is not a plain jump; and again the block's section, or kEntry where a function begins.
-    std::uint32_t section_left = kNoSection;
-    std::uint32_t section_entered = kNoSection;
-    std::uint16_t fetches = 0;     // up to here
-    bool has_more_lines = false;   // than those of the first and the last fetch
-    bool may_skip_access = false;  // one of the accesses is guarded
-    std::uint16_t words = 0;  // addresses in the record: one for each group of accesses that is traced
-    std::uint16_t index = 0;
-
-    // The engine's notes. See BlockCosts and UncreditedFetches:
-    mutable const Context* ready_in = nullptr;
-    mutable std::uint64_t taken = 0;
-    mutable std::uint64_t uncredited = 0;  // times, less `taken`
-    mutable std::uint32_t first_place = 0;
-    mutable std::uint32_t last_place = 0;
-
+// What is asked about an exit now and then, or by D1.
+struct ExitDetails {
     const AccessGroup* first_group = nullptr;  // the block's
     std::uint16_t groups = 0;                  // up to here
     std::uint16_t accesses = 0;                // up to here
+    std::uint16_t words = 0;                   // addresses in the record: one for each group of accesses that is traced
+    std::uint16_t index = 0;
+    Block* block = nullptr;      // null in a marker, see trace.h
+    Address return_address = 0;  // the instruction behind the last one; only of use to calls
     JumpKind jump = JumpKind::kJump;
     Branch branch = Branch::kNone;
-    const Block* block = nullptr;  // null in a marker, see trace.h
-    Address return_address = 0;    // the instruction behind the last one; only of use to calls
-    mutable BlockCost* cost = nullptr;  // see BlockCosts
-    std::uint64_t unused[3] = {};
+    std::uint64_t unused[2] = {};
+};
 
-    // Hands over what has been counted.
-    std::uint64_t take_taken() const {
-        uncredited += taken;
-        return std::exchange(taken, 0);
-    }
+// One way out of a block. The first word of a trace record names it.
+struct Exit : ExitDetails, ExitTotals {
+    // A jump from here goes on within the function if it leads to a block that expects the continuation left here. That
+    // is the block's section; but what is not a plain jump leaves kNoContinuation, and where a function begins,
+    // kEntryContinuation is expected.
+    std::uint32_t continuation_left = kNoContinuation;
+    std::uint32_t continuation_expected = kNoContinuation;
+    std::uint16_t fetches = 0;     // up to here
+    bool has_more_lines = false;   // than those of the first and the last fetch
+    bool may_skip_access = false;  // one of the accesses is guarded
 
     Address branch_address() const;  // of the last instruction
 };
-static_assert(sizeof(void*) == 4 || sizeof(Exit) == 128);
+
+// What the replay notes about an exit, see BlockCosts and InstructionCache.
+struct ExitNotes {
+    const Context* fast_path_context = nullptr;
+    std::uint64_t taken = 0;
+    std::uint64_t uncredited = 0;  // times, less `taken`
+    std::uint32_t first_slot = 0;
+    std::uint32_t last_slot = 0;
+
+    // Hands over what has been counted.
+    std::uint64_t take_taken() {
+        uncredited += taken;
+        return std::exchange(taken, 0);
+    }
+};
+struct ExitCost {
+    BlockCost* cost = nullptr;  // what `taken` is counted for
+};
+
+// An exit with its notes. It has two lines of the host's cache: first what D1 needs, which may be ahead on another
+// thread; then what every record of the replay needs, and changes.
+struct TracedExit : ExitCost, Exit, ExitNotes {};
+static_assert(sizeof(void*) == 4 || sizeof(TracedExit) == 128);
+static_assert(sizeof(void*) == 4 || sizeof(ExitCost) + sizeof(ExitDetails) == 64);
 
 // The kinds of sections of one object are numbered within this many.
 inline constexpr std::uint32_t kSectionsPerObject = 16;
@@ -155,8 +165,8 @@ struct Block {
     Address load_bias;  // address minus load_bias is the address in the object file
     // Equal for blocks in the same kind of section of the same object: object's id * kSectionsPerObject + kind.
     std::uint32_t section;
-    bool is_entry;          // starts at the first instruction of its function
-    bool traces_all;        // the trace has all addresses; else only those of guarded accesses
+    bool is_entry;    // starts at the first instruction of its function
+    bool traces_all;  // the trace has all addresses; else only those of guarded accesses
     std::uint16_t exit_count;
     std::uint16_t instruction_count;
     std::uint16_t access_count;
@@ -164,96 +174,28 @@ struct Block {
     std::uint16_t fetch_count;
     std::uint32_t id;  // dense, from 0
 
-    // The engine's: counts of this block, one set per context; this is the set used last.
-    mutable BlockCost* costs;
-
-    std::span<const Exit> exits() const { return {exits_, exit_count}; }
+    std::span<const TracedExit> exits() const { return {exits_, exit_count}; }
+    std::span<TracedExit> exits() { return {exits_, exit_count}; }
     std::span<const Instruction> instructions() const { return {instructions_, instruction_count}; }
     std::span<const Access> accesses() const { return {accesses_, access_count}; }
     std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
-    std::span<const Fetch> fetches() const { return {fetches_, fetch_count}; }
+    std::span<const CachedFetch> fetches() const { return {fetches_, fetch_count}; }
+    std::span<CachedFetch> fetches() { return {fetches_, fetch_count}; }
 
     Address instruction_address(std::size_t index) const { return address + instructions_[index].offset; }
 
-    const Exit* exits_;
+    TracedExit* exits_;
     const Instruction* instructions_;
     const Access* accesses_;
     const AccessGroup* groups_;
-    const Fetch* fetches_;
+    CachedFetch* fetches_;
+
+    // The counts of this block, one set per context; this is the set used last. See BlockCosts.
+    BlockCost* costs;
 };
 
 inline Address Exit::branch_address() const {
     return block->instruction_address(instructions - 1u);
 }
-
-// A block in the making. Instructions, accesses and exits are added in program order; the last exit is the block's
-// end. May be used again after BlockTable::add.
-class BlockBuilder {
-public:
-    // `trace_all`: the trace has all addresses; else only those of guarded accesses, which is what can be counted
-    // without caches.
-    explicit BlockBuilder(bool trace_all = true) : trace_all_(trace_all) {}
-
-    // `section` is the kind of section, below kSectionsPerObject.
-    void start(Address address, const Function& function, Address load_bias, std::uint32_t section,
-               bool is_entry);
-    // `file` may differ from the function's where code was inlined.
-    void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
-    // By the last instruction added. A new group, or the last one goes on with an access that begins `distance` bytes
-    // behind that group's first; false: it cannot.
-    void add_access(std::uint32_t size, AccessKind kind, bool guarded);
-    bool join_access(std::uint32_t size, AccessKind kind, std::int64_t distance);
-    void add_bus_event() { add_access(1, AccessKind::kBus, true); }
-    // Turns the last access, a read, into a read-modify-write.
-    void make_modify();
-    // Returns its index.
-    std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
-
-    std::size_t access_count() const { return accesses_.size(); }
-    std::size_t group_count() const { return groups_.size(); }
-    // Of the groups those whose addresses are in the trace.
-    std::size_t traced_count() const { return trace_all_ ? groups_.size() : guarded_; }
-    bool traces(bool guarded) const { return trace_all_ || guarded; }
-    std::size_t instruction_count() const { return instructions_.size(); }
-
-private:
-    friend class BlockTable;
-
-    void push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance);
-    void cut_fetches(unsigned line_bits);
-    bool describes(const Block& block) const;
-    std::uint64_t hash() const;
-
-    Block header_{};
-    std::vector<Exit> exits_;
-    std::vector<Instruction> instructions_;
-    std::vector<Access> accesses_;
-    std::vector<AccessGroup> groups_;
-    std::vector<Fetch> fetches_;
-    std::uint32_t reads_ = 0;
-    std::uint32_t writes_ = 0;
-    std::uint16_t guarded_ = 0;
-    bool may_join_ = false;  // the last group may go on
-    bool trace_all_;
-};
-
-class BlockTable {
-public:
-    // `line_bits`: log2 of the I1 line size.
-    explicit BlockTable(unsigned line_bits) : line_bits_(line_bits) {}
-    ~BlockTable();
-    BlockTable(const BlockTable&) = delete;
-    BlockTable& operator=(const BlockTable&) = delete;
-
-    // The block that `builder` describes: a known one where it was translated before. Valid as long as the table.
-    const Block& add(BlockBuilder& builder);
-
-    std::span<const Block* const> blocks() const { return blocks_; }
-
-private:
-    unsigned line_bits_;
-    std::vector<const Block*> blocks_;
-    boost::unordered_flat_map<std::uint64_t, const Block*> by_hash_;
-};
 
 }  // namespace bd

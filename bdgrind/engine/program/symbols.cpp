@@ -48,16 +48,14 @@ SourceFile& SymbolTable::file(std::string_view name) {
     return *files_.back();
 }
 
-Function& SymbolTable::function(std::string_view name, const SourceFile& file, const ObjectFile& object,
-                                bool* is_new) {
+Function& SymbolTable::function(std::string_view name, const SourceFile& file, const ObjectFile& object, bool* is_new) {
     const auto found = function_by_key_.find(FunctionKey{name, &file, &object});
     if (is_new != nullptr) *is_new = found == function_by_key_.end();
     if (found != function_by_key_.end()) return *found->second;
     const char* kept = keep(name);
     functions_.push_back(
         std::make_unique<Function>(Function{kept, &file, &object, static_cast<std::uint32_t>(functions_.size())}));
-    function_by_key_.emplace(FunctionKey{std::string_view(kept, name.size()), &file, &object},
-                             functions_.back().get());
+    function_by_key_.emplace(FunctionKey{std::string_view(kept, name.size()), &file, &object}, functions_.back().get());
     if (rules_ != nullptr) rules_->apply(*functions_.back());
     return *functions_.back();
 }

@@ -88,8 +88,7 @@ public:
     ObjectFile& object(std::string_view name);
     SourceFile& file(std::string_view name);
     // Sets `*is_new` (if given) where the function was not known.
-    Function& function(std::string_view name, const SourceFile& file, const ObjectFile& object,
-                       bool* is_new = nullptr);
+    Function& function(std::string_view name, const SourceFile& file, const ObjectFile& object, bool* is_new = nullptr);
 
     const std::vector<std::unique_ptr<Function>>& functions() const { return functions_; }
 

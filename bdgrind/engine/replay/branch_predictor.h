@@ -21,8 +21,8 @@ class BranchPredictor {
 public:
     // The instruction at `branch` is executed. Both learn from it, and return whether they had predicted it.
     bool conditional(Address branch, bool taken) {
-        const std::size_t index = (place(branch) << kHistoryBits | history_) % counters_.size();
-        std::uint8_t& counter = counters_[index];
+        const std::uint64_t index = (significant_bits(branch) << kHistoryBits | history_) % counters_.size();
+        std::uint8_t& counter = counters_[static_cast<std::size_t>(index)];
         const bool predicted = taken == (counter > kMost / 2);
         if (taken && counter < kMost) ++counter;
         if (!taken && counter > 0) --counter;
@@ -30,7 +30,7 @@ public:
         return predicted;
     }
     bool indirect(Address branch, Address target) {
-        Address& last = targets_[place(branch) % targets_.size()];
+        Address& last = targets_[static_cast<std::size_t>(significant_bits(branch) % targets_.size())];
         const bool predicted = last == target;
         last = target;
         return predicted;
@@ -43,9 +43,13 @@ private:
 
     // Bits that are the same in all instruction addresses would waste room.
 #if defined(__aarch64__)
-    static std::uint64_t place(Address branch) { return branch >> 2; }
+    static std::uint64_t significant_bits(Address branch) {
+        return branch >> 2;
+    }
 #else
-    static std::uint64_t place(Address branch) { return branch; }
+    static std::uint64_t significant_bits(Address branch) {
+        return branch;
+    }
 #endif
 
     std::array<std::uint8_t, std::size_t{1} << kIndexBits> counters_{};  // the upper half predicts: taken

@@ -10,27 +10,27 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/replay/engine.h"
+#include "engine/replay/engine_state.h"
 
 namespace bd {
 
-// Where nothing but caches is asked for, without extras.
-struct NoWatch {
-    explicit NoWatch(EngineState&) {}
+// Where nothing but caches is asked for, without write-backs and prefetching.
+struct NoObserver {
+    explicit NoObserver(EngineState&) {}
 };
-template <class Watch>
-constexpr bool kWatches = !std::is_same_v<Watch, NoWatch>;
+template <class Observer>
+constexpr bool kObserves = !std::is_same_v<Observer, NoObserver>;
 
-// What changes with every block: in registers, from start() on, while blocks go the short way. Before anybody else
-// looks at the execution, stop() brings it there.
-class Course {
+// What changes with every block: in registers, from start() on, while blocks take the fast path. Before anybody
+// else looks at the execution, stop() brings it there.
+class ReplayCursor {
 public:
     [[gnu::always_inline]] void start(EngineState& state) {
         execution_ = state.current;
         last_ = nullptr;
-        section_ = kNoSection;
+        continuation_ = kNoContinuation;
         if (execution_ == nullptr) return;
-        if (execution_->last_exit != nullptr) section_ = execution_->last_exit->section_left;
+        if (execution_->last_exit != nullptr) continuation_ = execution_->last_exit->continuation_left;
         counting_in_ = counts(*execution_) ? execution_->context : kNowhere;
         lowest_ = execution_->stack.begin;
         top_span_ = execution_->top_span;
@@ -41,57 +41,60 @@ public:
         execution_->last = last_->cost;
         execution_->last_exit = last_;
         execution_->stack_pointer = stack_pointer_;
-        for (std::size_t i = 0; i < kRunningEvents; ++i) execution_->running[i] += work_[i];
-        state.blocks_run += work_[kRunningEvents];
-        work_ = Sum{};
+        for (std::size_t i = 0; i < kRunningEvents; ++i) execution_->running[i] += totals_[i];
+        state.blocks_run += totals_[kRunningEvents];
+        totals_ = Totals{};
     }
 
     // Whether the block of `exit` is where the function goes on, and no call has been left.
-    [[gnu::always_inline]] bool goes_on(const Exit& exit, Address stack_pointer) const {
-        return section_ == exit.section_entered && stack_pointer - lowest_ <= top_span_;
+    [[gnu::always_inline]] bool continues(const Exit& exit, Address stack_pointer) const {
+        return continuation_ == exit.continuation_expected && stack_pointer - lowest_ <= top_span_;
     }
 
-    [[gnu::always_inline]] void run(const Exit& exit, Address stack_pointer) {
+    [[gnu::always_inline]] void run(TracedExit& exit, Address stack_pointer) {
         last_ = &exit;
-        section_ = exit.section_left;
+        continuation_ = exit.continuation_left;
         stack_pointer_ = stack_pointer;
     }
 
     // Whether `exit` is counted where it is: see BlockCosts.
-    [[gnu::always_inline]] bool is_ready(const Exit& exit) const { return exit.ready_in == counting_in_; }
+    [[gnu::always_inline]] bool is_on_fast_path(const TracedExit& exit) const {
+        return exit.fast_path_context == counting_in_;
+    }
     // Counts the block that has run to it.
-    [[gnu::always_inline]] void count(const Exit& exit) {
+    [[gnu::always_inline]] void count(TracedExit& exit) {
         ++exit.taken;
-        add_work(exit);
+        add_totals(exit);
     }
 
-    // The same where the latest call pays: whether `exit` is ready for that, and counting its block.
-    [[gnu::always_inline]] bool is_paid_for(const Exit& exit) const {
-        return exit.ready_in == kPaidFor && execution_->collecting && execution_->payer;
+    // The same where the caller is charged: whether `exit` is prepared for that, and counting its block.
+    [[gnu::always_inline]] bool is_charged_to_caller(const TracedExit& exit) const {
+        return exit.fast_path_context == kChargedToCaller && execution_->collecting && execution_->charged_site;
     }
-    [[gnu::always_inline]] void pay(EngineState& state, const Exit& exit) {
+    [[gnu::always_inline]] void charge_caller(EngineState& state, TracedExit& exit) {
         ++exit.uncredited;
-        add_to_payer(state, exit);
-        add_work(exit);
+        add_to_caller(state, exit);
+        add_totals(exit);
     }
 
-    // Does all that with the blocks from `at` on, up to the first that does not go on, is not ready, or that `slow_way`
-    // has no short way for. Returns where that one is. In a loop without calls all is in registers. (xz without caches:
-    // 0.54 of the replay.)
-    template <class Way>
-    [[gnu::always_inline]] const Word* hurry(const Word* at, const Word* end, Way& slow_way) {
-        Course course = *this;
-        Way way = slow_way;
+    // Does all that with the blocks from `at` on, up to the first that does not continue, or that has no fast path here
+    // or in `block_handler`. Returns where that one is. In a loop without calls all is in registers. (xz without
+    // caches: 0.54 of the replay.)
+    template <class Handler>
+    [[gnu::always_inline]] const Word* run_fast_path(const Word* at, const Word* end, Handler& block_handler) {
+        ReplayCursor cursor = *this;
+        Handler handler = block_handler;
         while (at < end) {
-            const Exit& exit = exit_of(at[0]);
-            if (!course.goes_on(exit, at[1]) || !course.is_ready(exit) || !way.is_short(exit, at)) break;
-            course.run(exit, at[1]);
-            course.count(exit);
-            way.run_short(exit);
+            TracedExit& exit = exit_of(at[0]);
+            if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
+            if (!handler.takes_fast_path(exit, at)) break;
+            cursor.run(exit, at[1]);
+            cursor.count(exit);
+            handler.run_fast(exit);
             at += record_words(at[0]);
         }
-        *this = course;
-        slow_way = way;
+        *this = cursor;
+        block_handler = handler;
         return at;
     }
 
@@ -99,61 +102,62 @@ public:
     static constexpr std::ptrdiff_t kMostWords = 65536;
 
     // Whether what runs is counted where it runs.
-    static bool counts(const Execution& execution) { return execution.collecting && !execution.payer; }
+    static bool counts(const Execution& execution) { return execution.collecting && !execution.charged_site; }
 
     // For the next time that its block runs in the same circumstances. It must have been counted in them once.
-    static void make_ready(const Exit& exit, const Execution& execution) {
-        if (execution.collecting) exit.ready_in = execution.payer ? kPaidFor : execution.context;
+    static void allow_fast_path(TracedExit& exit, const Execution& execution) {
+        if (!execution.collecting) return;
+        exit.fast_path_context = execution.charged_site ? kChargedToCaller : execution.context;
     }
 
     // For code that is not counted where it runs.
-    [[gnu::always_inline]] static void add_to_payer(EngineState& state, const Exit& exit) {
-        const Costs paid = state.costs[state.blocks.caller(state.current->payer)];
-        paid[0] += exit.instructions;
-        paid[1] += exit.reads;
-        paid[2] += exit.writes;
+    [[gnu::always_inline]] static void add_to_caller(EngineState& state, const Exit& exit) {
+        const Costs charged = state.costs[state.blocks.caller(state.current->charged_site)];
+        charged[0] += exit.instructions;
+        charged[1] += exit.reads;
+        charged[2] += exit.writes;
     }
 
 private:
-    using Sum [[gnu::vector_size(sizeof(Work))]] = std::uint32_t;
-    static_assert(offsetof(Work, instructions) == 0 && offsetof(Work, reads) == 4 && offsetof(Work, writes) == 8 &&
-                  offsetof(Work, blocks) == 4 * kRunningEvents);
+    using Totals [[gnu::vector_size(sizeof(ExitTotals))]] = std::uint32_t;
+    static_assert(offsetof(ExitTotals, instructions) == 0 && offsetof(ExitTotals, reads) == 4 &&
+                  offsetof(ExitTotals, writes) == 8 && offsetof(ExitTotals, blocks) == 4 * kRunningEvents);
 
-    [[gnu::always_inline]] void add_work(const Exit& exit) {
-        Sum work;
-        __builtin_memcpy(&work, static_cast<const Work*>(&exit), sizeof work);
-        work_ += work;
+    [[gnu::always_inline]] void add_totals(const Exit& exit) {
+        Totals totals;
+        __builtin_memcpy(&totals, static_cast<const ExitTotals*>(&exit), sizeof totals);
+        totals_ += totals;
     }
 
-    // Stand for contexts: one that no exit is ready in, and one of exits whose blocks are paid for elsewhere.
+    // Stand for contexts: one that no exit has, and one of exits whose blocks are charged to their caller.
     static constexpr char kNone[2]{};
     static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNone[0]);
-    static inline const Context* const kPaidFor = reinterpret_cast<const Context*>(&kNone[1]);
+    static inline const Context* const kChargedToCaller = reinterpret_cast<const Context*>(&kNone[1]);
 
     Execution* execution_ = nullptr;
-    const Exit* last_ = nullptr;  // null: none has run since the start
-    std::uint32_t section_ = kNoSection;  // the only one that the function goes on in
+    TracedExit* last_ = nullptr;                    // null: none has run since the start
+    std::uint32_t continuation_ = kNoContinuation;  // the only one that the function goes on in
     Address stack_pointer_ = 0;
     Address lowest_ = 0;
     Address top_span_ = 0;
     const Context* counting_in_ = kNowhere;
-    Sum work_{};
+    Totals totals_{};
 };
 
-[[gnu::noinline]] inline bool enter_block(EngineState& state, const Block& block, Address stack_pointer) {
+[[gnu::noinline]] inline bool enter_block(EngineState& state, Block& block, Address stack_pointer) {
     BD_CHECK(state.current != nullptr);
     return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
 }
 
 // Counts the block that has run to `exit`, wherever what runs is counted.
-[[gnu::noinline]] inline void count_block(EngineState& state, const Exit& exit) {
+[[gnu::noinline]] inline void count_block(EngineState& state, TracedExit& exit) {
     Execution& execution = *state.current;
     ++state.blocks_run;
     state.blocks.note_context(exit, state.blocks.get(*exit.block, *execution.context));
-    if (!Course::counts(execution)) ++exit.uncredited;
+    if (!ReplayCursor::counts(execution)) ++exit.uncredited;
     if (!execution.collecting) return;
-    if (execution.payer) {
-        Course::add_to_payer(state, exit);
+    if (execution.charged_site) {
+        ReplayCursor::add_to_caller(state, exit);
     } else {
         ++exit.taken;
     }
@@ -162,67 +166,67 @@ private:
     execution.running[2] += exit.writes;
 }
 
-// Follows the trace block by block. A Way simulates what a block did:
+// Follows the trace block by block. A block handler simulates what a block did:
 //
-//   bool is_short(exit, record)    there is nothing to do that needs a call; only asked about exits that are ready
-//   void run_short(exit)           does it then
-//   void run(exit, record)         does whatever there is to do, if the exit is ready
-//   void run_slowly(exit, record)  the same if it is not, and may make it ready
-//   void start(), stop()           in between, it may keep things in registers, too
-template <class Watch, class Way>
-[[gnu::always_inline]] inline std::size_t follow(EngineState& state, Watch& watch, Batch batch, Way way) {
+//   bool takes_fast_path(exit, record)  there is nothing to do that needs a call; asked only if the cursor allows it
+//   void run_fast(exit)                 does it then
+//   void run(exit, record)              does whatever there is to do, if the cursor allows the fast path
+//   void run_slow(exit, record)         the same if it does not, and may allow it for the next time
+//   void start(), stop()                in between, it may keep things in registers, too
+template <class Observer, class Handler>
+[[gnu::always_inline]] inline std::size_t follow(EngineState& state, Observer& observer, Batch batch, Handler handler) {
     const Word* at = batch.data();
     const Word* const end = at + batch.size();
     const auto words_done = [&] { return static_cast<std::size_t>(at - batch.data()); };
-    Course course;
-    course.start(state);
+    ReplayCursor cursor;
+    cursor.start(state);
     while (at < end) {
-        const Word* const pause = at + std::min(end - at, Course::kMostWords);
+        const Word* const pause = at + std::min(end - at, ReplayCursor::kMostWords);
         while (at < pause) {
-            if constexpr (!kWatches<Watch>) {
-                at = course.hurry(at, pause, way);
+            if constexpr (!kObserves<Observer>) {
+                at = cursor.run_fast_path(at, pause, handler);
                 if (at >= pause) break;
             }
-            const Exit& exit = exit_of(at[0]);
-            if constexpr (kWatches<Watch>) {
-                course.stop(state);
-                if (exit.block != nullptr) watch.before(*exit.block);
+            TracedExit& exit = exit_of(at[0]);
+            if constexpr (kObserves<Observer>) {
+                cursor.stop(state);
+                if (exit.block != nullptr) observer.before(*exit.block);
             }
-            if (__builtin_expect(!course.goes_on(exit, at[1]), 0)) {
-                course.stop(state);
-                way.stop();
+            if (__builtin_expect(!cursor.continues(exit, at[1]), 0)) {
+                cursor.stop(state);
+                handler.stop();
                 if (exit.block == nullptr) {
                     state.mark(static_cast<Marker>(exit.index), at + 1);
                     at += kMarkerWords;
                     if (!state.calls.requests().empty()) return words_done();
-                    course.start(state);
+                    cursor.start(state);
                     continue;
                 }
                 if (!enter_block(state, *exit.block, at[1])) return words_done();
-                course.start(state);
+                cursor.start(state);
             }
-            course.run(exit, at[1]);
-            if (course.is_ready(exit)) {
-                course.count(exit);
-                way.run(exit, at);
-            } else if (course.is_paid_for(exit)) {
-                course.pay(state, exit);
-                way.run(exit, at);
+            cursor.run(exit, at[1]);
+            if (cursor.is_on_fast_path(exit)) {
+                cursor.count(exit);
+                handler.run(exit, at);
+            } else if (cursor.is_charged_to_caller(exit)) {
+                cursor.charge_caller(state, exit);
+                handler.run(exit, at);
             } else {
-                way.stop();
+                handler.stop();
                 count_block(state, exit);
-                way.run_slowly(exit, at);
-                way.start();
+                handler.run_slow(exit, at);
+                handler.start();
             }
-            if constexpr (kWatches<Watch>) {
-                course.stop(state);
-                watch.after(exit);
+            if constexpr (kObserves<Observer>) {
+                cursor.stop(state);
+                observer.after(exit);
             }
             at += record_words(at[0]);
         }
-        course.stop(state);
+        cursor.stop(state);
     }
-    way.stop();
+    handler.stop();
     return words_done();
 }
 

@@ -6,34 +6,35 @@
 
 #include <cstddef>
 
-#include "engine/replay/engine.h"
+#include "engine/replay/engine_state.h"
 #include "engine/replay/follow.h"
+#include "engine/replay/replay.h"
 
 namespace bd {
 
-// `Watch`: BranchWatch or NoWatch.
-template <class Watch>
+// `Observer`: BranchObserver or NoObserver.
+template <class Observer>
 class PlainReplay final : public Replay {
 public:
-    explicit PlainReplay(EngineState& state) : state_(state), watch_(state) {}
+    explicit PlainReplay(EngineState& state) : state_(state), observer_(state) {}
 
     std::size_t run(Batch batch) override;
     void flush() override {}
-    void disown() override {}
+    void drop_charges() override {}
     void announce(Batch) override {}
     bool advance() override { return false; }
     bool is_supplied() const override { return false; }
 
 private:
-    void see_guarded(const Exit& exit, const Word* addresses);
+    void simulate_guarded(const TracedExit& exit, const Word* addresses);
 
     EngineState& state_;
-    [[no_unique_address]] Watch watch_;
+    [[no_unique_address]] Observer observer_;
 };
 
 // The trace has the addresses of all groups, or of the guarded ones only.
-template <class Watch>
-void PlainReplay<Watch>::see_guarded(const Exit& exit, const Word* addresses) {
+template <class Observer>
+void PlainReplay<Observer>::simulate_guarded(const TracedExit& exit, const Word* addresses) {
     const bool has_all = exit.block->traces_all;
     for (const AccessGroup& group : exit.block->groups().first(exit.groups)) {
         const Access& access = exit.block->accesses_[group.first];
@@ -42,30 +43,30 @@ void PlainReplay<Watch>::see_guarded(const Exit& exit, const Word* addresses) {
             continue;
         }
         if (*addresses++ != 0) continue;
-        const CallSite& payer = state_.current->payer;
-        state_.see_no_access(
-            payer ? state_.blocks.caller(payer) : state_.blocks.instruction(*exit.cost, access.instruction), access);
+        state_.on_unaddressed_access(*exit.cost, access);
     }
 }
 
-template <class Watch>
-std::size_t PlainReplay<Watch>::run(Batch batch) {
-    struct Way {
+template <class Observer>
+std::size_t PlainReplay<Observer>::run(Batch batch) {
+    struct BlockHandler {
         void start() {}
         void stop() {}
-        [[gnu::always_inline]] bool is_short(const Exit& exit, const Word*) const { return !exit.may_skip_access; }
-        void run_short(const Exit&) {}
-        [[gnu::always_inline]] void run(const Exit& exit, const Word* record) {
-            if (__builtin_expect(exit.may_skip_access, 0)) replay->see_guarded(exit, record + kHeaderWords);
+        [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const Word*) const {
+            return !exit.may_skip_access;
         }
-        void run_slowly(const Exit& exit, const Word* record) {
-            Course::make_ready(exit, *replay->state_.current);
+        void run_fast(const TracedExit&) {}
+        [[gnu::always_inline]] void run(TracedExit& exit, const Word* record) {
+            if (__builtin_expect(exit.may_skip_access, 0)) replay->simulate_guarded(exit, record + kHeaderWords);
+        }
+        void run_slow(TracedExit& exit, const Word* record) {
+            ReplayCursor::allow_fast_path(exit, *replay->state_.current);
             run(exit, record);
         }
 
         PlainReplay* replay;
     };
-    return follow(state_, watch_, batch, Way{this});
+    return follow(state_, observer_, batch, BlockHandler{this});
 }
 
 }  // namespace bd

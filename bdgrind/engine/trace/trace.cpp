@@ -5,9 +5,9 @@
 namespace bd {
 namespace {
 
-consteval Exit marker(Marker marker) {
-    Exit exit{};
-    exit.section_entered = kNotEntered;
+consteval TracedExit marker(Marker marker) {
+    TracedExit exit{};
+    exit.continuation_expected = kMarkerContinuation;
     exit.words = kMarkerWords - kHeaderWords;
     exit.index = static_cast<std::uint16_t>(marker);
     return exit;
@@ -15,16 +15,11 @@ consteval Exit marker(Marker marker) {
 
 }  // namespace
 
-constinit const Exit kMarkers[] = {
-    marker(Marker::kThread),
-    marker(Marker::kThreadEnd),
-    marker(Marker::kSignalEnter),
-    marker(Marker::kSignalLeave),
-    marker(Marker::kCollect),
-    marker(Marker::kToggleCollect),
-    marker(Marker::kZero),
-    marker(Marker::kStop),
-    marker(Marker::kSystemCall),
+constinit const TracedExit kMarkers[] = {
+    marker(Marker::kThread),       marker(Marker::kThreadEnd), marker(Marker::kSignalEnter),
+    marker(Marker::kSignalLeave),  marker(Marker::kCollect),   marker(Marker::kToggleCollect),
+    marker(Marker::kZero),         marker(Marker::kStop),      marker(Marker::kSystemCall),
+    marker(Marker::kThreadCreate), marker(Marker::kSignal),
 };
 
 }  // namespace bd

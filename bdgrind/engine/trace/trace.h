@@ -9,8 +9,8 @@
 //   marker   [a marker Exit] [value] [value] [value]
 //            Something that is not code; what the values mean depends on the marker, unused ones are 0.
 //
-// The first word has the address of the Exit and, where words have 64 bits, in its highest 16 bits the length of the
-// record: the next one is found without a look at the Exit. (Replay in 0.95 of the time.)
+// The first word has the address of the Exit and, in its highest 16 bits, the length of the record: the next one is
+// found without a look at the Exit. (Replay in 0.95 of the time.)
 
 #pragma once
 
@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/program/block.h"
 #include "engine/base/check.h"
 #include "engine/base/types.h"
+#include "engine/program/block.h"
 
 namespace bd {
 
@@ -40,19 +40,19 @@ enum class Marker : std::uint8_t {
     kZero,           // guest thread, or 0 for all: its counts are to be forgotten
     kStop,           // the guest goes on unobserved: the caches are emptied and all calls left
     kSystemCall,     // guest thread, time that passed, processor time: its latest instruction was a system call
+    kThreadCreate,   // guest thread, another one: it creates that
+    kSignal,         // guest thread, number of a signal: the next kSignalEnter is about a handler of that
     kCount
 };
 
-// Markers are exits of no block; `index` holds the Marker.
-extern const Exit kMarkers[static_cast<std::size_t>(Marker::kCount)];
+// Markers are exits of no block, and nothing is noted about them; `index` holds the Marker.
+extern const TracedExit kMarkers[static_cast<std::size_t>(Marker::kCount)];
 
-inline constexpr bool kWordHasLength = sizeof(Word) == 8;
 inline constexpr unsigned kAddressBits = 48;
 
 // The first word of a record.
-inline Word first_word(const Exit& exit) {
-    const Word address = reinterpret_cast<Word>(&exit);
-    if constexpr (!kWordHasLength) return address;
+inline Word first_word(const TracedExit& exit) {
+    const Word address = reinterpret_cast<std::uintptr_t>(&exit);
     BD_DCHECK(address >> kAddressBits == 0);
     return address | Word{kHeaderWords + exit.words} << kAddressBits;
 }
@@ -61,12 +61,12 @@ inline Word marker_word(Marker marker) {
 }
 
 // What a record with this first word tells.
-inline const Exit& exit_of(Word first) {
-    const Word address = kWordHasLength ? first & ((Word{1} << kAddressBits) - 1) : first;
-    return *reinterpret_cast<const Exit*>(address);
+inline TracedExit& exit_of(Word first) {
+    const Word address = first & ((Word{1} << kAddressBits) - 1);
+    return *reinterpret_cast<TracedExit*>(static_cast<std::uintptr_t>(address));
 }
 inline std::size_t record_words(Word first) {
-    return kWordHasLength ? first >> kAddressBits : kHeaderWords + exit_of(first).words;
+    return static_cast<std::size_t>(first >> kAddressBits);
 }
 
 }  // namespace bd

@@ -14,8 +14,8 @@
 //   definition  1 name                                object
 //               2 name                                source file
 //               3 name file object flags              function; flags: 1 skipped, 2 left by jump
-//               4 function address bias place exits step...
-//                                                     block; place: 2 * section + (1: begins its function)
+//               4 function address bias section exits step...
+//                                                     block; section: 2 * its number + (1: begins its function)
 //   step        0 + 4 * size, distance, line, file    instruction
 //               1 + 4 * kind, size                    access of the latest instruction; kind: AccessKind, + 4: guarded
 //               2 + 4 * (jump + 3 * branch)           exit; jump: JumpKind, branch: Branch
@@ -108,7 +108,7 @@ public:
     Address* addresses(std::uint32_t group) { return addresses_.data() + group; }
 
     // The next record has come.
-    void see(std::uint32_t exit, Address stack_pointer) {
+    void on_record(std::uint32_t exit, Address stack_pointer) {
         after_[last_exit_] = {exit, stack_pointer - stack_pointer_};
         last_exit_ = exit;
         stack_pointer_ = stack_pointer;

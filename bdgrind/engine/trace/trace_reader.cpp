@@ -103,9 +103,9 @@ void TraceReader::read_record(std::uint64_t code) {
         fail("a block is executed, but no thread runs");
         return;
     }
-    const KnownExit& known = exits_[number_of_exit];
+    const KnownExit& known = exits_[static_cast<std::size_t>(number_of_exit)];
     const Address stack_pointer = expectation_.stack_pointer() + (code % 2 == 0 ? 0 : difference());
-    expectation_.see(static_cast<std::uint32_t>(number_of_exit), stack_pointer);
+    expectation_.on_record(static_cast<std::uint32_t>(number_of_exit), stack_pointer);
     batch_.push_back(first_word(*known.exit));
     batch_.push_back(stack_pointer);
     Address* const last = expectation_.addresses(known.first_group);
@@ -118,13 +118,14 @@ void TraceReader::read_record(std::uint64_t code) {
 
 // An engine takes it for granted that markers make sense.
 void TraceReader::read_marker() {
-    const auto marker = static_cast<Marker>(
-        number(static_cast<std::uint64_t>(Marker::kCount) - 1, "there is no such kind of marker"));
+    const auto marker =
+        static_cast<Marker>(number(static_cast<std::uint64_t>(Marker::kCount) - 1, "there is no such kind of marker"));
     batch_.push_back(marker_word(marker));
     const Word thread = number();
-    const bool is_thread = thread <= kMaxTracedThread;
+    bool is_thread = thread <= kMaxTracedThread;
     batch_.push_back(thread);
     for (std::size_t i = 2; i < kMarkerWords; ++i) batch_.push_back(number());
+    if (marker == Marker::kThreadCreate) is_thread &= batch_[batch_.size() - 2] <= kMaxTracedThread;
     ++records_;
     switch (marker) {
         case Marker::kThread:
@@ -138,6 +139,8 @@ void TraceReader::read_marker() {
         case Marker::kToggleCollect:
         case Marker::kZero:
         case Marker::kSystemCall:
+        case Marker::kThreadCreate:
+        case Marker::kSignal:
             break;
         case Marker::kSignalLeave:
             if (thread != thread_) fail("a signal handler returns on a thread that does not run");
@@ -178,21 +181,22 @@ void TraceReader::define_block(BlockTable& blocks) {
     const Function* const function = one_of(functions_, "there is no function with this number");
     const Address address = number(kMaxCodeAddress, "a block lies at an impossible address");
     const Address load_bias = number();
-    const std::uint64_t place = number(2 * kSectionsPerObject - 1, "there is no section with this number");
+    const std::uint64_t section_and_entry = number(2 * kSectionsPerObject - 1, "there is no section with this number");
     const std::uint64_t exits = number(kMaxTracedExits, "a block has too many exits");
     if (error_) return;
     if (exits == 0) {
         fail("a block has no exit");
         return;
     }
-    builder_.start(address, *function, load_bias, static_cast<std::uint32_t>(place / 2), place % 2 != 0);
+    const auto section = static_cast<std::uint32_t>(section_and_entry / 2);
+    builder_.start(address, *function, load_bias, section, section_and_entry % 2 != 0);
     read_steps(exits, address);
     if (error_) return;
 
     const std::size_t groups = builder_.group_count();
     const Block& block = blocks.add(builder_);
-    for (const Exit& exit : block.exits()) exits_.push_back({&exit, expectation_.next_group()});
-    expectation_.add_block(exits, groups);
+    for (const TracedExit& exit : block.exits()) exits_.push_back({&exit, expectation_.next_group()});
+    expectation_.add_block(static_cast<std::size_t>(exits), groups);
 }
 
 void TraceReader::read_steps(std::uint64_t exits, Address address) {
@@ -249,8 +253,8 @@ void TraceReader::read_access(std::uint64_t kind, bool joins) {
     }
     if (!joins) {
         builder_.add_access(static_cast<std::uint32_t>(size), what, is_guarded);
-    } else if (is_guarded || !builder_.join_access(static_cast<std::uint32_t>(size), what,
-                                                   static_cast<std::int64_t>(distance))) {
+    } else if (is_guarded ||
+               !builder_.join_access(static_cast<std::uint32_t>(size), what, static_cast<std::int64_t>(distance))) {
         fail("an access cannot join the one before");
     }
 }
@@ -297,8 +301,8 @@ std::string_view TraceReader::text() {
         fail(kCutShort);
         return {};
     }
-    const std::string_view text = trace_.substr(at_, size);
-    at_ += size;
+    const std::string_view text = trace_.substr(at_, static_cast<std::size_t>(size));
+    at_ += text.size();
     if (text.find('\0') != text.npos) fail("a text contains a zero byte");
     return text;
 }
@@ -307,7 +311,7 @@ std::string_view TraceReader::text() {
 template <class T>
 const T* TraceReader::one_of(const std::vector<const T*>& known, const char* message) {
     const std::uint64_t index = number();
-    if (index < known.size()) return known[index];
+    if (index < known.size()) return known[static_cast<std::size_t>(index)];
     fail(message);
     return nullptr;
 }

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "engine/program/block.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
 #include "engine/program/symbols.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/trace_file.h"
@@ -47,7 +49,7 @@ public:
 
 private:
     struct KnownExit {
-        const Exit* exit;
+        const TracedExit* exit;
         std::uint32_t first_group;  // of its block
     };
 

@@ -54,14 +54,14 @@ void TraceWriter::write_record(const Exit& exit, const Word* words) {
     const std::uint32_t exit_number = block.first_exit + exit.index;
     const std::uint32_t exit_code = exit_number == expectation_.exit() ? 0 : exit_number;
     const Address stack_pointer = words[0];
-    const Address surprise = stack_pointer - expectation_.stack_pointer();
-    if (surprise == 0) {
+    const Address delta = stack_pointer - expectation_.stack_pointer();
+    if (delta == 0) {
         number(2 * std::uint64_t{exit_code} + 1);
     } else {
         number(2 * std::uint64_t{exit_code} + 2);
-        difference(surprise);
+        difference(delta);
     }
-    expectation_.see(exit_number, stack_pointer);
+    expectation_.on_record(exit_number, stack_pointer);
 
     BD_CHECK(exit.block->traces_all);
     Address* const last = expectation_.addresses(block.first_group);

@@ -13,9 +13,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "engine/cache/hierarchy.h"
 #include "engine/costs/backdating_tree.h"
 #include "engine/replay/engine.h"
-#include "engine/cache/hierarchy.h"
 #include "engine/trace/trace_reader.h"
 #include "engine/trace/trace_writer.h"
 #include "tests/sample_run.h"
@@ -94,7 +94,7 @@ BENCHMARK(read_trace);
 class Code {
 public:
     // `reads`: so many bytes; 0: it has no access.
-    const Block& block(Address address, bool is_entry, JumpKind jump, std::uint32_t reads = 0) {
+    Block& block(Address address, bool is_entry, JumpKind jump, std::uint32_t reads = 0) {
         builder_.start(address, function_, 0, 0, is_entry);
         builder_.add_instruction(address, 4, *function_.file, 1);
         if (reads != 0) builder_.add_access(reads, AccessKind::kRead, false);
@@ -110,19 +110,16 @@ private:
 };
 
 struct NullSink {
-    Owner load() { return {}; }
-    void evict(Level, const Owner&, std::uint64_t, unsigned, unsigned) {}
-    void settle_fetches(std::uint32_t) {}
-    void expect_to_forget(std::uint32_t, const Owner&) {}
-    void forget_fetches(std::uint32_t) {}
-    void disown(Owner*) {}
+    ChargeTarget load(Reference, const ChargeTarget&) { return {}; }
+    void evict(Level, const ChargeTarget&, std::uint64_t, unsigned, unsigned) {}
+    void drop_charges(ChargeTarget*) {}
 };
 
 // Accesses spread evenly over so many bytes, each in a record of its own. D1 takes them by the chunk; what it misses is
 // loaded then, one after the other.
 void cache_access(benchmark::State& state, const CacheGeometries& caches, std::size_t bytes) {
     Code code;
-    const Exit& exit = code.block(0x1000, true, JumpKind::kJump, 8).exits()[0];
+    const TracedExit& exit = code.block(0x1000, true, JumpKind::kJump, 8).exits()[0];
     constexpr std::size_t kAccesses = 65536;
     Random random(1);
     std::vector<Word> trace;
@@ -130,7 +127,8 @@ void cache_access(benchmark::State& state, const CacheGeometries& caches, std::s
         trace.insert(trace.end(), {first_word(exit), 0, 0x10000000 + random.below(bytes / 8) * 8});
     }
     NullSink sink;
-    using Caches = Hierarchy<true, true, NullSink>;
+    constexpr CacheTraits kTraits{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
+    using Caches = Hierarchy<kTraits, NullSink>;
     Caches hierarchy(caches, sink);
     Caches::Data::Chunk chunk;
     for (auto _ : state) {
@@ -147,7 +145,7 @@ void cache_access(benchmark::State& state, const CacheGeometries& caches, std::s
 }
 constexpr CacheGeometries kTwentyWays{.i1 = kCaches.i1, .d1 = kCaches.d1, .ll = {7864320, 20, 64}};
 BENCHMARK_CAPTURE(cache_access, few_lines, kCaches, 4096);
-BENCHMARK_CAPTURE(cache_access, first_level, kCaches, 32768);
+BENCHMARK_CAPTURE(cache_access, l1_cache, kCaches, 32768);
 BENCHMARK_CAPTURE(cache_access, last_level, kCaches, 4 << 20);
 BENCHMARK_CAPTURE(cache_access, last_level_20_ways, kTwentyWays, 4 << 20);
 BENCHMARK_CAPTURE(cache_access, memory, kCaches, 256 << 20);
@@ -159,10 +157,10 @@ BENCHMARK_CAPTURE(cache_access, memory_20_ways, kTwentyWays, 256 << 20);
 void call_stack(benchmark::State& state, Simulated what) {
     const auto depth = static_cast<std::size_t>(state.range(0));
     Code code;
-    const Block& calls = code.block(0x1000, true, JumpKind::kCall);
-    const Block& returns = code.block(0x1004, false, JumpKind::kReturn);
+    Block& calls = code.block(0x1000, true, JumpKind::kCall);
+    Block& returns = code.block(0x1004, false, JumpKind::kReturn);
     std::vector<Word> trace;
-    const auto record = [&trace](const Block& executed, Address stack_pointer) {
+    const auto record = [&trace](Block& executed, Address stack_pointer) {
         trace.insert(trace.end(), {first_word(executed.exits()[0]), stack_pointer});
     };
     constexpr Address kStack = 0x7fff0000;
@@ -186,7 +184,7 @@ void tree_nodes(benchmark::State& state) {
     ArcTable arcs(events.width());
     BackdatingTree tree(arcs, events.width());
     Code code;
-    const Block& block = code.block(0x1000, true, JumpKind::kCall);
+    Block& block = code.block(0x1000, true, JumpKind::kCall);
     BlockCost& cost = block_costs.get(block, contexts.of(*block.function));
     const ArcId arc = arcs.get({&cost, 0}, cost);
 
@@ -213,7 +211,8 @@ int main(int argc, char** argv) {
     if (const char* const path = std::getenv("BD_TRACE"); path != nullptr) {
         std::ifstream file(path, std::ios::binary);
         recorded.assign(std::istreambuf_iterator<char>(file), {});
-        benchmark::RegisterBenchmark("replay_recorded/no_caches", bd::replay_recorded, bd::Simulated::kNothing, recorded);
+        benchmark::RegisterBenchmark("replay_recorded/no_caches", bd::replay_recorded, bd::Simulated::kNothing,
+                                     recorded);
         benchmark::RegisterBenchmark("replay_recorded/misses", bd::replay_recorded, bd::Simulated::kMisses, recorded);
         benchmark::RegisterBenchmark("replay_recorded/use", bd::replay_recorded, bd::Simulated::kUse, recorded);
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,16 @@ LAYERS = {
     "profile": {"engine", "profile"},
     "tool": {"engine", "profile", "tool"},
 }
+# The rooms of engine/, and which others each may include from: 17 arrows, and no circle.
+ROOMS: dict[str, set[str]] = {
+    "base": set(),
+    "program": {"base"},
+    "trace": {"base", "program"},
+    "cache": {"base", "program", "trace"},
+    "costs": {"base", "program"},
+    "calls": {"base", "program", "costs"},
+    "replay": {"base", "program", "trace", "cache", "costs", "calls"},
+}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -36,9 +47,10 @@ def tool_objects() -> list[Path]:
     return objects
 
 
-def tool() -> Path:
-    (path,) = (BUILD / "bdgrind").glob("bdgrind-*-linux")
-    return path
+def tools() -> list[Path]:
+    paths = sorted((BUILD / "bdgrind").glob("bdgrind-*-linux"))
+    assert paths
+    return paths
 
 
 def layer_files(layer: str) -> list[Path]:
@@ -59,7 +71,7 @@ def is_library_header(name: str) -> bool:
 def test_no_static_constructors() -> None:
     """Nothing calls them in a tool: a global that needs one is silently left zero."""
     found = []
-    for path in [*tool_objects(), tool()]:
+    for path in [*tool_objects(), *tools()]:
         for line in run("readelf", "--sections", "--wide", path).splitlines():
             if re.search(r" \.(preinit_array|init_array|fini_array|ctors|dtors)\b", line):
                 found.append(f"{path.name}: {line.strip()}")
@@ -80,6 +92,27 @@ def test_undefined_symbols_are_on_the_allow_list() -> None:
     assert [name for name in wanted if not any(rule.fullmatch(name) for rule in allowed)] == []
 
 
+@pytest.mark.parametrize("tool", tools(), ids=lambda path: path.name)
+def test_the_fast_path_calls_nothing(tool: Path) -> None:
+    """Else its sums would not stay in registers, and all that hits would be slower."""
+    if not re.search(r"\.debug_info\b", run("readelf", "--sections", "--wide", tool)):
+        pytest.skip("the tool is compiled without debug information")
+    names = [line.split()[0] for line in run("nm", "--format=posix", tool).splitlines()]
+    loops = [name for name in names if re.fullmatch(r"_ZN2bd.*(Cache|Plain)Replay.*3runE.*", name)]
+    assert loops
+    calls = []
+    for name in loops:
+        code = run("objdump", "--disassemble=" + name, "--no-show-raw-insn", tool)
+        calls += re.findall(r"^ *([0-9a-f]+):\s+(?:call|bl)\b", code, re.MULTILINE)
+    assert calls
+    # Each address with the functions that were inlined there, the innermost first.
+    where = run("addr2line", "--inlines", "--functions", "--addresses", "--exe", tool, *calls)
+    frames = re.split(r"^0x[0-9a-f]+$", where, flags=re.MULTILINE)[1:]
+    assert len(frames) == len(calls)
+    assert "follow" in where  # The names of inlined functions are there at all.
+    assert [frame for frame in frames if "run_fast_path" in frame] == []
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_includes_never_point_up(layer: str) -> None:
     wrong = []
@@ -95,6 +128,18 @@ def test_includes_never_point_up(layer: str) -> None:
                 continue
             wrong.append(f"{path.relative_to(TOP)}:{number}: {name}")
     assert wrong == []
+
+
+def test_every_room_of_the_engine_includes_what_it_may() -> None:
+    arrows: set[tuple[str, str]] = set()
+    for path in layer_files("engine"):
+        room = path.parent.relative_to(SOURCES / "engine").as_posix()
+        for _, bracket, name in includes(path):
+            parts = name.split("/")
+            if bracket == '"' and parts[0] == "engine" and parts[1] != room:
+                arrows.add((room, parts[1]))
+    # Both ways: a rule that nobody needs is no rule.
+    assert arrows == {(room, other) for room, others in ROOMS.items() for other in others}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +164,7 @@ def test_every_source_is_listed(folder: str, patterns: list[str]) -> None:
 
 def source_files() -> list[Path]:
     suffixes = {".cpp", ".h", ".c", ".S", ".py", ".am", ".ac"}
-    folders = [TOP / "bdgrind", TOP / "annotate", TOP / "docs"]
+    folders = [TOP / name for name in ("annotate", "bdgrind", "docs")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
     return sorted([*files, TOP / "configure.ac", TOP / "Makefile.am"])
 
@@ -141,12 +186,16 @@ def test_every_source_names_its_licence() -> None:
 def test_python_is_typed(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
     packages = ["annotate/bdannotate", "bdgrind/tests/bench/bdbench"]
-    folders = ["bdgrind/tests/oracle", "bdgrind/tests/system"]
-    path = ":".join(str(TOP / folder) for folder in ["annotate", "bdgrind/tests/bench", *folders])
-    files = [file for folder in packages + folders for file in (TOP / folder).glob("*.py")]
-    files.append(TOP / "annotate" / "bd_control")
+    folders = [f"bdgrind/tests/{name}" for name in ("oracle", "system")]
+    roots = ["annotate", "bdgrind/tests/bench", *folders]
+    path = ":".join(str(TOP / folder) for folder in roots)
+    files = [file for folder in packages + folders for file in (TOP / folder).rglob("*.py")]
+    files += [TOP / "annotate" / "bd_annotate", TOP / "annotate" / "bd_control"]
     result = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, *files],
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules"),
+            *("--cache-dir", tmp_path, *files),
+        ],
         env={**os.environ, "MYPYPATH": path},
         capture_output=True,
         text=True,
@@ -154,3 +203,34 @@ def test_python_is_typed(tmp_path: Path) -> None:
     )
     if result.returncode != 0:
         pytest.fail(result.stdout + result.stderr, pytrace=False)
+
+
+def test_code_is_laid_out_as_clang_format_says() -> None:
+    """The engine and the profile; tests lay out made-up programs by hand, which it would spoil."""
+    formatter = shutil.which("clang-format")
+    if formatter is None:
+        pytest.skip("clang-format is missing; on Debian: apt-get install clang-format")
+    files = [*layer_files("engine"), *layer_files("profile")]
+    result = subprocess.run(
+        [formatter, "--dry-run", "--Werror", *files], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr[:4000]
+
+
+def test_files_are_as_editorconfig_says() -> None:
+    settings = (TOP / ".editorconfig").read_text()
+    assert "trim_trailing_whitespace = true" in settings and "insert_final_newline = true" in settings
+    wrong = []
+    for path in source_files():
+        text = path.read_text()
+        if not text.endswith("\n") and text:
+            wrong.append(f"{path.relative_to(TOP)}: it does not end with a line's end")
+        for number, line in enumerate(text.splitlines(), 1):
+            where = f"{path.relative_to(TOP)}:{number}"
+            if line != line.rstrip():
+                wrong.append(f"{where}: there is space at the end")
+            if path.suffix in {".cpp", ".h"} and "\t" in line:
+                wrong.append(f"{where}: a tab")
+            if path.suffix in {".cpp", ".h"} and len(line) > 120:
+                wrong.append(f"{where}: it is longer than 120 columns")
+    assert wrong == []

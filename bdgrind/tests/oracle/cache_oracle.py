@@ -14,6 +14,7 @@ about half a million trace lines a second.
 from __future__ import annotations
 
 import argparse
+import operator
 import os
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from typing import BinaryIO
 EVENTS = (
     "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
     "AcCost1", "SpLoss1", "EvLine1", "UsByte1", "Access1",
+    "AcCostD1", "SpLossD1", "EvLineD1", "UsByteD1", "AccessD1",
     "AcCost2", "SpLoss2", "EvLine2", "UsByte2", "Access2",
+    "AcCostDL", "SpLossDL", "EvLineDL", "UsByteDL", "AccessDL",
 )  # fmt: skip
 
 
@@ -49,9 +52,10 @@ class Geometry:
 class Line:
     """What happened to a cache line since it was loaded: accesses, and a bit per byte touched."""
 
-    __slots__ = ("accesses", "used")
+    __slots__ = ("accesses", "is_data", "used")
 
-    def __init__(self) -> None:
+    def __init__(self, is_data: bool) -> None:
+        self.is_data = is_data
         self.accesses = 0
         self.used = 0
 
@@ -64,7 +68,9 @@ class Cache:
         self.ways = geometry.ways
         self.set_count = geometry.sets
         self.sets: list[dict[int, Line]] = [{} for _ in range(geometry.sets)]
-        self.accesses_cost = self.loss = self.evictions = self.bytes_used = self.accesses = 0
+        # Costs of rare use, bytes never used, lines, bytes used, accesses: of all lines, and of those with data.
+        self.of_all = [0] * 5
+        self.of_data = [0] * 5
 
     def use(self, number: int) -> Line | None:
         """The line of this number, now the most recently used one; None if it is not here."""
@@ -79,8 +85,8 @@ class Cache:
         ways = self.sets[number % self.set_count]
         return next(iter(ways)) if len(ways) == self.ways else None
 
-    def load(self, number: int) -> Line:
-        line = self.sets[number % self.set_count][number] = Line()
+    def load(self, number: int, is_data: bool) -> Line:
+        line = self.sets[number % self.set_count][number] = Line(is_data)
         return line
 
     def peek(self, number: int) -> Line | None:
@@ -89,11 +95,9 @@ class Cache:
     def remove(self, number: int) -> Line:
         line = self.sets[number % self.set_count].pop(number)
         used = line.used.bit_count()
-        self.accesses_cost += 1000 // line.accesses
-        self.loss += self.line_size - used
-        self.evictions += 1
-        self.bytes_used += used
-        self.accesses += line.accesses
+        costs = (1000 // line.accesses, self.line_size - used, 1, used, line.accesses)
+        for sums in (self.of_all, self.of_data) if line.is_data else (self.of_all,):
+            sums[:] = map(operator.add, sums, costs)
         return line
 
     def resident(self) -> list[int]:
@@ -121,17 +125,17 @@ class Hierarchy:
                 victim = l1.victim(number)
                 if victim is not None:
                     self.evict_l1(l1, victim)
-                line = l1.load(number)
+                line = l1.load(number, l1 is self.d1)
             missed_here = line.accesses == 0
             line.accesses += 1
             line.used |= ((1 << (last - first)) - 1) << (first - line_start)
             # Counted first: where the lines of LL are shorter, loading the second of them there may
             # drive out the first one, which this access has used.
             if missed_here:
-                missed_ll |= self.look_in_ll(first, last)
+                missed_ll |= self.look_in_ll(first, last, line.is_data)
         return missed_l1, missed_ll
 
-    def look_in_ll(self, first: int, last: int) -> bool:
+    def look_in_ll(self, first: int, last: int, is_data: bool) -> bool:
         missed = False
         for number in range(first // self.ll.line_size, (last - 1) // self.ll.line_size + 1):
             if self.ll.use(number) is None:
@@ -139,7 +143,7 @@ class Hierarchy:
                 victim = self.ll.victim(number)
                 if victim is not None:
                     self.evict_ll(victim)
-                self.ll.load(number)
+                self.ll.load(number, is_data)
         return missed
 
     def evict_l1(self, l1: Cache, number: int) -> None:
@@ -217,11 +221,8 @@ def simulate(trace: Iterable[bytes], i1: Geometry, d1: Geometry, ll: Geometry) -
     values = [instructions, reads, writes, i1_misses, d1_read_misses, d1_write_misses]
     values += [ll_fetch_misses, ll_read_misses, ll_write_misses]
     for caches_of_level in ((caches.i1, caches.d1), (caches.ll,)):
-        values.append(sum(cache.accesses_cost for cache in caches_of_level))
-        values.append(sum(cache.loss for cache in caches_of_level))
-        values.append(sum(cache.evictions for cache in caches_of_level))
-        values.append(sum(cache.bytes_used for cache in caches_of_level))
-        values.append(sum(cache.accesses for cache in caches_of_level))
+        values += map(sum, zip(*(cache.of_all for cache in caches_of_level)))
+        values += map(sum, zip(*(cache.of_data for cache in caches_of_level)))
     return dict(zip(EVENTS, values, strict=True))
 
 

@@ -16,7 +16,7 @@ def totals(trace: str, d1: Geometry = ONE_SET, ll: Geometry = BIG) -> dict[str, 
 
 def test_one_byte_of_one_line() -> None:
     usage = {"AcCost": 1000, "SpLoss": 63, "EvLine": 1, "UsByte": 1, "Access": 1}
-    expected = {f"{event}{level}": value for event, value in usage.items() for level in (1, 2)}
+    expected = {f"{event}{level}": value for event, value in usage.items() for level in ("1", "D1", "2", "DL")}
     assert totals(" L 1000,1") == {"Dr": 1, "D1mr": 1, "DLmr": 1, **expected}
 
 

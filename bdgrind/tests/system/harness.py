@@ -71,6 +71,7 @@ def run_tool(
     name: str = "profile",
     cwd: str | Path = FOLDER,
     timeout: int = 120,
+    valgrind: Path = VALGRIND,
 ) -> Run:
     """One run under a Valgrind tool; its profile, if it writes one, goes into `folder`."""
     profile, log = folder / f"{name}.out", folder / f"{name}.log"
@@ -78,7 +79,7 @@ def run_tool(
     words = [str(word) for word in command]
     with stdout_file(folder) as stdout:
         completed = subprocess.run(
-            [str(VALGRIND), f"--tool={tool}", f"--log-file={log}", *out_file, *options, *words],
+            [str(valgrind), f"--tool={tool}", f"--log-file={log}", *out_file, *options, *words],
             input=stdin,
             stdout=stdout,
             stderr=subprocess.PIPE,

@@ -68,6 +68,30 @@ def test_an_ll_smaller_than_an_l1_is_a_warning(tmp_path: Path) -> None:
     assert run.profile.totals["DLmr"] > 0
 
 
+PATTERN_OPTIONS = (
+    "dump-before",
+    "zero-before",
+    "dump-after",
+    "toggle-collect",
+    "separate-callers3",
+    "separate-recs3",
+    "fn-skip",
+)
+
+
+def test_names_that_nothing_has_are_listed_at_the_end(tmp_path: Path) -> None:
+    wrong = [f"--{option}=nosuch{i}" for i, option in enumerate(PATTERN_OPTIONS)]
+    right = ["--fn-skip=m?in", "--fn-skip=main", "--separate-recs4=*"]
+    run = run_tool(tmp_path, [GUEST], [*SMALL_CACHES, *right, *wrong, "--obj-skip=*.no"])
+    said = [line for line in run.log.splitlines() if line.endswith("has run.")]
+    assert sorted(said) == sorted(
+        [f"{option}: no function of that name has run." for option in wrong]
+        + ["--obj-skip=*.no: no code of such an object file has run."]
+    )
+    quiet = run_tool(tmp_path, [GUEST], ["-q", *SMALL_CACHES, *wrong], name="quiet")
+    assert quiet.log == ""
+
+
 def test_a_missing_folder_for_the_profile(tmp_path: Path) -> None:
     status, said = run(
         tmp_path, "--bdgrind-out-file=/no/folder/x", command=("/bin/echo", "the guest ran")

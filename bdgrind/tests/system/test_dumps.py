@@ -339,6 +339,7 @@ def test_a_part_that_cannot_be_written_goes_elsewhere(tmp_path: Path) -> None:
     assert run.status == 0 and list(blocked.iterdir()) == []
     (elsewhere,) = temporary.glob("bdgrind.out.*")
     assert f"The profile is in {elsewhere} instead." in run.log
+    assert "Caches:  " in run.log and "Read it:" not in run.log
     assert re.fullmatch(r"bdgrind\.out\.\d+\.1", elsewhere.name)
     assert read_profile(elsewhere).self_cost("touch", "DLmr") == 3
     assert run.profile.self_cost("touch", "DLmr") == 5

@@ -288,7 +288,7 @@ def test_control_shows_state_totals_and_stacks(start: Start) -> None:
     assert "\n  thread 1: collecting\n" in said
     said = running.says("-e", "Dw,DLmr")
     assert re.search(r"^ +total  event\n +[\d,]+  Dw\n +[\d,]+  DLmr\n\Z", said, re.M)
-    assert len(running.says("-e").splitlines()) == 2 + 19
+    assert len(running.says("-e").splitlines()) == 2 + 29
     said = running.says("-b", "-e=DLmr")
     table = [line.split() for line in said[said.index("calls ") :].splitlines()]
     assert table[0] == ["calls", "DLmr", "function,", "in", "thread", "1"]

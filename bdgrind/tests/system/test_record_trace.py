@@ -89,11 +89,13 @@ def test_replay_tells_how_long_it_takes_undisturbed(tmp_path: Path) -> None:
 
 def test_replay_reports_what_the_run_reported(tmp_path: Path) -> None:
     run, trace = record(tmp_path, [GUESTS / "recursion"])
-    report = bdreplay(trace).stderr.splitlines()
+    report = [*filter(None, bdreplay(trace).stderr.splitlines())]
     assert len(report) > 20
-    assert [line for line in run.log.splitlines() if line][-len([*filter(None, report)]) :] == [
-        *filter(None, report)
-    ]
+    log = [*filter(None, run.log.splitlines())]
+    first = log.index(report[0])
+    assert log[first : first + len(report)] == report
+    # What follows is about the run.
+    assert log[first + len(report)].startswith("Caches:")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_the_run_goes_on_if_the_trace_can_no_longer_be_written(tmp_path: Path) -
     run, _ = record(tmp_path, ["/usr/bin/perl", "-e", script])
     assert run.status == 7
     sentence = (
-        f"The trace could not be written to {trace}: it is a folder. "
+        f"The trace could not be written to {trace}: it has been removed or replaced. "
         "It is incomplete; the run goes on without it."
     )
     assert run.log.count("The trace could not be written") == 1

@@ -14,19 +14,20 @@ from profile_reader import read_profile
 
 SCREENSHOT = SOURCE / "docs" / "kcachegrind-screenshot.sh"
 
-FORMS: dict[str, list[str]] = {
-    "lines": [],
-    "instructions": ["--dump-instr=yes"],
-    "jumps": ["--dump-instr=yes", "--collect-jumps=yes"],
-    "long names": ["--compress-strings=no", "--compress-pos=no"],
+FORMS: dict[str, tuple[str, list[str]]] = {
+    "lines": ("workload", []),
+    "instructions": ("workload", ["--dump-instr=yes"]),
+    "jumps": ("workload", ["--dump-instr=yes", "--collect-jumps=yes"]),
+    "long names": ("workload", ["--compress-strings=no", "--compress-pos=no"]),
+    "threads": ("threads", []),
 }
 
 
 @pytest.fixture(scope="module", params=FORMS)
 def profile_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("profile")
-    options = [*SMALL_CACHES, *FORMS[request.param]]
-    return run_tool(folder, [GUESTS / "workload"], options).profile_path
+    guest, options = FORMS[request.param]
+    return run_tool(folder, [GUESTS / guest], [*SMALL_CACHES, *options]).profile_path
 
 
 def annotate(profile: Path, *options: str) -> str:
@@ -47,13 +48,15 @@ def annotate(profile: Path, *options: str) -> str:
 def test_callgrind_annotate_shows_all_events(profile_path: Path) -> None:
     output = annotate(profile_path, "--threshold=100")
     events = re.search(r"^Events recorded: +(.*)$", output, re.MULTILINE)
-    assert events and events[1].split()[-1] == "Access2"
+    assert events and events[1].split()[-1] == "AccessDL"
 
 
 @pytest.mark.parametrize("event", ["Ir", "SpLoss1", "Access2"])
 def test_callgrind_annotate_shows_main_inclusively(profile_path: Path, event: str) -> None:
     expected = read_profile(profile_path)
-    output = annotate(profile_path, "--inclusive=yes", f"--show={event}", f"--sort={event}")
+    output = annotate(
+        profile_path, "--threshold=100", "--inclusive=yes", f"--show={event}", f"--sort={event}"
+    )
     total = re.search(r"^ *([\d,]+) .*PROGRAM TOTALS$", output, re.MULTILINE)
     main = re.search(r"^ *([\d,]+) .*:main \[", output, re.MULTILINE)
     assert total and int(total[1].replace(",", "")) == expected.totals[event]

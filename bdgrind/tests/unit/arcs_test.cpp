@@ -15,7 +15,7 @@ namespace {
 class ArcTableTest : public testing::Test {
 protected:
     BlockCost& cost(Address address, const Function& function) {
-        const Block& block = program_.code(function, address).op().may_exit().op().ends(JumpKind::kCall);
+        Block& block = program_.code(function, address).op().may_exit().op().ends(JumpKind::kCall);
         return blocks_.get(block, contexts_.of(function));
     }
 
@@ -71,8 +71,8 @@ TEST_F(ArcTableTest, ManyArcsStayApart) {
             for (std::uint16_t exit = 0; exit < 2; ++exit) {
                 for (BlockCost* to : blocks) {
                     const ArcId arc = arcs_.get({from, exit}, *to);
-                    const auto [place, is_new] = made.try_emplace({from, exit, to}, arc);
-                    ASSERT_EQ(place->second, arc);
+                    const auto [entry, is_new] = made.try_emplace({from, exit, to}, arc);
+                    ASSERT_EQ(entry->second, arc);
                     ASSERT_EQ(is_new, round == 0);
                     arcs_.costs(arc)[1] += 1;
                 }

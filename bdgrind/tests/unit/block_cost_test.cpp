@@ -15,8 +15,8 @@ protected:
     Function& f_ = program_.function("f");
     const Function& g_ = program_.function("g");
     const Function& h_ = program_.function("h");
-    const Block& block_ = program_.code(f_, 0x1000).op().may_exit().op().op().may_exit().op().ends();
-    const Block& other_ = program_.code(f_, 0x2000).op().ends();
+    Block& block_ = program_.code(f_, 0x1000).op().may_exit().op().op().may_exit().op().ends();
+    Block& other_ = program_.code(f_, 0x2000).op().ends();
     CostPool costs_{3};
     ContextTable contexts_;
     BlockCosts blocks_{costs_};
@@ -86,14 +86,14 @@ TEST_F(BlockCostsTest, TheCallerIsTheLastInstructionBeforeTheExit) {
 TEST_F(BlockCostsTest, WhatAnExitHasCountedGoesToTheContextItWasTakenIn) {
     BlockCost& in_f = blocks_.get(block_, contexts_.of(f_));
     BlockCost& in_g = blocks_.get(block_, contexts_.of(g_));
-    const Exit& exit = block_.exits()[1];
+    TracedExit& exit = block_.exits()[1];
     blocks_.note_context(exit, in_f);
-    exit.ready_in = in_f.context;
+    exit.fast_path_context = in_f.context;
     exit.taken += 3;
     blocks_.note_context(exit, in_f);
-    EXPECT_EQ(exit.ready_in, in_f.context);
+    EXPECT_EQ(exit.fast_path_context, in_f.context);
     blocks_.note_context(exit, in_g);
-    EXPECT_EQ(exit.ready_in, nullptr);
+    EXPECT_EQ(exit.fast_path_context, nullptr);
     EXPECT_EQ(in_f.exits[1].taken, 3u);
     exit.taken += 4;
     blocks_.settle();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #include "engine/program/block.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
 
 #include <map>
 #include <random>
@@ -32,7 +34,7 @@ Fetch fetch(std::uint64_t line, unsigned first_byte, unsigned size, unsigned cou
             .instruction = static_cast<std::uint16_t>(instruction)};
 }
 
-void expect_fetches(const Block& block, const std::vector<Fetch>& expected) {
+void expect_fetches(Block& block, const std::vector<Fetch>& expected) {
     ASSERT_EQ(block.fetches().size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const Fetch& fetch = block.fetches()[i];
@@ -47,7 +49,7 @@ TEST(Block, KeepsWhatTheBuilderWasTold) {
     Program program;
     const Function& f = program.function("f");
     const SourceFile& inlined = program.symbols.file("inlined.h");
-    const Block& block = program.entry(f, 0x1000, 3, 0x400)
+    Block& block = program.entry(f, 0x1000, 3, 0x400)
                              .op(4, 10).reads(8)
                              .op(2, 11).in(inlined)
                              .op(5, 99).modifies(4).may_write(16)
@@ -79,7 +81,7 @@ TEST(Block, KeepsWhatTheBuilderWasTold) {
 
 TEST(Block, AnExitCountsWhatWasExecutedOnTheWayToIt) {
     Program program;
-    const Block& block = program.code(program.function("f"), 0x1000)
+    Block& block = program.code(program.function("f"), 0x1000)
                              .op().reads(8).may_exit()             // 1 instruction, 1 read
                              .op().may_exit().writes(4)            // the write comes after this exit
                              .op().modifies(8).reads(8).may_read(1).may_exit(JumpKind::kReturn)
@@ -112,7 +114,7 @@ TEST(Block, AReadCanBecomeAModify) {
     builder.add_access(8, AccessKind::kRead, false);
     builder.make_modify();
     builder.add_exit(JumpKind::kJump);
-    const Block& block = program.blocks.add(builder);
+    Block& block = program.blocks.add(builder);
     EXPECT_EQ(block.exits()[0].reads, 0);
     EXPECT_EQ(block.exits()[0].writes, 1);
     EXPECT_EQ(block.accesses()[0].kind, AccessKind::kModify);
@@ -121,7 +123,7 @@ TEST(Block, AReadCanBecomeAModify) {
 // A group has one address in the trace, and a mask of all the bytes that its accesses touch.
 TEST(Block, AccessesAtFixedDistancesAreAGroup) {
     Program program;
-    const Block& block = program.code(program.function("f"), 0x1000)
+    Block& block = program.code(program.function("f"), 0x1000)
                              .op().reads(8).joins(4, AccessKind::kWrite, -8)
                              .op().joins(2, AccessKind::kRead, 10).reads(100)
                              .ends();
@@ -172,7 +174,7 @@ TEST(Block, OnlyWhatAlwaysHappensTogetherCanBeAGroup) {
 
 TEST(Block, InstructionsOfALineAreFetchedTogether) {
     Program program(6);
-    const Block& block = program.code(program.function("f"), 0x1008).op(4).op(3).op(5).ends();
+    Block& block = program.code(program.function("f"), 0x1008).op(4).op(3).op(5).ends();
     expect_fetches(block, {fetch(0x40, 8, 12, 3, 0)});
     EXPECT_EQ(block.exits()[0].fetches, 1);
 }
@@ -180,20 +182,20 @@ TEST(Block, InstructionsOfALineAreFetchedTogether) {
 TEST(Block, FetchesAreCutAtLineBorders) {
     Program program(6);
     // Bytes 56 to 63 of one line, then 0 to 6 of the next; the second instruction lies in both.
-    const Block& block = program.code(program.function("f"), 0x1038).op(5).op(6).op(4).ends();
+    Block& block = program.code(program.function("f"), 0x1038).op(5).op(6).op(4).ends();
     expect_fetches(block, {fetch(0x40, 56, 8, 2, 0), fetch(0x41, 0, 7, 2, 1)});
     EXPECT_EQ(block.exits()[0].fetches, 2);
 }
 
 TEST(Block, AnInstructionThatEndsWithItsLineDoesNotTouchTheNext) {
     Program program(6);
-    const Block& block = program.code(program.function("f"), 0x103c).op(4).op(4).ends();
+    Block& block = program.code(program.function("f"), 0x103c).op(4).op(4).ends();
     expect_fetches(block, {fetch(0x40, 60, 4, 1, 0), fetch(0x41, 0, 4, 1, 1)});
 }
 
 TEST(Block, FetchesAreCutAtExitsSoThatEachExitHasWholeOnes) {
     Program program(6);
-    const Block& block =
+    Block& block =
         program.code(program.function("f"), 0x1000).op(4).op(4).may_exit().op(4).may_exit().op(4).ends();
     expect_fetches(
         block,
@@ -205,7 +207,7 @@ TEST(Block, FetchesAreCutAtExitsSoThatEachExitHasWholeOnes) {
 
 TEST(Block, TwoExitsOfOneInstructionShareItsFetch) {
     Program program(6);
-    const Block& block =
+    Block& block =
         program.code(program.function("f"), 0x1000).op(4).may_exit().reads(8).may_exit().ends();
     expect_fetches(block, {fetch(0x40, 0, 4, 1, 0)});
     for (const Exit& exit : block.exits()) EXPECT_EQ(exit.fetches, 1);
@@ -213,7 +215,7 @@ TEST(Block, TwoExitsOfOneInstructionShareItsFetch) {
 
 TEST(Block, FetchesFollowTheLineSize) {
     Program program(4);
-    const Block& block = program.code(program.function("f"), 0x1004).op(10).op(15).ends();
+    Block& block = program.code(program.function("f"), 0x1004).op(10).op(15).ends();
     expect_fetches(block, {fetch(0x100, 4, 12, 2, 0), fetch(0x101, 0, 13, 1, 1)});
 }
 
@@ -230,7 +232,7 @@ TEST(Block, FetchesCoverExactlyTheInstructionsOfEachExit) {
             code.op(1 + static_cast<std::uint32_t>(random() % 15));
             while (random() % 6 == 0) code.may_exit();
         }
-        const Block& block = code.ends();
+        Block& block = code.ends();
 
         struct Touched {
             std::map<Address, int> times_by_byte;
@@ -266,7 +268,7 @@ protected:
     const Function& g_ = program_.function("g");
 
     Code some_code() { return program_.code(f_, 0x1000).op(4, 10).reads(8).op(4, 11); }
-    const Block& known_ = some_code().ends(JumpKind::kCall);
+    Block& known_ = some_code().ends(JumpKind::kCall);
 };
 
 TEST_F(BlockTableTest, TheSameCodeIsTheSameBlock) {
@@ -276,7 +278,7 @@ TEST_F(BlockTableTest, TheSameCodeIsTheSameBlock) {
 
 TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
     const SourceFile& other_file = program_.symbols.file("other.c");
-    const std::vector<const Block*> others{
+    const std::vector<Block*> others{
         &some_code().ends(JumpKind::kJump),
         &some_code().ends(JumpKind::kCall, Branch::kIndirect),
         &some_code().may_exit().ends(JumpKind::kCall),
@@ -297,7 +299,7 @@ TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
         &program_.code(f_, 0x1000).op(3, 10).reads(8).op(5, 11).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).reads(8).in(other_file).op(4, 11).ends(JumpKind::kCall),
     };
-    const std::set<const Block*> distinct(others.begin(), others.end());
+    const std::set<Block*> distinct(others.begin(), others.end());
     EXPECT_EQ(distinct.size(), others.size());
     EXPECT_FALSE(distinct.contains(&known_));
     EXPECT_EQ(program_.blocks.blocks().size(), others.size() + 1);
@@ -316,13 +318,17 @@ TEST_F(BlockTableTest, WhatTheReplayCountsAndWhatD1ReadsAreInDifferentLinesOfThe
     if (sizeof(void*) == 4) GTEST_SKIP() << "exits are smaller with 32 bits";
     constexpr std::uintptr_t kLine = 64;
     const auto line_of = [](const auto& member) { return reinterpret_cast<std::uintptr_t>(&member) / kLine; };
-    const Block& block = program_.code(f_, 0x7000).op().reads(8).may_exit().op().ends();
-    for (const Exit& exit : block.exits()) {
+    Block& block = program_.code(f_, 0x7000).op().reads(8).may_exit().op().ends();
+    for (const TracedExit& exit : block.exits()) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&exit) % kLine, 0u);
-        EXPECT_EQ(line_of(exit.last_place), line_of(exit));
+        EXPECT_EQ(line_of(exit.instructions), line_of(exit.taken));
+        EXPECT_EQ(line_of(exit.blocks), line_of(exit.taken));
+        EXPECT_EQ(line_of(exit.continuation_expected), line_of(exit.taken));
+        EXPECT_EQ(line_of(exit.may_skip_access), line_of(exit.taken));
+        EXPECT_EQ(line_of(exit.last_slot), line_of(exit.taken));
         EXPECT_EQ(line_of(exit.first_group), line_of(exit.groups));
         EXPECT_EQ(line_of(exit.block), line_of(exit.groups));
-        for (const auto line : {line_of(exit.ready_in), line_of(exit.taken), line_of(exit.uncredited)}) {
+        for (const auto line : {line_of(exit.fast_path_context), line_of(exit.taken), line_of(exit.uncredited)}) {
             EXPECT_NE(line, line_of(exit.groups));
         }
     }

@@ -12,24 +12,34 @@
 #include <span>
 #include <utility>
 
-#include "engine/program/block.h"
 #include "engine/base/geometry.h"
 #include "engine/cache/hierarchy.h"
+#include "engine/program/block.h"
 #include "program.h"
 
 namespace bd {
 
 inline std::ostream& operator<<(std::ostream& out, Outcome outcome) {
-    static constexpr const char* kNames[] = {"hit", "first miss", "last miss", "dirty miss"};
+    static constexpr const char* kNames[] = {"hit", "L1 miss", "LL miss", "dirty LL miss"};
     return out << kNames[static_cast<unsigned>(outcome)];
 }
 
 namespace test {
 
+// What caches may be compiled for.
+constexpr CacheTraits kCommonUse{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
+constexpr CacheTraits kCommonNoUse{.common_lines = true, .line_use = false, .write_back_and_prefetch = false};
+constexpr CacheTraits kCommonAll{.common_lines = true, .line_use = true, .write_back_and_prefetch = true};
+constexpr CacheTraits kCommonDirty{.common_lines = true, .line_use = false, .write_back_and_prefetch = true};
+constexpr CacheTraits kAnyUse{.common_lines = false, .line_use = true, .write_back_and_prefetch = false};
+constexpr CacheTraits kAnyNoUse{.common_lines = false, .line_use = false, .write_back_and_prefetch = false};
+constexpr CacheTraits kAnyAll{.common_lines = false, .line_use = true, .write_back_and_prefetch = true};
+constexpr CacheTraits kAnyDirty{.common_lines = false, .line_use = false, .write_back_and_prefetch = true};
+
 constexpr Outcome kHit = Outcome::kHit;
-constexpr Outcome kFirstMiss = Outcome::kFirstMiss;
-constexpr Outcome kLastMiss = Outcome::kLastMiss;
-constexpr Outcome kDirtyMiss = Outcome::kDirtyMiss;
+constexpr Outcome kL1Miss = Outcome::kL1Miss;
+constexpr Outcome kLLMiss = Outcome::kLLMiss;
+constexpr Outcome kLLDirtyMiss = Outcome::kLLDirtyMiss;
 
 constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
     return {sets * ways * line_bytes, ways, line_bytes};
@@ -58,15 +68,15 @@ public:
     }
 
 private:
-    const Block& block(AccessKind kind, std::uint32_t size) {
-        const Block*& block = blocks_[{kind, size}];
+    Block& block(AccessKind kind, std::uint32_t size) {
+        Block*& block = blocks_[{kind, size}];
         if (block == nullptr) block = &program_.code(function_, 0x1000).op().access(size, kind, false).ends();
         return *block;
     }
 
     Program program_;
     const Function& function_ = program_.function("f");
-    std::map<std::pair<AccessKind, std::uint32_t>, const Block*> blocks_;
+    std::map<std::pair<AccessKind, std::uint32_t>, Block*> blocks_;
     Trace trace_;
     typename Hierarchy::Data::Chunk chunk_;
 };

@@ -26,10 +26,10 @@ std::string touch(Lines& tags, LineNumber number) {
         EXPECT_EQ(tags[index], number);
         return "hit";
     }
-    const Lines::Place place = tags.insert(number);
-    EXPECT_EQ(tags[place.index], number);
-    EXPECT_EQ(tags.find(number), place.index);
-    return place.evicted == kNoLine ? "fill" : std::to_string(static_cast<std::uint64_t>(place.evicted));
+    const Lines::Insertion made = tags.insert(number);
+    EXPECT_EQ(tags[made.index], number);
+    EXPECT_EQ(tags.find(number), made.index);
+    return made.evicted == kNoLine ? "fill" : std::to_string(static_cast<std::uint64_t>(made.evicted));
 }
 
 TEST(CacheLines, ReplacesTheLeastRecentlyUsedLine) {
@@ -120,7 +120,7 @@ TEST(CacheLines, LineZeroIsALineLikeAnyOther) {
     EXPECT_EQ(touch(tags, line(0)), "hit");
 }
 
-TEST(CacheLines, AClearedPlaceIsEmpty) {
+TEST(CacheLines, AClearedSlotIsEmpty) {
     Lines tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
     const std::uint32_t index = tags.insert(line(3)).index;
     tags.clear(index);
@@ -141,7 +141,7 @@ TEST(CacheLines, FillsAndReplacesAnyNumberOfWaysInOrder) {
 }
 
 // A look-up may compare a part of each tag first. These lines agree in their low 16 bits, in the exclusive or
-// of their 16-bit parts, or in their low 32 bits, with each other or with an empty place.
+// of their 16-bit parts, or in their low 32 bits, with each other or with an empty made.
 TEST(CacheLines, LinesThatAgreeInPartOfTheirTagsAreTold) {
     for (const std::uint32_t ways : {4, 16, 20}) {
         Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
@@ -182,7 +182,7 @@ TEST(CacheLines, BehavesLikeListsOfLines) {
     }
 }
 
-// A last-level cache of half a gigabyte has up to 100 MiB of tags; a small program must not pay for them.
+// A last-level cache of half a gigabyte has up to 100 MiB of tags; a small program must not take them all.
 TEST(CacheLines, OnlyTheSetsThatAreUsedTakeMemory) {
     const auto resident_pages = [] {
         std::size_t all = 0;

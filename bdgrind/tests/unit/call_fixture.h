@@ -23,20 +23,20 @@ class CallTrackerTest : public testing::Test {
 protected:
     explicit CallTrackerTest(ContextRules rules = {}) : tracker_(contexts_, blocks_, arcs_, tree_, rules) {}
 
-    const Block& entry(const Function& f, Address address, JumpKind jump) {
+    Block& entry(const Function& f, Address address, JumpKind jump) {
         return program_.entry(f, address).op().ends(jump);
     }
-    const Block& inside(const Function& f, Address address, JumpKind jump) {
+    Block& inside(const Function& f, Address address, JumpKind jump) {
         return program_.code(f, address).op().ends(jump);
     }
 
     // `block` runs to its end, as the replay has it. False: that left the handler.
-    bool run(const Block& block, Address stack_pointer) {
+    bool run(Block& block, Address stack_pointer) {
         if (!tracker_.enter(execution_, block, stack_pointer)) return false;
         has_run(block);
         return true;
     }
-    void has_run(const Block& block) {
+    void has_run(Block& block) {
         execution_.last = &blocks_.get(block, *execution_.context);
         execution_.last_exit = &block.exits().back();
         execution_.running[0] += execution_.last_exit->instructions;
@@ -91,17 +91,17 @@ protected:
     Function& h_ = program_.function("h");
     Function& lib_ = program_.function("lib", "lib.c", "lib.so");
 
-    const Block& main_calls_ = inside(main_, 0x1010, kCall);
-    const Block& main_on_ = inside(main_, 0x1014, kJump);
-    const Block& f_calls_ = entry(f_, 0x2000, kCall);
-    const Block& f_on_ = inside(f_, 0x2004, kJump);
-    const Block& f_returns_ = inside(f_, 0x2010, kReturn);
-    const Block& f_jumps_ = inside(f_, 0x2020, kJump);
-    const Block& g_starts_ = entry(g_, 0x3000, kJump);
-    const Block& g_returns_ = inside(g_, 0x3010, kReturn);
-    const Block& g_jumps_ = inside(g_, 0x3020, kJump);
-    const Block& h_starts_ = entry(h_, 0x4000, kJump);
-    const Block& h_returns_ = inside(h_, 0x4010, kReturn);
+    Block& main_calls_ = inside(main_, 0x1010, kCall);
+    Block& main_on_ = inside(main_, 0x1014, kJump);
+    Block& f_calls_ = entry(f_, 0x2000, kCall);
+    Block& f_on_ = inside(f_, 0x2004, kJump);
+    Block& f_returns_ = inside(f_, 0x2010, kReturn);
+    Block& f_jumps_ = inside(f_, 0x2020, kJump);
+    Block& g_starts_ = entry(g_, 0x3000, kJump);
+    Block& g_returns_ = inside(g_, 0x3010, kReturn);
+    Block& g_jumps_ = inside(g_, 0x3020, kJump);
+    Block& h_starts_ = entry(h_, 0x4000, kJump);
+    Block& h_returns_ = inside(h_, 0x4010, kReturn);
 
     CostPool costs_{kRunningEvents};
     ContextTable contexts_;

@@ -44,7 +44,7 @@ TEST_F(CallTrackerTest, AnArcCountsItsCalls) {
 }
 
 TEST_F(CallTrackerTest, ACallFromASideExitIsAnArcOfItsOwn) {
-    const Block& block = program_.code(main_, 0x1100).op().may_exit(kCall).op().ends(kCall);
+    Block& block = program_.code(main_, 0x1100).op().may_exit(kCall).op().ends(kCall);
     tracker_.enter(execution_, block, 100);
     execution_.last = &blocks_.get(block, *execution_.context);
     execution_.last_exit = &block.exits()[0];
@@ -85,7 +85,7 @@ TEST_F(CallTrackerTest, AReturnThatLeavesTheFrameIsRealWhereverItGoes) {
 }
 
 // Where the return address is in a register, the stack pointer need not change: arm64.
-TEST_F(CallTrackerTest, AReturnToTheRightPlaceIsRealWithAnUnchangedStackPointer) {
+TEST_F(CallTrackerTest, AReturnToTheReturnAddressIsRealWithAnUnchangedStackPointer) {
     run(main_calls_, 100);
     run(f_returns_, 100);
     EXPECT_EQ(stack(), "main f");
@@ -158,7 +158,7 @@ TEST_F(CallTrackerTest, AReturnWithAnEmptyStackReachesTheRoot) {
 // --- Jumps
 // ----------------------------------------------------------------------------------------------------
 
-TEST_F(CallTrackerTest, AJumpWithinAFunctionIsNothing) {
+TEST_F(CallTrackerTest, AJumpWithinAFunctionIsNoCall) {
     run(main_calls_, 100);
     run(f_jumps_, 99);
     run(f_on_, 95);
@@ -167,7 +167,7 @@ TEST_F(CallTrackerTest, AJumpWithinAFunctionIsNothing) {
 }
 
 // A function's outlined parts have names of their own.
-TEST_F(CallTrackerTest, AJumpIntoTheMiddleOfAnotherFunctionIsNothing) {
+TEST_F(CallTrackerTest, AJumpIntoTheMiddleOfAnotherFunctionIsNoCall) {
     run(main_calls_, 100);
     run(f_jumps_, 99);
     run(g_jumps_, 99);
@@ -220,7 +220,7 @@ TEST_F(CallTrackerTest, ATailCallFromTheRootIsOpenAboveTheRootsStackPointer) {
 
 // A loop may begin where its function begins: each iteration counts as a call, but none keeps the ones before open.
 TEST_F(CallTrackerTest, TailCallsThatRepeatDoNotPileUp) {
-    const Block& f = entry(f_, 0x2000, kJump);
+    Block& f = entry(f_, 0x2000, kJump);
     run(main_calls_, 100);
     run(f, 99);
     for (int i = 0; i < 999; ++i) {
@@ -235,8 +235,8 @@ TEST_F(CallTrackerTest, TailCallsThatRepeatDoNotPileUp) {
     EXPECT_EQ(instructions_below(f_, f_), 1997u);
 }
 
-TEST_F(CallTrackerTest, NorDoThoseInTurns) {
-    const Block& f = entry(f_, 0x2000, kJump);
+TEST_F(CallTrackerTest, TailCallsThatRepeatInTurnsDoNotPileUp) {
+    Block& f = entry(f_, 0x2000, kJump);
     run(main_calls_, 100);
     for (int i = 0; i < 1000; ++i) {
         run(f, 99);
@@ -246,7 +246,7 @@ TEST_F(CallTrackerTest, NorDoThoseInTurns) {
 }
 
 TEST_F(CallTrackerTest, TailRecursionIsRecursion) {
-    const Block& f = entry(f_, 0x2000, kJump);
+    Block& f = entry(f_, 0x2000, kJump);
     run(main_calls_, 100);
     run(f, 99);
     run(f_jumps_, 99);
@@ -255,7 +255,7 @@ TEST_F(CallTrackerTest, TailRecursionIsRecursion) {
 }
 
 TEST_F(CallTrackerTest, ARepInstructionThatAFunctionBeginsWithDoesNotCallItself) {
-    const Block& rep = entry(f_, 0x2000, kJump);
+    Block& rep = entry(f_, 0x2000, kJump);
     run(main_calls_, 100);
     for (int i = 0; i < 5; ++i) run(rep, 99);
     EXPECT_EQ(stack(), "main f");
@@ -263,7 +263,7 @@ TEST_F(CallTrackerTest, ARepInstructionThatAFunctionBeginsWithDoesNotCallItself)
 }
 
 TEST_F(CallTrackerTest, AJumpToAnotherObjectIsACallAnywhere) {
-    const Block& in_lib = inside(lib_, 0x9000, kReturn);
+    Block& in_lib = inside(lib_, 0x9000, kReturn);
     run(main_calls_, 100);
     run(f_jumps_, 99);
     run(in_lib, 99);
@@ -273,7 +273,7 @@ TEST_F(CallTrackerTest, AJumpToAnotherObjectIsACallAnywhere) {
 }
 
 TEST_F(CallTrackerTest, AJumpToAnotherSectionIsACallAnywhere) {
-    const Block& in_plt = program_.code(g_, 0x9000, 1).op().ends(kJump);
+    Block& in_plt = program_.code(g_, 0x9000, 1).op().ends(kJump);
     run(main_calls_, 100);
     run(f_jumps_, 99);
     run(in_plt, 99);
@@ -386,16 +386,16 @@ TEST_F(CallTrackerTest, ASkippedFunctionsCallsAreItsCallers) {
     run(main_calls_, 100);
     run(f_calls_, 99);
     EXPECT_EQ(stack(), "main [] main");
-    EXPECT_EQ(execution_.payer, (CallSite{&blocks_.get(main_calls_, contexts_.of(main_)), 0}));
+    EXPECT_EQ(execution_.charged_site, (CallSite{&blocks_.get(main_calls_, contexts_.of(main_)), 0}));
     run(g_returns_, 89);
     EXPECT_EQ(stack(), "main [] main g");
-    EXPECT_FALSE(execution_.payer) << "g pays for itself";
+    EXPECT_FALSE(execution_.charged_site) << "g is charged itself";
     run(f_returns_, 90);
     EXPECT_EQ(stack(), "main [] main");
-    EXPECT_TRUE(execution_.payer);
+    EXPECT_TRUE(execution_.charged_site);
     run(main_on_, 100);
     EXPECT_EQ(stack(), "main");
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
     EXPECT_EQ(arcs(), (Arcs{"main@1010 g@3010 1"}));
 }
 
@@ -407,14 +407,14 @@ protected:
         run(entry(f_, 0x2030, kJump), 99);
     }
 
-    const Block& lib_returns_ = entry(lib_, 0x9200, kReturn);
+    Block& lib_returns_ = entry(lib_, 0x9200, kReturn);
 };
 
-TEST_F(StubTest, WhatItJumpsToIsCalledInItsPlace) {
-    EXPECT_TRUE(execution_.payer) << "the stub itself is not shown";
+TEST_F(StubTest, WhatItJumpsToIsCalledByItsCaller) {
+    EXPECT_TRUE(execution_.charged_site) << "the stub itself is not shown";
     run(lib_returns_, 99);
     EXPECT_EQ(stack(), "main lib");
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
     EXPECT_EQ(execution_.calls.back().return_address, main_on_.address);
     EXPECT_EQ(arcs(), (Arcs{"main@1010 lib@9200 1"}));
     run(main_on_, 100);
@@ -431,7 +431,7 @@ TEST_F(StubTest, ThatReturnsIsLeft) {
     run(f_returns_, 99);
     run(main_on_, 100);
     EXPECT_EQ(stack(), "main");
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
     EXPECT_EQ(arcs(), Arcs{});
 }
 
@@ -440,7 +440,7 @@ TEST_F(StubTest, ThatHasMovedTheStackPointerCallsLikeOthers) {
     EXPECT_EQ(stack(), "main [] main lib");
     run(main_on_, 100);
     EXPECT_EQ(stack(), "main");
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
 }
 
 TEST_F(StubTest, OfAResolverStaysOpen) {
@@ -454,28 +454,28 @@ TEST_F(StubTest, OfAResolverStaysOpen) {
 TEST_F(StubTest, IsLeftWithAllOthers) {
     tracker_.leave_all(execution_);
     EXPECT_EQ(execution_.stub_return_address, 0u);
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
 }
 
-TEST_F(CallTrackerTest, SkippedFunctionsThatCallEachOtherHaveTheSamePayer) {
+TEST_F(CallTrackerTest, SkippedFunctionsThatCallEachOtherAreChargedToTheSameCallSite) {
     f_.skipped = true;
     g_.skipped = true;
     run(main_calls_, 100);
     run(f_calls_, 99);
-    const CallSite payer = execution_.payer;
+    const CallSite charged_site = execution_.charged_site;
     run(g_jumps_, 89);
     EXPECT_EQ(stack(), "main [] main [] main");
-    EXPECT_EQ(execution_.payer, payer);
+    EXPECT_EQ(execution_.charged_site, charged_site);
     run(h_starts_, 89);
     EXPECT_EQ(stack(), "main [] main [] main h");
     EXPECT_EQ(arcs(), (Arcs{"main@1010 h@4000 1"}));
 }
 
-TEST_F(CallTrackerTest, ASkippedRootHasNobodyElseToPay) {
+TEST_F(CallTrackerTest, ASkippedRootIsChargedItself) {
     f_.skipped = true;
     run(f_calls_, 100);
     EXPECT_EQ(stack(), "f");
-    EXPECT_FALSE(execution_.payer);
+    EXPECT_FALSE(execution_.charged_site);
     run(g_starts_, 99);
     EXPECT_EQ(arcs(), (Arcs{"f@2000 g@3000 1"}));
 }

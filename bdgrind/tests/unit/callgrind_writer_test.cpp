@@ -62,8 +62,8 @@ protected:
 
 TEST_F(CallgrindWriterTest, AWholeFile) {
     const Function& f = program_.function("f", "f.c");
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).reads(8).op(4, 11).ends(kCall);
-    const Block& in_f = program_.entry(f, 0x2000).op(4, 5).writes(8).op(4, 6).ends(kReturn);
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).reads(8).op(4, 11).ends(kCall);
+    Block& in_f = program_.entry(f, 0x2000).op(4, 5).writes(8).op(4, 6).ends(kReturn);
     trace_.thread(1).run(calls, 1000, {0x100}).run(in_f, 992, {0x100});
     replay();
     EXPECT_EQ(write(engine_, kPlain, kLines),
@@ -101,8 +101,8 @@ TEST_F(CallgrindWriterTest, AWholeFile) {
 
 TEST_F(CallgrindWriterTest, NamesAreWrittenOnceIfCompressed) {
     const Function& f = program_.function("f", "f.c");
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
-    const Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kReturn);
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(in_f, 992).run(calls, 1000).run(in_f, 992);
     replay();
     EXPECT_EQ(body({.compress_strings = true, .compress_positions = false}),
@@ -124,9 +124,9 @@ TEST_F(CallgrindWriterTest, NamesAreWrittenOnceIfCompressed) {
 // "+n", "-n" and "*" count from the last position of a cost line; a call's target is no such position.
 TEST_F(CallgrindWriterTest, PositionsAreRelativeIfCompressed) {
     const Function& f = program_.function("f", "main.c");
-    const Block& calls = program_.code(main_, 0x1000).op(4, 100).op(4, 102).ends(kCall);
-    const Block& more = program_.code(main_, 0x1008).op(4, 102).op(4, 70000).op(4, 140000).ends(kJump);
-    const Block& in_f = program_.entry(f, 0x2000).op(4, 90).ends(kReturn);
+    Block& calls = program_.code(main_, 0x1000).op(4, 100).op(4, 102).ends(kCall);
+    Block& more = program_.code(main_, 0x1008).op(4, 102).op(4, 70000).op(4, 140000).ends(kJump);
+    Block& in_f = program_.entry(f, 0x2000).op(4, 90).ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(in_f, 992).run(more, 1000);
     replay();
     EXPECT_EQ(body({.compress_strings = false, .compress_positions = true}),
@@ -149,8 +149,8 @@ TEST_F(CallgrindWriterTest, PositionsAreRelativeIfCompressed) {
 
 TEST_F(CallgrindWriterTest, InstructionPositionsAreHexadecimalAndComeFirst) {
     const Function& f = program_.function("f", "main.c");
-    const Block& calls = program_.code(main_, 0x10abc).op(4, 10).op(4, 10).op(5, 9).ends(kCall);
-    const Block& in_f = program_.entry(f, 0x400000).op(4, 5).ends(kReturn);
+    Block& calls = program_.code(main_, 0x10abc).op(4, 10).op(4, 10).op(5, 9).ends(kCall);
+    Block& in_f = program_.entry(f, 0x400000).op(4, 5).ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(in_f, 992);
     replay();
     EXPECT_EQ(body(kPlain, {.lines = true, .instructions = true}),
@@ -190,7 +190,7 @@ TEST_F(CallgrindWriterTest, InstructionPositionsAreHexadecimalAndComeFirst) {
 TEST_F(CallgrindWriterTest, InlinedCodeSwitchesTheFile) {
     const SourceFile& header = program_.symbols.file("inline.h");
     const SourceFile& other = program_.symbols.file("z.h");
-    const Block& block = program_.code(main_, 0x1000)
+    Block& block = program_.code(main_, 0x1000)
                              .op(4, 10)
                              .in(header).op(4, 3)
                              .in(other).op(4, 7)
@@ -218,10 +218,10 @@ TEST_F(CallgrindWriterTest, ACallFromInlinedCodeNamesTheCalleesFile) {
     const Function& f = program_.function("f", "main.c");
     const Function& g = program_.function("g", "inline.h");
     const SourceFile& header = program_.symbols.file("inline.h");
-    const Block& calls_f = program_.code(main_, 0x1000).in(header).op(4, 3).ends(kCall);
-    const Block& calls_g = program_.code(main_, 0x1010).in(header).op(4, 4).ends(kCall);
-    const Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kReturn);
-    const Block& in_g = program_.entry(g, 0x3000).op(4, 8).ends(kReturn);
+    Block& calls_f = program_.code(main_, 0x1000).in(header).op(4, 3).ends(kCall);
+    Block& calls_g = program_.code(main_, 0x1010).in(header).op(4, 4).ends(kCall);
+    Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kReturn);
+    Block& in_g = program_.entry(g, 0x3000).op(4, 8).ends(kReturn);
     trace_.thread(1).run(calls_f, 1000).run(in_f, 992).run(calls_g, 1000).run(in_g, 992);
     replay();
     const std::string text = body(kPlain);
@@ -243,9 +243,9 @@ TEST_F(CallgrindWriterTest, ACallFromInlinedCodeNamesTheCalleesFile) {
 TEST_F(CallgrindWriterTest, AnObjectIsNamedWhereItChanges) {
     const Function& f = program_.function("f", "lib.c", "lib.so");
     const Function& g = program_.function("g", "lib.c", "lib.so");
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
-    const Block& f_calls = program_.entry(f, 0x2000).op(4, 5).ends(kCall);
-    const Block& in_g = program_.entry(g, 0x3000).op(4, 8).ends(kReturn);
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    Block& f_calls = program_.entry(f, 0x2000).op(4, 5).ends(kCall);
+    Block& in_g = program_.entry(g, 0x3000).op(4, 8).ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(f_calls, 992).run(in_g, 984);
     replay();
     EXPECT_EQ(body({.compress_strings = true, .compress_positions = false}),
@@ -275,8 +275,8 @@ TEST_F(CallgrindWriterTest, AnObjectIsNamedWhereItChanges) {
 
 // Static functions of the same name are told by their numbers as well as by their files.
 TEST_F(CallgrindWriterTest, FunctionsOfTheSameNameHaveNumbersOfTheirOwn) {
-    const Block& a = program_.code(program_.function("init", "a.c"), 0x1000).op().ends(kReturn);
-    const Block& b = program_.code(program_.function("init", "b.c"), 0x2000).op().ends(kReturn);
+    Block& a = program_.code(program_.function("init", "a.c"), 0x1000).op().ends(kReturn);
+    Block& b = program_.code(program_.function("init", "b.c"), 0x2000).op().ends(kReturn);
     trace_.thread(1).run(a, 1000).run(b, 1000);
     replay();
     const std::string text = body({});
@@ -289,8 +289,8 @@ TEST_F(CallgrindWriterTest, ContextsHaveNamesAndNumbersOfTheirOwn) {
     Function& f = program_.function("f", "f.c");
     f.recursion_levels = 2;
     f.caller_count = 2;
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
-    const Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kCall);
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    Block& in_f = program_.entry(f, 0x2000).op(4, 5).ends(kCall);
     trace_.thread(1).run(calls, 1000).run(in_f, 992).run(in_f, 984).run(in_f, 976);
     replay();
     EXPECT_EQ(body({.compress_strings = true, .compress_positions = false}),
@@ -320,8 +320,8 @@ TEST_F(CallgrindWriterTest, ContextsHaveNamesAndNumbersOfTheirOwn) {
 }
 
 TEST_F(CallgrindWriterTest, AFunctionWithoutCostsOrCallsIsLeftOut) {
-    const Block& block = program_.code(main_, 0x1000).op().ends(kJump);
-    const Block& in_f = program_.entry(program_.function("f"), 0x2000).op().ends(kReturn);
+    Block& block = program_.code(main_, 0x1000).op().ends(kJump);
+    Block& in_f = program_.entry(program_.function("f"), 0x2000).op().ends(kReturn);
     trace_.thread(1).run(block, 1000).collect(false).run(in_f, 1000);
     replay();
     EXPECT_EQ(body(kPlain), "\nob=prog\nfl=main.c\nfn=main\n1 1\n");
@@ -336,7 +336,7 @@ TEST_F(CallgrindWriterTest, AnEmptyRunIsAValidFile) {
 
 TEST(CallgrindWriterEvents, EventsThatViewersDoNotKnowAreExplained) {
     Program program;
-    const Block& block = program.code(program.function("main"), 0x1000).op().reads(4).ends();
+    Block& block = program.code(program.function("main"), 0x1000).op().reads(4).ends();
     Trace trace;
     trace.thread(1).run(block, 1000, {0x100});
     Engine engine({.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}});
@@ -344,18 +344,23 @@ TEST(CallgrindWriterEvents, EventsThatViewersDoNotKnowAreExplained) {
     engine.finish();
     const std::string text = write(engine, kPlain, kLines);
     EXPECT_NE(text.find("positions: line\n"
-                        "event: AcCost1 : L1 cost of rare use (1000 per access of a line)\n"
+                        "event: AcCost1 : L1 cost of rare use (sum of 1000 / accesses)\n"
                         "event: SpLoss1 : L1 bytes loaded but never used\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("\nevent: SpLossI1 = SpLoss1 - SpLossD1 : L1 code bytes loaded but never used\n"
+                        "event: SpLossIL = SpLoss2 - SpLossDL : LL code bytes loaded but never used\n"),
               std::string::npos)
         << text;
     EXPECT_EQ(text.find("event: Ir"), std::string::npos);
     EXPECT_NE(
         text.find("\nevents: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 EvLine1 UsByte1 Access1 "
-                  "AcCost2 SpLoss2 EvLine2 UsByte2 Access2\n"),
+                  "AcCostD1 SpLossD1 EvLineD1 UsByteD1 AccessD1 AcCost2 SpLoss2 EvLine2 UsByte2 Access2 "
+                  "AcCostDL SpLossDL EvLineDL UsByteDL AccessDL\n"),
         std::string::npos)
         << text;
     // One line of code with one access to 4 bytes, one of data likewise.
-    const std::string costs = " 1 1 0 1 1 0 1 1 0 2000 120 2 8 2 2000 120 2 8 2\n";
+    const std::string costs = " 1 1 0 1 1 0 1 1 0 2000 120 2 8 2 1000 60 1 4 1 2000 120 2 8 2 1000 60 1 4 1\n";
     EXPECT_NE(text.find("summary:" + costs), std::string::npos) << text;
     EXPECT_NE(text.find("\n1" + costs), std::string::npos) << text;
 }
@@ -377,7 +382,7 @@ struct Contents {
     bool operator==(const Contents&) const = default;
 };
 
-// A reader by FORMAT.md, strict where the writer has no choice.
+// A reader by docs/format.md, strict where the writer has no choice.
 class Reader {
 public:
     explicit Reader(const std::string& text) : in_(text) {}
@@ -446,11 +451,11 @@ private:
     void read_costs(const std::string& line) {
         EXPECT_FALSE(function_.empty()) << "costs without a function: " << line;
         std::istringstream words(line);
-        const Place place = position(words);
-        last_ = place;
+        const Position at = position(words);
+        last_ = at;
         const Costs values = costs(words);
         if (!after_calls_) {
-            Costs& sum = contents_.self[{function_, file_, place.address, place.line}];
+            Costs& sum = contents_.self[{function_, file_, at.address, at.line}];
             EXPECT_TRUE(sum.empty()) << "two lines for one position: " << line;
             sum = values;
             return;
@@ -460,7 +465,7 @@ private:
         EXPECT_TRUE(!callee_file_.empty() || file_ == function_file_);
         const std::string file = callee_file_.empty() ? file_ : callee_file_;
         auto& [calls, sum] =
-            contents_.calls[{function_, file_, place.address, place.line, object + ':' + file + ':' + callee_,
+            contents_.calls[{function_, file_, at.address, at.line, object + ':' + file + ':' + callee_,
                              target_.address, target_.line}];
         EXPECT_TRUE(sum.empty()) << "two calls of one callee at one position: " << line;
         calls = calls_;
@@ -471,16 +476,16 @@ private:
         callee_object_.clear();
     }
 
-    struct Place {
+    struct Position {
         std::uint64_t address = 0;
         std::uint64_t line = 0;
     };
 
-    Place position(std::istringstream& words) {
-        Place place;
-        if (has_address_) place.address = number(words, last_.address);
-        if (has_line_) place.line = number(words, last_.line);
-        return place;
+    Position position(std::istringstream& words) {
+        Position at;
+        if (has_address_) at.address = number(words, last_.address);
+        if (has_line_) at.line = number(words, last_.line);
+        return at;
     }
     static std::uint64_t number(std::istringstream& words, std::uint64_t last) {
         std::string word;
@@ -524,8 +529,8 @@ private:
     std::string callee_object_, callee_file_, callee_;
     bool after_calls_ = false;
     std::uint64_t calls_ = 0;
-    Place target_;
-    Place last_;
+    Position target_;
+    Position last_;
 };
 
 // The same from the profile itself.
@@ -553,7 +558,7 @@ Contents contents_of(const Profile& profile) {
     return contents;
 }
 
-TEST(CallgrindWriterReadBack, EveryOptionTellsTheSame) {
+TEST(CallgrindWriterReadBack, TheContentsAreTheSameWithEveryOption) {
     for (unsigned seed = 0; seed < 100; ++seed) {
         const test::Scenario scenario = test::random_scenario(seed);
         const test::BuiltScenario built(scenario);
@@ -577,7 +582,7 @@ TEST(CallgrindWriterReadBack, EveryOptionTellsTheSame) {
         }
         const Contents contents = contents_of(Profile(engine, kLines));
         Costs sum(engine.events().width());
-        for (const auto& [place, costs] : contents.self) add(sum, costs);
+        for (const auto& [at, costs] : contents.self) add(sum, costs);
         ASSERT_EQ(sum, contents.totals) << "seed " << seed;
     }
 }
@@ -586,8 +591,8 @@ TEST(CallgrindWriterReadBack, EveryOptionTellsTheSame) {
 // target comes first; the line behind is the position of the jump itself.
 TEST_F(CallgrindWriterTest, Jumps) {
     const SourceFile& other = program_.symbols.file("inlined.h");
-    const Block& branch = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kTaken).op(4, 11).ends();
-    const Block& inlined = program_.code(main_, 0x1100).in(other).op(4, 5).ends();
+    Block& branch = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kTaken).op(4, 11).ends();
+    Block& inlined = program_.code(main_, 0x1100).in(other).op(4, 5).ends();
     trace_.thread(1).run_to(branch, 0, 1000, {}).run(inlined, 1000).run(branch, 1000).run(inlined, 1000);
     replay();
     EXPECT_EQ(body(kPlain),
@@ -634,7 +639,7 @@ TEST_F(CallgrindWriterTest, Jumps) {
 TEST(CallgrindWriter, OnlyEventsThatCallgrindHas) {
     Program program;
     const Function& f = program.function("f", "f.c");
-    const Block& block = program.code(f, 0x1000).op(4, 10).reads(8).ends();
+    Block& block = program.code(f, 0x1000).op(4, 10).reads(8).ends();
     Trace trace;
     trace.thread(1).run(block, 1000, {0x100});
     Engine engine({.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}});
@@ -650,6 +655,7 @@ TEST(CallgrindWriter, OnlyEventsThatCallgrindHas) {
     EXPECT_NE(text.find("\n+10 " + costs + '\n'), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("\ntotals: " + costs + '\n')) << text;
     EXPECT_EQ(text.find("EvLine"), std::string::npos) << text;
+    EXPECT_EQ(text.find("event: SpLossI1"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ protected:
         run(depth % 2 == 1 ? f_starts_ : g_starts_, 100 - depth);
     }
 
-    const Block& f_starts_ = entry(f_, 0x2008, kJump);
-    const Block& g_calls_ = entry(g_, 0x3040, kCall);
+    Block& f_starts_ = entry(f_, 0x2008, kJump);
+    Block& g_calls_ = entry(g_, 0x3040, kCall);
 };
 
 TEST_F(RecursionTest, ALevelIsAddedPerOpenCallUpToTheLast) {

@@ -2,27 +2,12 @@
 
 #include "engine/costs/costs.h"
 
-#include <vector>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 
 namespace bd {
 namespace {
-
-TEST(Costs, AddingGoesColumnByColumn) {
-    std::vector<std::uint64_t> to{1, 2, 3};
-    const std::vector<std::uint64_t> what{10, 20, 30};
-    add(to, what);
-    EXPECT_EQ(to, (std::vector<std::uint64_t>{11, 22, 33}));
-}
-
-TEST(Costs, ACorrectionBelowZeroComesRightInTheSum) {
-    std::vector<std::uint64_t> correction{0};
-    --correction[0];
-    std::vector<std::uint64_t> counts{5};
-    add(counts, correction);
-    EXPECT_EQ(counts[0], 4u);
-}
 
 TEST(CostPool, IdsAreDenseFromOneAndVectorsAreZero) {
     CostPool pool(3);

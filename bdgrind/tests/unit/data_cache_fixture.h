@@ -25,22 +25,22 @@ namespace test {
 
 constexpr std::size_t kAllWords = 100'000;  // of a trace, in one chunk
 
-template <bool kCommonLines, bool kUses, bool kDirt, bool kNotes = false>
+enum class Writes : bool { kIgnored, kNoted };
+
+template <CacheTraits kCacheTraits, Writes kWrites = Writes::kIgnored>
 struct Variant {
-    static constexpr bool kCommon = kCommonLines;
-    static constexpr bool kUse = kUses;
-    static constexpr bool kDirty = kDirt;
-    static constexpr bool kNotesWrites = kNotes;
+    static constexpr CacheTraits kTraits = kCacheTraits;
+    static constexpr bool kNotesWrites = kWrites == Writes::kNoted;
 };
-using Plain = Variant<true, true, false>;
-using AnyLines = Variant<false, true, false>;
-using Dirty = Variant<true, true, true, true>;
+using Plain = Variant<kCommonUse>;
+using AnyLines = Variant<kAnyUse>;
+using Dirty = Variant<kCommonAll, Writes::kNoted>;
 
 // A D1 and the latest chunk.
 template <class V>
 class Ahead {
 public:
-    using Cache = DataCache<V::kCommon, V::kUse, V::kDirty>;
+    using Cache = DataCache<V::kTraits>;
     using Miss = typename Cache::Miss;
     using Use = typename Cache::Use;
 
@@ -57,8 +57,8 @@ public:
         return chunk_.words;
     }
     std::span<const Miss> misses() const { return true_misses(chunk_); }
-    Use use_before(const DataPosition& position, std::uint32_t place, LineNumber number) {
-        return cache_.use_before(chunk_, position, place, number);
+    Use use_before(const DataPosition& position, std::uint32_t slot, LineNumber number) {
+        return cache_.use_before(chunk_, position, slot, number);
     }
 
 private:

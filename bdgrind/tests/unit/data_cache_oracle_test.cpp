@@ -29,6 +29,7 @@ using test::Plain;
 using test::Program;
 using test::Trace;
 using test::Variant;
+using test::Writes;
 
 // Blocks with accesses of all kinds, alone and in groups, and a trace of running them.
 class RandomTrace {
@@ -41,7 +42,7 @@ public:
         while (trace_.records() < records) {
             if (below(20) == 0) trace_.mark(Marker::kThread, 1);
             if (below(1000) < stops) trace_.mark(Marker::kStop);
-            const Block& block = *blocks_[below(blocks_.size())];
+            Block& block = *blocks_[below(blocks_.size())];
             const std::size_t exit = below(block.exit_count);
             std::vector<Word> addresses;
             for (const AccessGroup& group : block.groups().first(block.exits()[exit].groups)) {
@@ -57,7 +58,7 @@ public:
 private:
     std::size_t below(std::size_t limit) { return random_() % limit; }
 
-    const Block& block(Address address) {
+    Block& block(Address address) {
         BlockBuilder builder;
         builder.start(address, function_, 0, 0, false);
         for (std::size_t i = 0, count = 1 + below(4); i < count; ++i) {
@@ -80,7 +81,7 @@ private:
     std::mt19937& random_;
     Program program_;
     const Function& function_ = program_.function("f");
-    std::vector<const Block*> blocks_;
+    std::vector<Block*> blocks_;
     Trace trace_;
 };
 
@@ -111,8 +112,8 @@ public:
     }
 
     void flush() {
-        ahead_.cache().flush([this](std::uint32_t place, const auto& use) {
-            const auto line = lines_.find(place);
+        ahead_.cache().flush([this](std::uint32_t slot, const auto& use) {
+            const auto line = lines_.find(slot);
             ASSERT_NE(line, lines_.end());
             EXPECT_TRUE(is_equal(use, line->second));
             lines_.erase(line);
@@ -121,7 +122,7 @@ public:
     }
 
 private:
-    using Mask = LineMask<V::kCommon>;
+    using Mask = ByteMask<V::kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
     struct Line {
         LineNumber number{};
         std::uint64_t time = 0;
@@ -132,10 +133,10 @@ private:
 
     template <class Use>
     static bool is_equal(const Use& use, const Line& line) {
-        if constexpr (V::kUse) {
+        if constexpr (V::kTraits.line_use) {
             if (use.bytes != line.bytes || use.accesses != line.accesses) return false;
         }
-        if constexpr (V::kDirty) {
+        if constexpr (V::kTraits.write_back_and_prefetch) {
             if (use.dirty != (V::kNotesWrites && line.dirty)) return false;
         }
         return true;
@@ -151,7 +152,7 @@ private:
             if (base == 0 && access.guarded) {
                 ASSERT_FALSE(misses_.empty());
                 EXPECT_EQ(misses_.front().at, at);
-                EXPECT_EQ(misses_.front().place, Ahead<V>::Miss::kNoAccess);
+                EXPECT_EQ(misses_.front().slot, Ahead<V>::Miss::kNoAccess);
                 misses_ = misses_.subspan(1);
                 continue;
             }
@@ -190,10 +191,10 @@ private:
         misses_ = misses_.subspan(1);
         EXPECT_EQ(miss.at, at);
         EXPECT_EQ(miss.bytes, bytes);
-        EXPECT_EQ(miss.place / geometry_.ways, set) << at;
-        const auto goes = lines_.find(miss.place);
+        EXPECT_EQ(miss.slot / geometry_.ways, set) << at;
+        const auto goes = lines_.find(miss.slot);
         if (std::distance(begin, end) != geometry_.ways) {
-            EXPECT_EQ(goes, lines_.end()) << "not an empty place at " << at;
+            EXPECT_EQ(goes, lines_.end()) << "not an empty slot at " << at;
         } else {
             EXPECT_EQ(goes, std::min_element(begin, end, [](const auto& a, const auto& b) {
                           return a.second.time < b.second.time;
@@ -201,24 +202,24 @@ private:
             EXPECT_TRUE(is_equal(miss.evicted, goes->second)) << at;
         }
         if (testing::Test::HasFailure()) return nullptr;
-        Line& line = lines_[miss.place];
+        Line& line = lines_[miss.slot];
         line = {.number = number};
         return &line;
     }
 
     void compare_uses(const DataPosition& at) {
-        for (const auto& [place, line] : lines_) {
+        for (const auto& [slot, line] : lines_) {
             ++uses_compared_;
-            if constexpr (V::kUse || V::kDirty) {
-                ASSERT_TRUE(is_equal(ahead_.use_before(at, place, line.number), line))
-                    << at << ", place " << place << ", line " << static_cast<std::uint64_t>(line.number);
+            if constexpr (V::kTraits.line_use || V::kTraits.write_back_and_prefetch) {
+                ASSERT_TRUE(is_equal(ahead_.use_before(at, slot, line.number), line))
+                    << at << ", slot " << slot << ", line " << static_cast<std::uint64_t>(line.number);
             }
         }
     }
 
     CacheGeometry geometry_;
     Ahead<V>& ahead_;
-    std::map<std::uint32_t, Line> lines_;  // by place
+    std::map<std::uint32_t, Line> lines_;  // by slot
     std::uint64_t now_ = 0;
     std::span<const typename Ahead<V>::Miss> misses_;  // those to come
     std::size_t uses_compared_ = 0;
@@ -241,7 +242,7 @@ void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const 
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr unsigned kRuns = 10;
+constexpr unsigned kRuns = 4;
 #else
 constexpr unsigned kRuns = 30;
 #endif
@@ -250,11 +251,11 @@ constexpr std::size_t kRecords = 300;
 template <class V>
 class DataCacheOracleTest : public testing::Test {
 protected:
-    static std::uint32_t line_bytes(std::mt19937& random) { return V::kCommon ? 64 : 16u << random() % 5; }
+    static std::uint32_t line_bytes(std::mt19937& random) { return V::kTraits.common_lines ? 64 : 16u << random() % 5; }
 };
-using Variants = testing::Types<Plain, AnyLines, Dirty, Variant<false, true, true, true>,  // with write-backs
-                                Variant<true, true, true>, Variant<false, true, true>,     // with prefetches only
-                                Variant<true, false, false>, Variant<false, false, true, true>>;
+using Variants = testing::Types<Plain, AnyLines, Dirty, Variant<test::kAnyAll, Writes::kNoted>,
+                                Variant<test::kCommonAll>, Variant<test::kAnyAll>,  // with prefetches only
+                                Variant<test::kCommonNoUse>, Variant<test::kAnyDirty, Writes::kNoted>>;
 TYPED_TEST_SUITE(DataCacheOracleTest, Variants);
 
 // So small that lines come and go within a chunk.
@@ -296,13 +297,13 @@ TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
         const CacheGeometry geometry = cache(4, 2, this->line_bytes(random));
         const RandomTrace run(random, 4 * kRecords, 0, [&] { return 0x100000 + random() % (3 * geometry.size_bytes); });
         const auto is_equal = [](const Miss& a, const Miss& b) {
-            if constexpr (TypeParam::kUse) {
+            if constexpr (TypeParam::kTraits.line_use) {
                 if (a.evicted.bytes != b.evicted.bytes || a.evicted.accesses != b.evicted.accesses) return false;
             }
-            if constexpr (TypeParam::kDirty) {
+            if constexpr (TypeParam::kTraits.write_back_and_prefetch) {
                 if (a.evicted.dirty != b.evicted.dirty) return false;
             }
-            return a.at == b.at && a.bytes == b.bytes && a.place == b.place;
+            return a.at == b.at && a.bytes == b.bytes && a.slot == b.slot;
         };
         // All misses, with positions in the whole trace; and at the end those that a flush would be.
         const auto misses_of = [&](std::size_t chunk_words) {
@@ -317,7 +318,7 @@ TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
                 done += chunk.size();
             }
             ahead.cache().flush(
-                [&](std::uint32_t place, const auto& use) { misses.push_back({{}, 0, place, use}); });
+                [&](std::uint32_t slot, const auto& use) { misses.push_back({{}, 0, slot, use}); });
             return misses;
         };
         const std::vector<Miss> expected = misses_of(kAllWords);

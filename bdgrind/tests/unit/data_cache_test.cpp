@@ -34,7 +34,7 @@ struct Seen {
     unsigned access;
     Address address;
     std::uint32_t bytes;
-    std::uint32_t place;
+    std::uint32_t slot;
     std::uint64_t accesses = 0;
     unsigned used = 0;
 
@@ -42,7 +42,7 @@ struct Seen {
 };
 std::ostream& operator<<(std::ostream& out, const Seen& miss) {
     return out << "{record " << miss.record << ", access " << miss.access << ", address " << std::hex << miss.address
-               << std::dec << ", bytes " << miss.bytes << ", place " << static_cast<std::int32_t>(miss.place)
+               << std::dec << ", bytes " << miss.bytes << ", slot " << static_cast<std::int32_t>(miss.slot)
                << ", accesses " << miss.accesses << ", used " << miss.used << "}";
 }
 using List = std::vector<Seen>;
@@ -55,10 +55,10 @@ class DataCacheTest : public testing::Test {
 protected:
     // Blocks must differ.
     test::Code code() { return program_.code(function_, 0x1000 + 0x100 * blocks_++); }
-    const Block& reads(std::uint32_t size) { return code().op().reads(size).ends(); }
+    Block& reads(std::uint32_t size) { return code().op().reads(size).ends(); }
 
     // A record of the block, which has one access.
-    void run(const Block& block, Address address) { trace_.run(block, 0, {address}); }
+    void run(Block& block, Address address) { trace_.run(block, 0, {address}); }
 
     std::uint32_t start_of(std::size_t record) const {
         return static_cast<std::uint32_t>(trace_.batch(record, record).data() - trace_.all().data());
@@ -76,7 +76,7 @@ protected:
         EXPECT_EQ(ahead.run(trace_.all()).size(), trace_.all().size());
         List list;
         for (const auto& miss : ahead.misses()) {
-            list.push_back({record_at(miss.at.record), miss.at.access, miss.at.address, miss.bytes, miss.place,
+            list.push_back({record_at(miss.at.record), miss.at.access, miss.at.address, miss.bytes, miss.slot,
                             miss.evicted.accesses, miss.evicted.bytes.count()});
         }
         return list;
@@ -90,7 +90,7 @@ protected:
 
 TEST_F(DataCacheTest, AMissTellsWhereItIsAndWhatWasThere) {
     Ahead<Plain> ahead(cache(2, 2, 64));
-    const Block& read = reads(8);
+    Block& read = reads(8);
     //                   set 0      set 1       (most recently used line first)
     run(read, 0x1000);  // 40
     run(read, 0x1004);  // 40
@@ -132,7 +132,7 @@ TEST_F(DataCacheTest, AnAccessAcrossLinesMissesByParts) {
 // Three reads at 0, -12 and 8 bytes from the address.
 TEST_F(DataCacheTest, AGroupInOneLineMissesOnceWithItsFirstAccess) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
+    Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
     ASSERT_EQ(group.group_count, 1u);
     run(group, 0x1020);
     run(group, 0x1024);
@@ -143,7 +143,7 @@ TEST_F(DataCacheTest, AGroupInOneLineMissesOnceWithItsFirstAccess) {
 
 TEST_F(DataCacheTest, AGroupCountsBeforeItsEndAsFarAsItHasCome) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
+    Block& group = code().op().reads(4).joins(8, kRead, -12).op().joins(2, kRead, 8).ends();
     run(reads(1), 0x1000);
     run(group, 0x1020);
     misses(ahead);
@@ -164,9 +164,9 @@ TEST_F(DataCacheTest, AGroupCountsBeforeItsEndAsFarAsItHasCome) {
 TEST_F(DataCacheTest, AGroupAcrossTwoLinesThatAreHereHits) {
     for (const bool ends_low : {false, true}) {
         Ahead<Plain> ahead(cache(1, 2, 64));
-        const Block& group = code().op().reads(4).joins(8, kRead, 4).joins(2, kRead, ends_low ? -8 : 12).ends();
+        Block& group = code().op().reads(4).joins(8, kRead, 4).joins(2, kRead, ends_low ? -8 : 12).ends();
         ASSERT_EQ(group.group_count, 1u);
-        const Block& read = reads(1);
+        Block& read = reads(1);
         trace_ = Trace();
         run(read, 0x1000);
         run(read, 0x1040);
@@ -186,7 +186,7 @@ TEST_F(DataCacheTest, AGroupAcrossTwoLinesThatAreHereHits) {
 TEST_F(DataCacheTest, AGroupAcrossTwoLinesMissesTheOneThatIsAbsent) {
     for (const bool has_low : {false, true}) {
         Ahead<Plain> ahead(cache(2, 1, 64));
-        const Block& group = code().op().reads(4).joins(8, kRead, 8).joins(4, kRead, 4).ends();
+        Block& group = code().op().reads(4).joins(8, kRead, 8).joins(4, kRead, 4).ends();
         trace_ = Trace();
         run(reads(1), has_low ? 0x1000 : 0x1040);
         run(group, 0x1038);
@@ -209,7 +209,7 @@ TEST_F(DataCacheTest, AGroupAcrossTwoLinesMissesTheOneThatIsAbsent) {
 // The line of the first access drives out that of the last one: there is but one.
 TEST_F(DataCacheTest, AGroupMayDriveOutItsOwnLines) {
     Ahead<Plain> ahead(cache(1, 1, 64));
-    const Block& group = code().op().reads(4).joins(4, kRead, 8).joins(4, kRead, 4).ends();
+    Block& group = code().op().reads(4).joins(4, kRead, 8).joins(4, kRead, 4).ends();
     run(group, 0x1038);
     run(group, 0x1038);
     EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1038, 4, 0},
@@ -222,7 +222,7 @@ TEST_F(DataCacheTest, AGroupMayDriveOutItsOwnLines) {
 // Accesses at e, 10 and 24: lines of 16 bytes.
 TEST_F(DataCacheTest, AGroupMayCoverThreeShortLines) {
     Ahead<AnyLines> ahead(cache(4, 1, 16));
-    const Block& group = code().op().reads(2).joins(8, kRead, 2).joins(2, kRead, 22).ends();
+    Block& group = code().op().reads(2).joins(8, kRead, 2).joins(2, kRead, 22).ends();
     ASSERT_EQ(group.group_count, 1u);
     run(group, 0x100e);
     run(group, 0x100e);
@@ -235,9 +235,9 @@ TEST_F(DataCacheTest, AGroupMayCoverThreeShortLines) {
                                    {2, 0, 0x2020, 16, 2, 2, 2}}));
 }
 
-TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsInTheListToo) {
+TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsListedAmongTheMisses) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& block = code().op().reads(4).op().may_write(8).op().may_read(8).ends();
+    Block& block = code().op().reads(4).op().may_write(8).op().may_read(8).ends();
     trace_.run(block, 0, {0x1000, 0, 0x1008});
     trace_.run(block, 0, {0x1000, 0x1010, 0});
     run(reads(1), 0x2000);
@@ -251,7 +251,7 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsInTheListToo) {
 // Nor does it touch the line that a true access to such an address would.
 TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNoLine) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& guarded = code().op().may_read(8).ends();
+    Block& guarded = code().op().may_read(8).ends();
     run(reads(4), 0x20);
     run(guarded, 0);
     run(guarded, 0x8);
@@ -275,7 +275,7 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNeitherOfTwoLines) {
 
 TEST_F(DataCacheTest, OnlyAccessesBeforeTheExitHappen) {
     Ahead<Plain> ahead(cache(4, 1, 64));
-    const Block& block = code().op().reads(4).may_exit().op().reads(4).joins(4, kRead, 8).ends();
+    Block& block = code().op().reads(4).may_exit().op().reads(4).joins(4, kRead, 8).ends();
     trace_.run_to(block, 0, 0, {0x1000});
     trace_.run_to(block, 1, 0, {0x1000, 0x1040});
     EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 4, 0}, {1, 1, 0x1040, 4, 1}}));
@@ -287,7 +287,7 @@ TEST_F(DataCacheTest, OnlyAccessesBeforeTheExitHappen) {
 // Flushing comes in between, which is the replay's part.
 TEST_F(DataCacheTest, AChunkEndsBehindAMarkerThatEmptiesTheCaches) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    const Block& read = reads(8);
+    Block& read = reads(8);
     run(read, 0x1000);
     run(read, 0x1000);
     trace_.mark(Marker::kStop);
@@ -297,10 +297,10 @@ TEST_F(DataCacheTest, AChunkEndsBehindAMarkerThatEmptiesTheCaches) {
     const Batch all = trace_.all();
     EXPECT_EQ(ahead.run(all).size(), start_of(3));
     EXPECT_EQ(ahead.misses().size(), 1u);
-    using Flushed = std::map<std::uint32_t, std::uint64_t>;  // accesses, by place
+    using Flushed = std::map<std::uint32_t, std::uint64_t>;  // accesses, by slot
     const auto flush = [&] {
         Flushed flushed;
-        ahead.cache().flush([&](std::uint32_t place, const auto& use) { flushed[place] = use.accesses; });
+        ahead.cache().flush([&](std::uint32_t slot, const auto& use) { flushed[slot] = use.accesses; });
         return flushed;
     };
     EXPECT_EQ(flush(), (Flushed{{0, 2}}));
@@ -313,9 +313,9 @@ TEST_F(DataCacheTest, AChunkEndsBehindAMarkerThatEmptiesTheCaches) {
     EXPECT_EQ(ahead.misses().size(), 0u);
 }
 
-TEST_F(DataCacheTest, OtherMarkersAreOfNoConcern) {
+TEST_F(DataCacheTest, OtherMarkersDoNotEndAChunk) {
     Ahead<Plain> ahead(cache(1, 1, 64));
-    const Block& read = reads(8);
+    Block& read = reads(8);
     for (unsigned i = 0; i < static_cast<unsigned>(Marker::kCount); ++i) {
         if (static_cast<Marker>(i) == Marker::kStop) continue;
         // Values that would be addresses in a block's record.
@@ -328,7 +328,7 @@ TEST_F(DataCacheTest, OtherMarkersAreOfNoConcern) {
 }
 
 TEST_F(DataCacheTest, AChunkHasTheRecordsThatBeginInIt) {
-    const Block& read = reads(8);
+    Block& read = reads(8);
     for (unsigned i = 0; i < 5; ++i) run(read, 0x1000 + 64 * i);
     constexpr std::size_t kRecord = kHeaderWords + 1;
     for (const auto& [chunk_words, records] : std::map<std::size_t, std::size_t>{
@@ -339,9 +339,9 @@ TEST_F(DataCacheTest, AChunkHasTheRecordsThatBeginInIt) {
     }
 }
 
-TEST_F(DataCacheTest, OneMayAskForLinesThatHaveGoneInTheChunk) {
+TEST_F(DataCacheTest, TheUseOfALineEvictedInTheChunkIsKnown) {
     Ahead<Plain> ahead(cache(1, 1, 64));
-    const Block& read = reads(8);
+    Block& read = reads(8);
     run(read, 0x1000);
     misses(ahead);
     trace_ = Trace();
@@ -365,7 +365,7 @@ TEST_F(DataCacheTest, OneMayAskForLinesThatHaveGoneInTheChunk) {
 
 TEST_F(DataCacheTest, ALineIsDirtyFromItsFirstWriteOn) {
     Ahead<Dirty> ahead(cache(2, 1, 64));
-    const Block& block = code().op().reads(4).joins(4, kWrite, 4).joins(4, kRead, 8).ends();
+    Block& block = code().op().reads(4).joins(4, kWrite, 4).joins(4, kRead, 8).ends();
     run(block, 0x1000);
     run(block, 0x103c);  // writes at 1040
     run(block, 0x2000);

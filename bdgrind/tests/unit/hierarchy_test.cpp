@@ -18,14 +18,14 @@ namespace {
 
 using test::cache;
 using test::DataAccesses;
-using test::kFirstMiss;
+using test::kL1Miss;
 using test::kHit;
-using test::kLastMiss;
+using test::kLLMiss;
 
 // A line that was evicted. Who loaded it is a number.
 struct Evicted {
     char level;  // '1' or 'L'
-    std::uint32_t owner;
+    std::uint32_t target;
     std::uint64_t accesses;
     unsigned used;
     unsigned line_bytes;
@@ -33,29 +33,25 @@ struct Evicted {
 };
 
 std::ostream& operator<<(std::ostream& out, const Evicted& line) {
-    return out << "{level " << line.level << ", owner " << line.owner << ", accesses " << line.accesses
+    return out << "{level " << line.level << ", target " << line.target << ", accesses " << line.accesses
                << ", used " << line.used << " of " << line.line_bytes << "}";
 }
 
 struct FakeSink {
-    std::uint32_t owner = 0;
+    std::uint32_t target = 0;
     unsigned loads = 0;
-    unsigned settled = 0;
     std::vector<Evicted> evicted;
 
-    Owner load() {
+    ChargeTarget load(Reference, const ChargeTarget&) {
         ++loads;
-        return {NodeId{owner}, CostId{owner}};
+        return {NodeId{target}, CostId{target}};
     }
-    void evict(Level level, const Owner& whose, std::uint64_t accesses, unsigned used, unsigned line_bytes) {
+    void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned line_bytes) {
         EXPECT_EQ(index_of(whose.node), index_of(whose.costs));
         evicted.push_back(
-            {level == Level::kFirst ? '1' : 'L', index_of(whose.node), accesses, used, line_bytes});
+            {level == Level::kL1 ? '1' : 'L', index_of(whose.node), accesses, used, line_bytes});
     }
-    void settle_fetches(std::uint32_t) { ++settled; }
-    void expect_to_forget(std::uint32_t, const Owner&) {}
-    void forget_fetches(std::uint32_t) {}
-    void disown(Owner* whose) { *whose = {}; }
+    void drop_charges(ChargeTarget* whose) { *whose = {}; }
 
     std::vector<Evicted> take() { return std::exchange(evicted, {}); }
 };
@@ -64,24 +60,24 @@ using List = std::vector<Evicted>;
 // The order within a level is the caches' own matter.
 List by_level(List lines) {
     std::ranges::sort(lines, {}, [](const Evicted& line) {
-        return std::tuple(line.level, line.owner, line.accesses, line.used);
+        return std::tuple(line.level, line.target, line.accesses, line.used);
     });
     return lines;
 }
 
-template <bool kCommon, bool kUse = true>
+template <CacheTraits kTraits>
 struct Caches {
     Caches(const CacheGeometry& i1, const CacheGeometry& d1, const CacheGeometry& ll)
         : hierarchy({.i1 = i1, .d1 = d1, .ll = ll}, sink) {
         for (const CacheGeometry& geometry : {i1, d1, ll}) EXPECT_EQ(geometry_error(geometry), nullptr);
     }
 
-    Outcome data(std::uint32_t owner, Address address, std::uint32_t size) {
-        sink.owner = owner;
+    Outcome data(std::uint32_t target, Address address, std::uint32_t size) {
+        sink.target = target;
         return accesses.make(hierarchy, AccessKind::kRead, address, size);
     }
-    Outcome fetch(std::uint32_t owner, Address address, std::uint32_t size) {
-        sink.owner = owner;
+    Outcome fetch(std::uint32_t target, Address address, std::uint32_t size) {
+        sink.target = target;
         return hierarchy.fetch(address, size);
     }
     List flush() {
@@ -93,7 +89,7 @@ struct Caches {
     }
 
     FakeSink sink;
-    Hierarchy<kCommon, kUse, FakeSink> hierarchy;
+    Hierarchy<kTraits, FakeSink> hierarchy;
     DataAccesses<decltype(hierarchy)> accesses;
 };
 
@@ -104,12 +100,12 @@ protected:
     // I1: one line. D1: two sets of one way. LL: three sets of two ways.
     CachesType caches_{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
 };
-using Variants = testing::Types<Caches<true>, Caches<false>>;
+using Variants = testing::Types<Caches<test::kCommonUse>, Caches<test::kAnyUse>>;
 TYPED_TEST_SUITE(HierarchyTest, Variants);
 
 TYPED_TEST(HierarchyTest, AnAccessMissesBothLevelsThenHits) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.data(1, 0x1000, 4), kLastMiss);
+    EXPECT_EQ(caches.data(1, 0x1000, 4), kLLMiss);
     EXPECT_EQ(caches.data(1, 0x1000, 4), kHit);
     EXPECT_EQ(caches.data(1, 0x103c, 4), kHit);
     EXPECT_EQ(caches.sink.loads, 2u);  // one for each level
@@ -120,10 +116,10 @@ TYPED_TEST(HierarchyTest, OneByteUsedOfALine) {
     EXPECT_EQ(this->caches_.flush(), by_level(List{{'1', 1, 1, 1, 64}, {'L', 1, 1, 1, 64}}));
 }
 
-TYPED_TEST(HierarchyTest, DisownedLinesStayCachedWithTheirUse) {
+TYPED_TEST(HierarchyTest, LinesWhoseChargesAreDroppedStayCachedWithTheirUse) {
     this->caches_.data(1, 0x1000, 4);
     this->caches_.fetch(2, 0x2000, 4);
-    this->caches_.hierarchy.disown();
+    this->caches_.hierarchy.drop_charges();
     EXPECT_EQ(this->caches_.data(3, 0x1004, 4), kHit);
     EXPECT_EQ(this->caches_.flush(),
               by_level(List{{'1', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}, {'1', 0, 1, 4, 64}, {'L', 0, 1, 4, 64}}));
@@ -141,7 +137,7 @@ TYPED_TEST(HierarchyTest, AccessesAreCountedBeyondAnyBound) {
     EXPECT_EQ(this->caches_.flush(), by_level(List{{'1', 1, 100'000, 8, 64}, {'L', 1, 100'000, 8, 64}}));
 }
 
-TYPED_TEST(HierarchyTest, WhoLoadedALineOwnsItWhoeverUsesIt) {
+TYPED_TEST(HierarchyTest, ALineIsChargedToWhatLoadedItWhoeverUsesIt) {
     this->caches_.data(1, 0x1000, 8);
     this->caches_.data(2, 0x1008, 8);
     EXPECT_EQ(this->caches_.flush(), by_level(List{{'1', 1, 2, 16, 64}, {'L', 1, 2, 16, 64}}));
@@ -150,18 +146,18 @@ TYPED_TEST(HierarchyTest, WhoLoadedALineOwnsItWhoeverUsesIt) {
 TYPED_TEST(HierarchyTest, AnEvictedLineAddsItsUseToThatOfTheLlLine) {
     auto& caches = this->caches_;
     //                                                    D1 set 0 | LL set 0
-    EXPECT_EQ(caches.data(1, 0x0000, 8), kLastMiss);   // 0        | 0
-    EXPECT_EQ(caches.data(2, 0x0300, 4), kLastMiss);   // c        | c 0
+    EXPECT_EQ(caches.data(1, 0x0000, 8), kLLMiss);   // 0        | 0
+    EXPECT_EQ(caches.data(2, 0x0300, 4), kLLMiss);   // c        | c 0
     EXPECT_EQ(caches.sink.take(), (List{{'1', 1, 1, 8, 64}}));
-    EXPECT_EQ(caches.data(3, 0x0004, 8), kFirstMiss);  // 0        | 0 c
+    EXPECT_EQ(caches.data(3, 0x0004, 8), kL1Miss);  // 0        | 0 c
     EXPECT_EQ(caches.sink.take(), (List{{'1', 2, 1, 4, 64}}));
-    // Of line 0, the LL has seen two accesses to 12 bytes, for which its first loader pays.
+    // Of line 0, the LL has seen two accesses to 12 bytes, charged to what loaded it first.
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 3, 1, 8, 64}, {'L', 1, 2, 12, 64}, {'L', 2, 1, 4, 64}}));
 }
 
 TYPED_TEST(HierarchyTest, AStraddlingAccessTouchesBothLinesAndMissesOnce) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.data(1, 0x103d, 8), kLastMiss);
+    EXPECT_EQ(caches.data(1, 0x103d, 8), kLLMiss);
     EXPECT_EQ(caches.sink.loads, 4u);
     EXPECT_EQ(caches.data(1, 0x103d, 8), kHit);
     // Line 0x40 is in set 0 of D1 and set 1 of LL, line 0x41 in set 1 of D1 and set 2 of LL.
@@ -172,30 +168,30 @@ TYPED_TEST(HierarchyTest, AStraddlingAccessTouchesBothLinesAndMissesOnce) {
 TYPED_TEST(HierarchyTest, ItIsAMissIfAnyOfItsLinesMisses) {
     auto& caches = this->caches_;
     caches.data(1, 0x1040, 8);
-    EXPECT_EQ(caches.data(2, 0x103d, 8), kLastMiss);  // the second line hits
+    EXPECT_EQ(caches.data(2, 0x103d, 8), kLLMiss);  // the second line hits
     EXPECT_EQ(
         caches.flush(),
         by_level(List{{'1', 2, 1, 3, 64}, {'1', 1, 2, 8, 64}, {'L', 2, 1, 3, 64}, {'L', 1, 2, 8, 64}}));
 
     caches.data(1, 0x1000, 8);
-    EXPECT_EQ(caches.data(2, 0x103d, 8), kLastMiss);  // the first line hits
+    EXPECT_EQ(caches.data(2, 0x103d, 8), kLLMiss);  // the first line hits
 }
 
-TYPED_TEST(HierarchyTest, TheFurthestWayOfALineDecides) {
+TYPED_TEST(HierarchyTest, TheWorstOutcomeOfItsLinesCounts) {
     auto& caches = this->caches_;
     //                                                    D1 set 0, 1 | LL set 0, 1, 2
     caches.data(1, 0x0000, 1);                         // 0, -        | 0, -, -
     caches.data(1, 0x0080, 1);                         // 2, -        | 0, -, 2
-    EXPECT_EQ(caches.data(1, 0x003f, 2), kLastMiss);   // 0, 1        | 0, 1, 2     0 is in LL, 1 nowhere
+    EXPECT_EQ(caches.data(1, 0x003f, 2), kLLMiss);   // 0, 1        | 0, 1, 2     0 is in LL, 1 nowhere
     caches.data(1, 0x0080, 1);                         // 2, 1
-    EXPECT_EQ(caches.data(1, 0x003f, 2), kFirstMiss);  // 0, 1        |             0 is in LL, 1 in D1
+    EXPECT_EQ(caches.data(1, 0x003f, 2), kL1Miss);  // 0, 1        |             0 is in LL, 1 in D1
     EXPECT_EQ(caches.data(1, 0x003f, 2), kHit);
 }
 
 TYPED_TEST(HierarchyTest, AnAccessMayBeLargerThanALine) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.data(1, 0x1030, 16 + 64 + 7), kLastMiss);
-    //         lines 40, 41 and 42; 42 takes the place of 40 in D1
+    EXPECT_EQ(caches.data(1, 0x1030, 16 + 64 + 7), kLLMiss);
+    //         lines 40, 41 and 42; 42 takes the slot of 40 in D1
     EXPECT_EQ(caches.sink.take(), (List{{'1', 1, 1, 16, 64}}));
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 1, 7, 64},
                                             {'1', 1, 1, 64, 64},
@@ -206,7 +202,7 @@ TYPED_TEST(HierarchyTest, AnAccessMayBeLargerThanALine) {
 
 TYPED_TEST(HierarchyTest, AnAccessMayBeLargerThanAPageAndThanTheCaches) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.data(1, 0x1001, 8192), kLastMiss);
+    EXPECT_EQ(caches.data(1, 0x1001, 8192), kLLMiss);
     // 129 lines, the first and the last in part. D1 keeps 2 of them, LL 6.
     List lines = caches.sink.take();
     EXPECT_EQ(lines.size(), (129u - 2) + (129 - 6));
@@ -241,7 +237,6 @@ TYPED_TEST(HierarchyTest, AnLlLineTakesOverWhatItsLiveCopiesHaveGathered) {
     caches.data(3, 0x0240, 1);   // 0  | 0, 9        | 9 3
     // Bytes 0 to 5 as data in two accesses, 8 and 9 as code in one.
     EXPECT_EQ(caches.sink.take(), (List{{'1', 3, 1, 1, 64}, {'L', 1, 3, 8, 64}}));
-    EXPECT_EQ(caches.sink.settled, 1u) << "the count of I1's line was read";
     // The copies stay.
     EXPECT_EQ(caches.data(1, 0x0000, 1), kHit);
     EXPECT_EQ(caches.fetch(1, 0x0000, 1), kHit);
@@ -255,7 +250,7 @@ TYPED_TEST(HierarchyTest, TheUseOfALineThatTheLlHasLostIsDropped) {
     caches.data(3, 0x0240, 1);  // -  | 0, 9        | 9 3      0 has left LL
     caches.sink.take();
     caches.data(1, 0x0020, 8);  // -  | 0, 9        | 9 3
-    // No other line may get it: Callgrind adds it to the line in the place of the lost one.
+    // No other line may get it: Callgrind adds it to the line in the slot of the lost one.
     EXPECT_EQ(
         caches.flush(),
         by_level(List{{'1', 1, 2, 12, 64}, {'1', 3, 1, 1, 64}, {'L', 3, 1, 1, 64}, {'L', 3, 1, 1, 64}}));
@@ -288,76 +283,42 @@ TYPED_TEST(HierarchyTest, FlushingEmptiesAllCaches) {
                                             {'L', 1, 1, 3, 64},
                                             {'L', 2, 1, 4, 64}}));
     EXPECT_EQ(caches.flush(), List{});
-    EXPECT_EQ(caches.data(1, 0x1000, 1), kLastMiss);
-    EXPECT_EQ(caches.fetch(1, 0x2000, 1), kLastMiss);
+    EXPECT_EQ(caches.data(1, 0x1000, 1), kLLMiss);
+    EXPECT_EQ(caches.fetch(1, 0x2000, 1), kLLMiss);
 }
 
 TYPED_TEST(HierarchyTest, FarAddressesDoNotAlias) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.data(1, 0x0000'1000, 1), kLastMiss);
-    EXPECT_EQ(caches.data(2, 0x1'0000'1000, 1), kLastMiss);
-    EXPECT_EQ(caches.data(3, 0xffff'0000'1000, 1), kLastMiss);
-}
-
-// Fetching in two steps, as the replay does for whole runs of instructions.
-TYPED_TEST(HierarchyTest, UsingAndCreditingIsFetching) {
-    TypeParam in_steps{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
-    TypeParam at_once{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
-    for (auto* caches : {&in_steps, &at_once}) {
-        caches->fetch(1, 0x1000, 4);
-        caches->fetch(1, 0x1040, 4);
-    }
-    // Instructions at 0x103a, 0x103e (straddling) and 0x1042. Line 0x41 is used last; 0x40 goes next.
-    auto& hierarchy = in_steps.hierarchy;
-    const std::uint32_t first = hierarchy.fetch_place(LineNumber{0x40});
-    const std::uint32_t second = hierarchy.fetch_place(LineNumber{0x41});
-    ASSERT_NE(first, hierarchy.kAbsent);
-    ASSERT_NE(second, hierarchy.kAbsent);
-    hierarchy.use_fetched(first);
-    hierarchy.use_fetched(second);
-    hierarchy.credit_fetch(first, 0x3a, 6, 2);
-    hierarchy.credit_fetch(second, 0, 6, 2);
-    for (const Address address : {0x103a, 0x103e, 0x1042}) at_once.fetch(1, address, 4);
-    for (auto* caches : {&in_steps, &at_once}) caches->fetch(2, 0x1080, 4);
-    EXPECT_EQ(hierarchy.fetch_place(LineNumber{0x40}), hierarchy.kAbsent);
-    EXPECT_EQ(hierarchy.fetch_place(LineNumber{0x41}), second);
-    EXPECT_EQ(in_steps.sink.take(), (List{{'1', 1, 3, 10, 64}}));
-    EXPECT_EQ(at_once.sink.take(), (List{{'1', 1, 3, 10, 64}}));
-    EXPECT_EQ(in_steps.flush(), at_once.flush());
+    EXPECT_EQ(caches.data(1, 0x0000'1000, 1), kLLMiss);
+    EXPECT_EQ(caches.data(2, 0x1'0000'1000, 1), kLLMiss);
+    EXPECT_EQ(caches.data(3, 0xffff'0000'1000, 1), kLLMiss);
 }
 
 // Line by line, as the replay does where one is absent: loading gives no credit yet.
 TEST(Hierarchy, AnAbsentLineCanBeLoadedForFetchesToCome) {
-    Caches<true> caches{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
+    Caches<test::kCommonUse> caches{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
     EXPECT_TRUE(caches.hierarchy.keeps_fetched(2));
     EXPECT_FALSE(caches.hierarchy.keeps_fetched(3));
-    caches.sink.owner = 7;
-    std::uint32_t place = caches.hierarchy.kAbsent;
-    EXPECT_EQ(caches.hierarchy.load_fetched(LineNumber{0x40}, &place), kLastMiss);
-    EXPECT_EQ(place, caches.hierarchy.fetch_place(LineNumber{0x40}));
-    caches.hierarchy.credit_fetch(place, 4, 8, 2);
+    caches.sink.target = 7;
+    auto& i1 = caches.hierarchy.instructions();
+    std::uint32_t slot = i1.kAbsent;
+    EXPECT_EQ(caches.hierarchy.load_fetched(LineNumber{0x40}, &slot), kLLMiss);
+    EXPECT_EQ(slot, i1.find(LineNumber{0x40}));
+    i1.credit(slot, 4, 8, 2);
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 7, 2, 8, 64}, {'L', 7, 2, 8, 64}}));
 }
 
 // Where the two lines of an instruction may drive each other out, it takes the long way.
-TEST(Hierarchy, OneSetOfTheLastLevelDoesNotKeepWhatIsFetched) {
-    Caches<true> caches{cache(1, 4, 64), cache(2, 1, 64), cache(1, 8, 64)};
+TEST(Hierarchy, OneSetOfLlDoesNotKeepWhatIsFetched) {
+    Caches<test::kCommonUse> caches{cache(1, 4, 64), cache(2, 1, 64), cache(1, 8, 64)};
     EXPECT_FALSE(caches.hierarchy.keeps_fetched(1));
-    Caches<false> any{cache(1, 4, 64), cache(2, 1, 64), cache(4, 8, 64)};
+    Caches<test::kAnyUse> any{cache(1, 4, 64), cache(2, 1, 64), cache(4, 8, 64)};
     EXPECT_FALSE(any.hierarchy.keeps_fetched(1));
 }
 
-TYPED_TEST(HierarchyTest, CreditingInstructionByInstructionIsTheSame) {
-    auto& caches = this->caches_;
-    caches.fetch(1, 0x1000, 4);
-    caches.hierarchy.credit_fetched(0x1004, 4);
-    caches.hierarchy.credit_fetched(0x1006, 2);
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 3, 8, 64}, {'L', 1, 3, 8, 64}}));
-}
-
 TEST(Hierarchy, WithoutUseTheSinkIsNotAsked) {
-    Caches<true, false> common{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
-    Caches<false, false> any{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
+    Caches<test::kCommonNoUse> common{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
+    Caches<test::kAnyNoUse> any{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
     const auto run = [](auto& caches) {
         std::vector<Outcome> outcomes;
         for (const Address address : {0x0000, 0x0300, 0x0000, 0x003f, 0x0600, 0x0900, 0x0000}) {
@@ -369,8 +330,8 @@ TEST(Hierarchy, WithoutUseTheSinkIsNotAsked) {
         return outcomes;
     };
     //  D1 set 0 with one way, LL set 0 with two:  0 | c 0 | 0 c | 0 c | 18 0 | 24 18 | 0 24
-    const std::vector<Outcome> expected{kLastMiss, kLastMiss, kFirstMiss, kLastMiss,
-                                        kLastMiss, kLastMiss, kLastMiss};
+    const std::vector<Outcome> expected{kLLMiss, kLLMiss, kL1Miss, kLLMiss,
+                                        kLLMiss, kLLMiss, kLLMiss};
     EXPECT_EQ(run(common), expected);
     EXPECT_EQ(run(any), expected);
 }
@@ -379,39 +340,39 @@ TEST(Hierarchy, TheCommonGeometryHas64ByteLinesAndPowersOfTwoInFront) {
     const CacheGeometry eight = cache(8, 2, 64);
     const CacheGeometry six = cache(6, 2, 64);
     const CacheGeometry wide = cache(8, 2, 128);
-    EXPECT_TRUE(is_common({eight, eight, eight}));
-    EXPECT_TRUE(is_common({eight, eight, six}));
-    EXPECT_TRUE(is_common({six, eight, eight}));
-    EXPECT_TRUE(is_common({eight, six, eight}));
-    EXPECT_FALSE(is_common({wide, eight, eight}));
-    EXPECT_FALSE(is_common({eight, wide, eight}));
-    EXPECT_FALSE(is_common({eight, eight, wide}));
+    EXPECT_TRUE(has_common_lines({eight, eight, eight}));
+    EXPECT_TRUE(has_common_lines({eight, eight, six}));
+    EXPECT_TRUE(has_common_lines({six, eight, eight}));
+    EXPECT_TRUE(has_common_lines({eight, six, eight}));
+    EXPECT_FALSE(has_common_lines({wide, eight, eight}));
+    EXPECT_FALSE(has_common_lines({eight, wide, eight}));
+    EXPECT_FALSE(has_common_lines({eight, eight, wide}));
 }
 
 // --- Lines of different sizes
 // -----------------------------------------------------------------------------------
 
 TEST(HierarchyLineSizes, AnLlLineGathersTheUseOfTheShorterLinesInFront) {
-    Caches<false> caches{cache(1, 1, 16), cache(4, 1, 32), cache(2, 1, 128)};
-    EXPECT_EQ(caches.data(1, 0x1004, 4), kLastMiss);   // bytes 4 to 7 of LL line 0x20
-    EXPECT_EQ(caches.data(2, 0x1024, 8), kFirstMiss);  // bytes 0x24 to 0x2b
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(4, 1, 32), cache(2, 1, 128)};
+    EXPECT_EQ(caches.data(1, 0x1004, 4), kLLMiss);   // bytes 4 to 7 of LL line 0x20
+    EXPECT_EQ(caches.data(2, 0x1024, 8), kL1Miss);  // bytes 0x24 to 0x2b
     EXPECT_EQ(caches.data(2, 0x1024, 8), kHit);
-    EXPECT_EQ(caches.fetch(3, 0x107f, 1), kFirstMiss);  // byte 0x7f
+    EXPECT_EQ(caches.fetch(3, 0x107f, 1), kL1Miss);  // byte 0x7f
     EXPECT_EQ(
         caches.flush(),
         by_level(List{{'1', 3, 1, 1, 16}, {'1', 1, 1, 4, 32}, {'1', 2, 2, 8, 32}, {'L', 1, 4, 13, 128}}));
 }
 
 TEST(HierarchyLineSizes, AnAccessAcrossShortLinesOfOneLongLine) {
-    Caches<false> caches{cache(1, 1, 16), cache(4, 1, 32), cache(2, 1, 128)};
-    EXPECT_EQ(caches.data(1, 0x101e, 4), kLastMiss);
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(4, 1, 32), cache(2, 1, 128)};
+    EXPECT_EQ(caches.data(1, 0x101e, 4), kLLMiss);
     EXPECT_EQ(caches.sink.loads, 3u);  // two lines in D1, one in LL
     // Each of the two lines has seen an access, and the LL gets both.
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 1, 2, 32}, {'1', 1, 1, 2, 32}, {'L', 1, 2, 4, 128}}));
 }
 
 TEST(HierarchyLineSizes, AnLlLineTakesOverFromAllShorterCopies) {
-    Caches<false> caches{cache(1, 1, 16), cache(4, 1, 32), cache(1, 1, 128)};
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(4, 1, 32), cache(1, 1, 128)};
     caches.data(1, 0x1004, 4);   // D1 set 0
     caches.data(2, 0x1064, 8);   // D1 set 3
     caches.fetch(3, 0x1010, 2);  // I1
@@ -421,8 +382,8 @@ TEST(HierarchyLineSizes, AnLlLineTakesOverFromAllShorterCopies) {
 }
 
 TEST(HierarchyLineSizes, ALongLineInFrontAsksTheLlForTheBytesAccessedOnly) {
-    Caches<false> caches{cache(1, 1, 16), cache(1, 1, 128), cache(8, 1, 32)};
-    EXPECT_EQ(caches.data(1, 0x1030, 4), kLastMiss);  // LL line 0x81
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(1, 1, 128), cache(8, 1, 32)};
+    EXPECT_EQ(caches.data(1, 0x1030, 4), kLLMiss);  // LL line 0x81
     EXPECT_EQ(caches.sink.loads, 2u);
     EXPECT_EQ(caches.data(1, 0x1010, 4), kHit);  // LL line 0x80, which was not asked for
     EXPECT_EQ(caches.sink.loads, 2u);
@@ -431,26 +392,26 @@ TEST(HierarchyLineSizes, ALongLineInFrontAsksTheLlForTheBytesAccessedOnly) {
 }
 
 TEST(HierarchyLineSizes, ALongLineSharesItsUseAmongTheLlLines) {
-    Caches<false> caches{cache(1, 1, 16), cache(1, 1, 128), cache(8, 1, 32)};
-    EXPECT_EQ(caches.data(1, 0x1018, 16), kLastMiss);  // 8 bytes of each of lines 0x80 and 0x81
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(1, 1, 128), cache(8, 1, 32)};
+    EXPECT_EQ(caches.data(1, 0x1018, 16), kLLMiss);  // 8 bytes of each of lines 0x80 and 0x81
     EXPECT_EQ(caches.sink.loads, 3u);
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 1, 16, 128}, {'L', 1, 1, 8, 32}, {'L', 1, 1, 8, 32}}));
 }
 
 TEST(HierarchyLineSizes, AShorterLlLineTakesOverItsPartOfTheCopy) {
-    Caches<false> caches{cache(1, 1, 16), cache(2, 1, 128), cache(1, 1, 32)};
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(2, 1, 128), cache(1, 1, 32)};
     caches.data(1, 0x1018, 4);  // D1 line 0x20, LL line 0x80
     caches.data(1, 0x1020, 4);  // the same D1 line, another part
     caches.sink.take();
-    caches.data(2, 0x1080, 1);  // D1 line 0x21, LL line 0x84 in the place of 0x80
+    caches.data(2, 0x1080, 1);  // D1 line 0x21, LL line 0x84 in the slot of 0x80
     EXPECT_EQ(caches.sink.take(), (List{{'L', 1, 2, 4, 32}}));
 }
 
 // An access whose second line drives the first out of the LL again: the access has been one of the first,
 // too. With none at all a line would cost 1000 / 0.
 TEST(HierarchyLineSizes, AnLlLineHasSeenTheAccessThatLoadedIt) {
-    Caches<false> caches{cache(1, 1, 16), cache(1, 1, 128), cache(1, 1, 32)};
-    EXPECT_EQ(caches.data(1, 0x1018, 16), kLastMiss);  // LL lines 0x80 and 0x81, one after the other
+    Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(1, 1, 128), cache(1, 1, 32)};
+    EXPECT_EQ(caches.data(1, 0x1018, 16), kLLMiss);  // LL lines 0x80 and 0x81, one after the other
     EXPECT_EQ(caches.sink.take(), (List{{'L', 1, 1, 8, 32}}));
     EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 1, 16, 128}, {'L', 1, 1, 8, 32}}));
 }
@@ -459,7 +420,7 @@ TEST(HierarchyLineSizes, AnLlLineHasSeenTheAccessThatLoadedIt) {
 // ----------------------------------------------------------------------------
 
 // The oracle test does this thoroughly, but knows totals only; here every eviction is compared, in order.
-TEST(Hierarchy, TheShortWayEvictsTheSameLinesInTheSameOrder) {
+TEST(Hierarchy, TheFastPathEvictsTheSameLinesInTheSameOrder) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);
         const auto up_to = [&random](unsigned limit) {
@@ -468,16 +429,16 @@ TEST(Hierarchy, TheShortWayEvictsTheSameLinesInTheSameOrder) {
         const CacheGeometry i1 = cache(1u << random() % 3, up_to(3), 64);
         const CacheGeometry d1 = cache(1u << random() % 3, up_to(3), 64);
         const CacheGeometry ll = cache(up_to(7), up_to(4), 64);
-        Caches<true> common{i1, d1, ll};
-        Caches<false> any{i1, d1, ll};
+        Caches<test::kCommonUse> common{i1, d1, ll};
+        Caches<test::kAnyUse> any{i1, d1, ll};
         FakeSink plain_sink;
-        // Never takes the short way: it asks each access whether it writes.
-        Hierarchy<false, true, FakeSink, true> plain({i1, d1, ll}, plain_sink, {.write_back = true});
+        // Never takes the fast path: it asks each access whether it writes.
+        Hierarchy<test::kAnyAll, FakeSink> plain({i1, d1, ll}, plain_sink, {.write_back = true});
         DataAccesses<decltype(plain)> plain_accesses;
         for (std::uint32_t step = 1; step < 400; ++step) {
             const Address address = random() % 2048;
             const std::uint32_t size = up_to(random() % 10 == 0 ? 300 : 8);
-            plain_sink.owner = step;
+            plain_sink.target = step;
             if (random() % 3 == 0) {
                 const Outcome outcome = plain.fetch(address, size);
                 ASSERT_EQ(common.fetch(step, address, size), outcome) << "seed " << seed << " step " << step;

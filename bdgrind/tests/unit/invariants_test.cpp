@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What must hold of every profile (DESIGN.md section 6), on random programs without recursion:
+// What must hold of every profile (docs/simulation.md, rules 10 to 14), on random programs without recursion:
 //   1. Self costs add up to the totals.
 //   2. The inclusive costs of the roots add up to the totals.
 //   3. A function's inclusive cost, what its callers' arcs have, is its self cost and that of its own arcs.
@@ -95,15 +95,15 @@ private:
     static constexpr Address kStack = 0x1000000;
 
     struct Code {
-        const Block* entry;
-        const Block* body;
-        const Block* call;
-        const Block* after_call;
-        const Block* tail_call;
-        const Block* give_back;
+        Block* entry;
+        Block* body;
+        Block* call;
+        Block* after_call;
+        Block* tail_call;
+        Block* give_back;
     };
     struct Step {
-        const Block* block;  // null: a marker
+        Block* block;  // null: a marker
         Marker marker;
         Address stack_pointer;
         std::vector<Word> addresses;
@@ -115,7 +115,7 @@ private:
         return {(1 + random_() % 8) * ways * line_bytes, ways, line_bytes};
     }
 
-    void step(const Block& block, Address stack_pointer) {
+    void step(Block& block, Address stack_pointer) {
         std::vector<Word> addresses;
         for (const Access& access : block.accesses()) {
             addresses.push_back(access.guarded && random_() % 2 == 0 ? 0 : 0x200000 + random_() % 4096);

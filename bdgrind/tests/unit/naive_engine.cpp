@@ -23,7 +23,7 @@ struct Call {
     std::optional<Address> return_address;
     std::optional<ArcKey> arc;  // none: the callee is skipped
     ContextKey caller_context;
-    std::optional<Site> caller_payer;
+    std::optional<Site> caller_charged_site;
     unsigned function;  // that was called
 };
 
@@ -31,7 +31,7 @@ struct Call {
 struct Stack {
     std::vector<Call> calls;
     ContextKey context{};
-    std::optional<Site> payer;  // while a skipped function runs: the call that pays for it
+    std::optional<Site> charged_site;  // while a skipped function runs: the call that is charged for it
     std::optional<Site> last;   // the latest block, in its context, and its exit
     std::optional<unsigned> root;  // the function that it began with, where it did with its first block
     Address base = 0;           // the stack pointer of the root
@@ -44,7 +44,8 @@ struct Stack {
 };
 
 // A thread, or a signal handler on it.
-struct Flow : Stack {
+struct Execution : Stack {
+    Address thread = 0;
     bool is_handler = false;
     Address lowest = 0;  // where the stack pointer may be while a handler runs
     Address highest = 0;
@@ -63,6 +64,7 @@ struct Line {
     std::bitset<256> touched{};
     bool collected = false;
     bool dirty = false;
+    bool is_data = false;  // an access to data loaded it, not a fetch
     InstructionKey loader{};
     std::vector<ArcKey> chain{};
 };
@@ -107,14 +109,14 @@ public:
             mark(record);
             return;
         }
-        see_indirect_branch(record);
-        const std::size_t handlers = flows_[thread_].size();
-        const std::optional<Site> last = flow().last;
+        on_indirect_branch(record);
+        const std::size_t handlers = executions_[thread_].size();
+        const std::optional<Site> last = execution().last;
         changes_ = 0;
         find_calls(record);
-        if (last && changes_ == 0 && handlers == flows_[thread_].size()) see_jump(*last, record);
+        if (last && changes_ == 0 && handlers == executions_[thread_].size()) on_jump(*last, record);
         execute(record);
-        flow().last = Site{record.block, flow().context, record.exit};
+        execution().last = Site{record.block, execution().context, record.exit};
     }
 
     RunCosts finish() {
@@ -140,7 +142,7 @@ private:
     const Scenario::Function& function_of(const Scenario::Block& block) const {
         return scenario_.functions[block.function];
     }
-    Flow& flow() { return flows_[thread_].back(); }
+    Execution& execution() { return executions_[thread_].back(); }
 
     // --- Threads, handlers, collection ---------------------------------------------------------------------
 
@@ -152,30 +154,31 @@ private:
                 begin(value);
                 break;
             case Marker::kThreadEnd:
-                flows_[value].clear();
+                executions_[value].clear();
                 break;
             case Marker::kSignalEnter: {
                 begin(value);
-                Flow handler;
+                Execution handler;
+                handler.thread = value;
                 handler.collecting = collect_at_start_;
                 handler.is_handler = true;
                 handler.lowest = record.values[1];
                 handler.highest = record.values[2];
-                flows_[value].push_back(handler);
+                executions_[value].push_back(handler);
                 break;
             }
             case Marker::kSignalLeave:
-                if (flows_[value].size() > 1) flows_[value].pop_back();
+                if (executions_[value].size() > 1) executions_[value].pop_back();
                 break;
             case Marker::kCollect:
                 collect_at_start_ = value != 0;
-                for (auto& [thread, flows] : flows_) {
-                    for (Flow& each : flows) each.collecting = collect_at_start_;
+                for (auto& [thread, executions] : executions_) {
+                    for (Execution& each : executions) each.collecting = collect_at_start_;
                 }
                 break;
             case Marker::kToggleCollect: {
                 begin(value);
-                bool& collecting = flows_[value].back().collecting;
+                bool& collecting = executions_[value].back().collecting;
                 collecting = !collecting;
                 break;
             }
@@ -184,8 +187,8 @@ private:
                 break;
             case Marker::kStop:
                 flush();
-                for (auto& [thread, flows] : flows_) {
-                    for (Flow& each : flows) {
+                for (auto& [thread, executions] : executions_) {
+                    for (Execution& each : executions) {
                         for (Stack& other : each.others) drop(each, other);
                         each.others.clear();
                         drop(each, each);
@@ -195,7 +198,11 @@ private:
                 break;
             case Marker::kSystemCall:
                 begin(value);
-                system_call(flows_[value].back(), record.values[1], record.values[2]);
+                system_call(executions_[value].back(), record.values[1], record.values[2]);
+                break;
+            case Marker::kThreadCreate:  // these cost nothing
+            case Marker::kSignal:
+                begin(value);
                 break;
             case Marker::kCount:
                 break;
@@ -204,51 +211,53 @@ private:
 
     // A thread that is not known yet.
     void begin(Address thread) {
-        if (!flows_[thread].empty()) return;
-        flows_[thread].push_back({});
-        flows_[thread].back().collecting = collect_at_start_;
+        if (!executions_[thread].empty()) return;
+        executions_[thread].push_back({});
+        executions_[thread].back().thread = thread;
+        executions_[thread].back().collecting = collect_at_start_;
     }
 
     // By the instruction that ended the latest block.
-    void system_call(const Flow& flow, std::uint64_t time, std::uint64_t cpu_time) {
-        if (!flow.collecting || !flow.last) return;
-        const InstructionKey payer = last_instruction(flow.payer ? *flow.payer : *flow.last);
-        charge(Event::ksysCount, 1, payer, open_arcs(flow));
-        charge(Event::ksysTime, time, payer, open_arcs(flow));
-        charge(Event::ksysCpuTime, cpu_time, payer, open_arcs(flow));
+    void system_call(const Execution& execution, std::uint64_t time, std::uint64_t cpu_time) {
+        if (!execution.collecting || !execution.last) return;
+        const InstructionKey charged =
+            last_instruction(execution.charged_site ? *execution.charged_site : *execution.last);
+        charge(Event::ksysCount, 1, charged, open_arcs(execution));
+        charge(Event::ksysTime, time, charged, open_arcs(execution));
+        charge(Event::ksysCpuTime, cpu_time, charged, open_arcs(execution));
     }
 
     InstructionKey last_instruction(const Site& site) {
         return {site.block, site.context, exit_of(site).instructions - 1};
     }
 
-    // --- Triggers: only a function's outermost call on a flow counts. Dumps change nothing: all parts together are
-    // --- what is asked for.
+    // --- Triggers: only a function's outermost call in an execution counts. Dumps change nothing: all parts together
+    // --- are what is asked for.
 
-    void entered(Flow& flow, unsigned function) {
+    void entered(Execution& execution, unsigned function) {
         const FunctionTriggers& triggers = scenario_.functions[function].triggers;
-        if (flow.open[function]++ != 0) return;
+        if (execution.open[function]++ != 0) return;
         if (triggers.zero_before && !triggers.dump_before) costs_ = {};
-        if (triggers.toggle_collect) flow.collecting = !flow.collecting;
+        if (triggers.toggle_collect) execution.collecting = !execution.collecting;
     }
 
-    void left(Flow& flow, unsigned function) {
-        if (--flow.open[function] != 0) return;
-        if (scenario_.functions[function].triggers.toggle_collect) flow.collecting = !flow.collecting;
+    void left(Execution& execution, unsigned function) {
+        if (--execution.open[function] != 0) return;
+        if (scenario_.functions[function].triggers.toggle_collect) execution.collecting = !execution.collecting;
     }
 
-    void leave_root(Flow& flow, Stack& stack) {
-        if (stack.root) left(flow, *stack.root);
+    void leave_root(Execution& execution, Stack& stack) {
+        if (stack.root) left(execution, *stack.root);
         stack.root.reset();
     }
 
     // A stack is over.
-    void drop(Flow& flow, Stack& stack) {
-        while (!stack.calls.empty()) leave(flow, stack);
-        leave_root(flow, stack);
+    void drop(Execution& execution, Stack& stack) {
+        while (!stack.calls.empty()) leave(execution, stack);
+        leave_root(execution, stack);
     }
 
-    // --- Calls: MODEL.md section 5 -------------------------------------------------------------------------
+    // --- Calls: docs/simulation.md, rules 15 to 21 ----------------------------------------------------------
 
     void find_calls(const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
@@ -256,11 +265,11 @@ private:
 
         // 6. Out of a handler by a jump: what it interrupted goes on.
         bool left_handler = false;
-        if (!flow().can_have(stack_pointer)) {
+        if (!execution().can_have(stack_pointer)) {
             left_handler = true;
-            while (!flow().can_have(stack_pointer)) flows_[thread_].pop_back();
+            while (!execution().can_have(stack_pointer)) executions_[thread_].pop_back();
         }
-        Flow& now = flow();
+        Execution& now = execution();
         if (!now.last) {
             begin_at_root(now, record);
             return;
@@ -291,7 +300,7 @@ private:
                 return;
             }
             jump = JumpKind::kJump;
-            return_without_call = block.function != now.context.function || block.is_entry || now.payer;
+            return_without_call = block.function != now.context.function || block.is_entry || now.charged_site;
         }
 
         // 3.
@@ -311,7 +320,7 @@ private:
         if (!return_without_call && !elsewhere && (!block.is_entry || repeats)) return;
         // 4.
         Site site = *now.last;
-        if (scenario_.functions[now.context.function].left_by_jump && !now.calls.empty() && !now.payer) {
+        if (scenario_.functions[now.context.function].left_by_jump && !now.calls.empty() && !now.charged_site) {
             const ArcKey& arc = *now.calls.back().arc;
             site = {arc.block, arc.context, arc.exit};
             leave(now, now);
@@ -320,7 +329,7 @@ private:
     }
 
     // 9. The block runs on another stack than the one before; it has been entered there, then.
-    bool is_on_another_stack(Flow& now, const Scenario::Record& record, JumpKind jump) {
+    bool is_on_another_stack(Execution& now, const Scenario::Record& record, JumpKind jump) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         const Address pointer = record.stack_pointer;
         const bool above = pointer > now.base + Stack::kMargin;
@@ -336,7 +345,7 @@ private:
             if (pointer > other.base + Stack::kMargin) continue;
             if (!other.has(pointer)) break;
             Stack trial = other;
-            if (!goes_on(now, trial, block, pointer)) {
+            if (!resumes(now, trial, block, pointer)) {
                 drop(now, trial);
                 now.others.erase(now.others.begin() + static_cast<std::ptrdiff_t>(i));
                 break;
@@ -365,22 +374,22 @@ private:
         return false;
     }
 
-    void put_aside(Flow& now) {
-        auto place = now.others.begin();
-        while (place != now.others.end() && place->base < now.base) ++place;
-        now.others.insert(place, static_cast<const Stack&>(now));
+    void put_aside(Execution& now) {
+        auto above = now.others.begin();
+        while (above != now.others.end() && above->base < now.base) ++above;
+        now.others.insert(above, static_cast<const Stack&>(now));
     }
 
     // Leaves the calls that are not open any more if `stack` goes on with `block`, and tells whether it can.
-    bool goes_on(Flow& flow, Stack& stack, const Scenario::Block& block, Address pointer) {
+    bool resumes(Execution& execution, Stack& stack, const Scenario::Block& block, Address pointer) {
         std::optional<Address> return_address;
         while (!stack.calls.empty() && stack.calls.back().stack_pointer < pointer) {
             return_address = stack.calls.back().return_address;
-            leave(flow, stack);
+            leave(execution, stack);
         }
         for (std::size_t i = 0; i < stack.calls.size(); ++i) {
             if (stack.calls[i].stack_pointer != pointer || stack.calls[i].return_address != block.address) continue;
-            while (stack.calls.size() > i) leave(flow, stack);
+            while (stack.calls.size() > i) leave(execution, stack);
             return true;
         }
         return return_address == block.address || stack.context.function == block.function;
@@ -392,49 +401,50 @@ private:
                block.function != now.context.function;
     }
 
-    void begin_at_root(Flow& flow, const Scenario::Record& record) {
+    void begin_at_root(Execution& execution, const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         ++changes_;
-        leave_root(flow, flow);
-        flow.context = {block.function};
-        flow.payer.reset();
-        flow.base = record.stack_pointer;
-        flow.stack_pointer = record.stack_pointer;
+        leave_root(execution, execution);
+        execution.context = {block.function};
+        execution.charged_site.reset();
+        execution.base = record.stack_pointer;
+        execution.stack_pointer = record.stack_pointer;
         if (block.is_entry) {
-            flow.root = block.function;
-            entered(flow, block.function);
+            execution.root = block.function;
+            entered(execution, block.function);
         }
     }
 
-    void call(Flow& flow, unsigned callee, Site site, Address stack_pointer,
+    void call(Execution& execution, unsigned callee, Site site, Address stack_pointer,
               std::optional<Address> return_address) {
         ++changes_;
-        if (flow.payer) site = *flow.payer;
+        if (execution.charged_site) site = *execution.charged_site;
         const unsigned function = scenario_.blocks[callee].function;
         if (!return_address && !scenario_.functions[function].skipped) {
-            leave_repeated(flow, ArcKey{site.block, site.context, site.exit, callee, context_of_callee(flow, function)},
+            leave_repeated(execution,
+                           ArcKey{site.block, site.context, site.exit, callee, context_of_callee(execution, function)},
                            stack_pointer);
         }
-        Call call{stack_pointer, return_address, {}, flow.context, flow.payer, function};
-        entered(flow, function);
+        Call call{stack_pointer, return_address, {}, execution.context, execution.charged_site, function};
+        entered(execution, function);
         if (scenario_.functions[function].skipped) {
-            flow.payer = site;
+            execution.charged_site = site;
         } else {
-            flow.payer.reset();
-            flow.context = context_of_callee(flow, function);
-            call.arc = ArcKey{site.block, site.context, site.exit, callee, flow.context};
-            if (flow.collecting) ++costs_.arcs[*call.arc].calls;
+            execution.charged_site.reset();
+            execution.context = context_of_callee(execution, function);
+            call.arc = ArcKey{site.block, site.context, site.exit, callee, execution.context};
+            if (execution.collecting) ++costs_.arcs[*call.arc].calls;
         }
-        flow.calls.push_back(call);
+        execution.calls.push_back(call);
     }
 
     // 2. A tail call is not open twice.
-    void leave_repeated(Flow& flow, const ArcKey& arc, Address stack_pointer) {
-        for (std::size_t i = flow.calls.size(); i-- > 0;) {
-            const Call& call = flow.calls[i];
+    void leave_repeated(Execution& execution, const ArcKey& arc, Address stack_pointer) {
+        for (std::size_t i = execution.calls.size(); i-- > 0;) {
+            const Call& call = execution.calls[i];
             if (call.return_address || call.stack_pointer != stack_pointer) return;
             if (call.arc != arc) continue;
-            while (flow.calls.size() > i) leave(flow, flow);
+            while (execution.calls.size() > i) leave(execution, execution);
             return;
         }
     }
@@ -462,19 +472,19 @@ private:
         return context;
     }
 
-    void leave(Flow& flow, Stack& stack) {
+    void leave(Execution& execution, Stack& stack) {
         ++changes_;
         stack.context = stack.calls.back().caller_context;
-        stack.payer = stack.calls.back().caller_payer;
+        stack.charged_site = stack.calls.back().caller_charged_site;
         const unsigned function = stack.calls.back().function;
         stack.calls.pop_back();
-        left(flow, function);
+        left(execution, function);
     }
 
-    bool leave_above(Flow& flow, Address stack_pointer) {
+    bool leave_above(Execution& execution, Address stack_pointer) {
         bool any = false;
-        while (!flow.calls.empty() && flow.calls.back().stack_pointer < stack_pointer) {
-            leave(flow, flow);
+        while (!execution.calls.empty() && execution.calls.back().stack_pointer < stack_pointer) {
+            leave(execution, execution);
             any = true;
         }
         return any;
@@ -482,11 +492,11 @@ private:
 
     // --- Branches ------------------------------------------------------------------------------------------
 
-    // The latest block of this flow may have ended in a jump to an address that was computed: to this one.
-    void see_indirect_branch(const Scenario::Record& record) {
-        const std::optional<Site>& last = flow().last;
+    // The latest block of this execution may have ended in a jump to an address that was computed: to this one.
+    void on_indirect_branch(const Scenario::Record& record) {
+        const std::optional<Site>& last = execution().last;
         if (!last || exit_of(*last).branch != Branch::kIndirect) return;
-        payer_ = last_instruction(flow().payer ? *flow().payer : *last);
+        charged_ = last_instruction(execution().charged_site ? *execution().charged_site : *last);
         const Address branch = block_of(*last).instruction_address(exit_of(*last).instructions - 1);
         const Address target = scenario_.blocks[record.block].address;
         count(Event::kBi);
@@ -494,16 +504,17 @@ private:
         targets_[branch % 512] = target;
     }
 
-    // From where the latest block of this flow ended: neither a call nor a return.
-    void see_jump(const Site& from, const Scenario::Record& record) {
+    // From where the latest block of this execution ended: neither a call nor a return.
+    void on_jump(const Site& from, const Scenario::Record& record) {
         if (exit_of(from).jump != JumpKind::kJump) return;
         const Address behind = block_of(from).instruction_address(exit_of(from).instructions);
-        if (scenario_.blocks[record.block].address == behind || flow().payer || !flow().collecting) return;
+        if (scenario_.blocks[record.block].address == behind) return;
+        if (execution().charged_site || !execution().collecting) return;
         ++costs_.jumps[{from.block, from.context, from.exit, record.block}];
     }
 
     // The instruction at `branch` branched, or did not.
-    void see_conditional_branch(Address branch, bool taken) {
+    void on_conditional_branch(Address branch, bool taken) {
         std::string index;  // in binary digits
         for (int bit = 6; bit >= 0; --bit) index += (branch >> bit & 1) != 0 ? '1' : '0';
         index += history_;
@@ -521,7 +532,8 @@ private:
         const Scenario::Exit& exit = block.exits[record.exit];
         unsigned access = 0;
         for (unsigned i = 0; i < exit.instructions; ++i) {
-            payer_ = flow().payer ? last_instruction(*flow().payer) : InstructionKey{record.block, flow().context, i};
+            charged_ = execution().charged_site ? last_instruction(*execution().charged_site)
+                                                : InstructionKey{record.block, execution().context, i};
             count(Event::kIr);
             const Missed fetch = touch(i1_, block.instruction_address(i), block.instruction_sizes[i]);
             if (fetch.first) count(Event::kI1mr);
@@ -543,32 +555,32 @@ private:
                 if (block.exits[e].instructions != i + 1) continue;
                 if (branch != Branch::kTaken && branch != Branch::kNotTaken) continue;
                 const bool passed_by = e != record.exit;
-                see_conditional_branch(block.instruction_address(i), (branch == Branch::kTaken) != passed_by);
+                on_conditional_branch(block.instruction_address(i), (branch == Branch::kTaken) != passed_by);
             }
         }
     }
 
-    std::vector<ArcKey> open_arcs(const Flow& flow) {
+    std::vector<ArcKey> open_arcs(const Execution& execution) {
         std::vector<ArcKey> arcs;
-        for (const Call& call : flow.calls) {
+        for (const Call& call : execution.calls) {
             if (call.arc) arcs.push_back(*call.arc);
         }
         return arcs;
     }
 
     void count(Event event) {
-        if (flow().collecting) charge(event, 1, payer_, open_arcs(flow()));
+        if (execution().collecting) charge(event, 1, charged_, open_arcs(execution()));
     }
 
-    void charge(Event event, std::uint64_t cost, const InstructionKey& payer,
+    void charge(Event event, std::uint64_t cost, const InstructionKey& charged_site,
                 const std::vector<ArcKey>& chain) {
         if (cost == 0) return;
         costs_.totals[column(event)] += cost;
-        costs_.self[payer][column(event)] += cost;
+        costs_.self[charged_site][column(event)] += cost;
         for (const ArcKey& arc : chain) costs_.arcs[arc].inclusive[column(event)] += cost;
     }
 
-    // --- Caches: MODEL.md sections 2 and 3 -----------------------------------------------------------------
+    // --- Caches: docs/simulation.md, rules 1 to 9 -----------------------------------------------------------
 
     struct Missed {
         bool first = false;
@@ -587,46 +599,47 @@ private:
             if (absent) {
                 std::list<Line>& set = cache.set_of(number);
                 if (set.size() == cache.ways) evict_first(cache, set);
-                line = &load(set, number);
+                line = &load(set, number, &cache == &d1_);
             }
             ++line->accesses;
             if (writes) line->dirty = true;
             for (Address byte = at; byte < stop; ++byte) line->touched.set(byte % cache.line_bytes);
             if (absent) {
                 missed.first = true;
-                look_in_last(at, stop, missed);
+                look_in_last(at, stop, &cache == &d1_, missed);
             }
             at = stop;
         }
         return missed;
     }
 
-    Line& load(std::list<Line>& set, Address number) {
+    Line& load(std::list<Line>& set, Address number, bool is_data) {
         set.push_front({.number = number});
         Line& line = set.front();
-        line.collected = flow().collecting;
-        line.loader = payer_;
-        line.chain = open_arcs(flow());
+        line.collected = execution().collecting;
+        line.is_data = is_data;
+        line.loader = charged_;
+        line.chain = open_arcs(execution());
         return line;
     }
 
-    void look_in_last(Address begin, Address end, Missed& missed) {
+    void look_in_last(Address begin, Address end, bool is_data, Missed& missed) {
         for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
             if (scenario_.prefetch) {
                 const std::optional<Address> wanted = wanted_after(number);
-                if (wanted && ll_.use(*wanted) == nullptr) load_last(*wanted);
+                if (wanted && ll_.use(*wanted) == nullptr) load_ll(*wanted, is_data);
             }
             if (ll_.use(number) != nullptr) continue;
             missed.last = true;
-            if (load_last(number)) missed.dirty = true;
+            if (load_ll(number, is_data)) missed.dirty = true;
         }
     }
 
     // Returns whether a dirty line had to go.
-    bool load_last(Address number) {
+    bool load_ll(Address number, bool is_data) {
         std::list<Line>& set = ll_.set_of(number);
         const bool drove_out_dirty = set.size() == ll_.ways && evict_last(set);
-        load(set, number);
+        load(set, number, is_data);
         return drove_out_dirty;
     }
 
@@ -671,7 +684,7 @@ private:
         return line.dirty;
     }
 
-    // Adds the use of a first-level line to an LL line, if they have touched memory in common.
+    // Adds the use of an L1 line to an LL line, if they have touched memory in common.
     void merge(const Line& first, Address first_bytes, Line& last) {
         const Address begin = last.number * ll_.line_bytes;
         if ((first.number + 1) * first_bytes <= begin || begin + ll_.line_bytes <= first.number * first_bytes)
@@ -689,30 +702,40 @@ private:
 
     void retire(const Line& line, Event first_event, Address line_bytes) {
         if (!line.collected) return;
+        retire_as(line, first_event, line_bytes);
+        if (line.is_data) {
+            retire_as(line, first_event == Event::kAcCost1 ? Event::kAcCostD1 : Event::kAcCostDL, line_bytes);
+        }
+    }
+
+    void retire_as(const Line& line, Event first_event, Address line_bytes) {
         const auto event = [&](std::size_t offset) {
             return static_cast<Event>(column(first_event) + offset);
         };
+        const auto charge_line = [&](std::size_t offset, std::uint64_t cost) {
+            charge(event(offset), cost, line.loader, line.chain);
+        };
         // A line that was never touched is as bad as one touched once.
-        charge(event(0), line.accesses == 0 ? 1000 : 1000 / line.accesses, line.loader, line.chain);
-        charge(event(1), line_bytes - line.touched.count(), line.loader, line.chain);
-        charge(event(2), 1, line.loader, line.chain);
-        charge(event(3), line.touched.count(), line.loader, line.chain);
-        charge(event(4), line.accesses, line.loader, line.chain);
+        charge_line(0, line.accesses == 0 ? 1000 : 1000 / line.accesses);
+        charge_line(1, line_bytes - line.touched.count());
+        charge_line(2, 1);
+        charge_line(3, line.touched.count());
+        charge_line(4, line.accesses);
     }
 
     const Scenario& scenario_;
     Cache i1_;
     Cache d1_;
     Cache ll_;
-    std::map<Address, std::vector<Flow>> flows_;  // by thread; handlers last
+    std::map<Address, std::vector<Execution>> executions_;  // by thread; handlers last
     Address thread_ = 0;
-    bool collect_at_start_ = true;  // of flows to come
+    bool collect_at_start_ = true;  // of executions to come
     std::map<std::string, int> counters_;  // how far conditional branches tend to be taken, 0 to 3
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     std::string history_ = "0000000";     // of them, the latest last; 1: taken
     std::map<Address, Address> targets_;   // of indirect branches
     unsigned changes_ = 0;  // calls, returns and changes of stacks, before the latest block
-    InstructionKey payer_{};  // the instruction that runs, or pays for it
+    InstructionKey charged_{};  // the instruction that runs, or is charged for it
     RunCosts costs_;
 };
 

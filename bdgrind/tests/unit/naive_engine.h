@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The oracle for attribution (MODEL.md section 6): the same rules as the engine's, followed in the most
-// literal way. It was written from MODEL.md and shares no code with the engine. Every line in a cache has a
+// The oracle for attribution (docs/simulation.md): the same rules as the engine's, followed in the most
+// literal way. It was written from those rules and shares no code with the engine. Every line in a cache has a
 // copy of the whole call chain that was open when it was loaded, and whatever happens is added to every open
 // call at once.
 //
-// Where MODEL.md leaves a choice, this is what both engines do:
+// Where they leave a choice, this is what both engines do:
 // - An instruction is fetched, then its data accesses happen in order; an access goes line by line, upwards.
 // - In a line that is loaded, the access counts before the LL is looked at.
-// - Where L1 lines are longer than LL lines, the LL is asked for the bytes accessed only; and an L1 line's
-// use is
+// - Where L1 lines are longer than LL lines, the LL is asked for the bytes accessed only; and an L1 line's use is
 //   merged into an LL line, accesses and all, if they have touched bytes in common.
 // - While nothing is collected, calls are followed, but neither counted nor charged.
 

@@ -84,9 +84,9 @@ protected:
 
 TEST_F(ProfileTest, CostsOfALineAddUp) {
     // Instructions of lines 10 and 11 in turn, and another block of line 11.
-    const Block& block =
+    Block& block =
         program_.code(main_, 0x1000).op(4, 10).reads(8).op(4, 11).op(4, 10).writes(8).ends();
-    const Block& other = program_.code(main_, 0x1100).op(4, 11).reads(8).reads(8).ends();
+    Block& other = program_.code(main_, 0x1100).op(4, 11).reads(8).reads(8).ends();
     trace_.thread(1)
         .run(block, 1000, {0x100, 0x100})
         .run(block, 1000, {0x100, 0x100})
@@ -96,7 +96,7 @@ TEST_F(ProfileTest, CostsOfALineAddUp) {
 }
 
 TEST_F(ProfileTest, RowsAreThePositionsAskedFor) {
-    const Block& block = program_.entry(main_, 0x1000).op(4, 11).op(4, 10).reads(8).op(4, 11).ends();
+    Block& block = program_.entry(main_, 0x1000).op(4, 11).op(4, 10).reads(8).op(4, 11).ends();
     trace_.thread(1).run(block, 1000, {0x100});
     replay();
     EXPECT_EQ(text(kInstructions), (Lines{"prog prog.c main", "  prog.c:0 0x1000: 1 0 0",
@@ -106,8 +106,8 @@ TEST_F(ProfileTest, RowsAreThePositionsAskedFor) {
 }
 
 TEST_F(ProfileTest, TheSameInstructionInSeveralBlocksIsOneRow) {
-    const Block& block = program_.code(main_, 0x1000).op(4, 10).op(4, 10).ends();
-    const Block& its_end = program_.code(main_, 0x1004).op(4, 10).ends();
+    Block& block = program_.code(main_, 0x1000).op(4, 10).op(4, 10).ends();
+    Block& its_end = program_.code(main_, 0x1004).op(4, 10).ends();
     trace_.thread(1).run(block, 1000).run(its_end, 1000).run(its_end, 1000);
     replay();
     EXPECT_EQ(text(kInstructions),
@@ -116,7 +116,7 @@ TEST_F(ProfileTest, TheSameInstructionInSeveralBlocksIsOneRow) {
 
 TEST_F(ProfileTest, AddressesAreThoseInTheObjectFile) {
     const Function& g = program_.function("g", "lib.c", "lib.so");
-    const Block& block = program_.entry(g, 0x7f0000001000, 0, 0x7f0000000000).op(4, 10).ends();
+    Block& block = program_.entry(g, 0x7f0000001000, 0, 0x7f0000000000).op(4, 10).ends();
     trace_.thread(1).run(block, 1000);
     replay();
     EXPECT_EQ(text(kInstructions), (Lines{"lib.so lib.c g", "  lib.c:0 0x1000: 1 0 0"}));
@@ -124,7 +124,7 @@ TEST_F(ProfileTest, AddressesAreThoseInTheObjectFile) {
 
 TEST_F(ProfileTest, InlinedCodeKeepsItsOwnFileWithinTheFunction) {
     const SourceFile& header = program_.symbols.file("inline.h");
-    const Block& block = program_.entry(main_, 0x1000)
+    Block& block = program_.entry(main_, 0x1000)
                              .op(4, 10)
                              .in(header)
                              .op(4, 10)
@@ -139,14 +139,14 @@ TEST_F(ProfileTest, InlinedCodeKeepsItsOwnFileWithinTheFunction) {
 }
 
 TEST_F(ProfileTest, OnlyWhatWasExecutedHasARow) {
-    const Block& block = program_.entry(main_, 0x1000).op(4, 10).may_exit().op(4, 11).ends();
+    Block& block = program_.entry(main_, 0x1000).op(4, 10).may_exit().op(4, 11).ends();
     trace_.thread(1).run_to(block, 0, 1000, {});
     replay();
     EXPECT_EQ(text(kLines), (Lines{"prog prog.c main", "  prog.c:10: 1 0 0"}));
 }
 
 TEST_F(ProfileTest, AGuardedAccessThatNeverHappenedLeavesNoTrace) {
-    const Block& block = program_.code(main_, 0x1000).op(4, 10).may_read(8).ends();
+    Block& block = program_.code(main_, 0x1000).op(4, 10).may_read(8).ends();
     trace_.thread(1).run(block, 1000, {0}).run(block, 1000, {0});
     replay();
     EXPECT_EQ(text(kLines), (Lines{"prog prog.c main", "  prog.c:10: 2 0 0"}));
@@ -169,13 +169,13 @@ TEST_F(ProfileTest, FunctionsAreSortedByObjectFileAndName) {
                      "  a.c:1: 1 0 0", "prog b.c a", "  b.c:1: 1 0 0", "prog b.c b", "  b.c:1: 1 0 0"}));
 }
 
-TEST_F(ProfileTest, CallsAreSortedByPlaceAndCalleeAndAddUp) {
+TEST_F(ProfileTest, CallsAreSortedByPositionAndCalleeAndAddUp) {
     const Function& g = program_.function("g", "lib.c", "lib.so");
-    const Block& late = program_.code(main_, 0x1000).op(4, 20).ends(kCall);
-    const Block& early = program_.code(main_, 0x1100).op(4, 10).ends(kCall);
-    const Block& early_again = program_.code(main_, 0x1200).op(4, 10).ends(kCall);
-    const Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
-    const Block& in_g = program_.entry(g, 0x3000).op(4, 70).op(4, 71).ends(kReturn);
+    Block& late = program_.code(main_, 0x1000).op(4, 20).ends(kCall);
+    Block& early = program_.code(main_, 0x1100).op(4, 10).ends(kCall);
+    Block& early_again = program_.code(main_, 0x1200).op(4, 10).ends(kCall);
+    Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
+    Block& in_g = program_.entry(g, 0x3000).op(4, 70).op(4, 71).ends(kReturn);
     trace_.thread(1);
     trace_.run(late, 1000).run(f, 992).run(early, 1000).run(f, 992);
     trace_.run(early_again, 1000).run(f, 992).run(early, 1000).run(in_g, 992);
@@ -195,10 +195,10 @@ TEST_F(ProfileTest, CallsAreSortedByPlaceAndCalleeAndAddUp) {
                      "  prog.c:0 0x1200 -> f prog.c:0 0x2000, 1: 1 0 0"}));
 }
 
-TEST_F(ProfileTest, CallsThatEnterAFunctionAtDifferentPlacesStayApart) {
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
-    const Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
-    const Block& past_its_prologue = program_.code(f_, 0x2008).op(4, 52).ends(kReturn);
+TEST_F(ProfileTest, CallsThatEnterAFunctionAtDifferentAddressesStayApart) {
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
+    Block& past_its_prologue = program_.code(f_, 0x2008).op(4, 52).ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(past_its_prologue, 992).run(calls, 1000).run(f, 992);
     replay();
     const Lines lines = text(kLines);
@@ -207,9 +207,9 @@ TEST_F(ProfileTest, CallsThatEnterAFunctionAtDifferentPlacesStayApart) {
 }
 
 TEST_F(ProfileTest, TheCallingInstructionIsTheLastBeforeTheExit) {
-    const Block& block =
+    Block& block =
         program_.code(main_, 0x1000).op(4, 10).may_exit(kCall).op(4, 11).op(4, 12).ends(kCall);
-    const Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
+    Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
     trace_.thread(1).run_to(block, 0, 1000, {}).run(f, 992).run(block, 1000).run(f, 992);
     replay();
     const Lines lines = text(kLines);
@@ -218,8 +218,8 @@ TEST_F(ProfileTest, TheCallingInstructionIsTheLastBeforeTheExit) {
 }
 
 TEST_F(ProfileTest, AFunctionThatOnlyCalledIsListed) {
-    const Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
-    const Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
+    Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
+    Block& f = program_.entry(f_, 0x2000).op(4, 50).ends(kReturn);
     trace_.thread(1).collect(false).run(calls, 1000).collect(true).run(f, 992);
     replay();
     EXPECT_EQ(text(kLines), (Lines{"prog prog.c f", "  prog.c:50: 1 0 0",  //
@@ -227,8 +227,8 @@ TEST_F(ProfileTest, AFunctionThatOnlyCalledIsListed) {
 }
 
 TEST_F(ProfileTest, TotalsAreTheSumOfAllRows) {
-    const Block& block = program_.code(main_, 0x1000).op().reads(8).may_exit().op().may_write(8).ends(kCall);
-    const Block& f = program_.entry(f_, 0x2000).op().modifies(4).ends(kReturn);
+    Block& block = program_.code(main_, 0x1000).op().reads(8).may_exit().op().may_write(8).ends(kCall);
+    Block& f = program_.entry(f_, 0x2000).op().modifies(4).ends(kReturn);
     trace_.thread(1).run(block, 1000, {0x100, 0}).run(f, 992, {0x100}).run_to(block, 0, 1000, {0x100});
     replay();
     const Profile profile(engine_, kLines);
@@ -251,9 +251,9 @@ protected:
 // followed twice and once: 3 of 5.
 TEST_F(JumpProfileTest, AConditionalJumpSaysHowOftenItWasExecuted) {
     const auto code = [&](Address address) { return program_.code(main_, address); };
-    const Block& whole = code(0x1000).op(4, 10).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
-    const Block& its_end = code(0x1004).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
-    const Block& target = code(0x1100).op(4, 20).ends();
+    Block& whole = code(0x1000).op(4, 10).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
+    Block& its_end = code(0x1004).op(4, 11).may_exit(kJump, Branch::kTaken).op(4, 12).ends();
+    Block& target = code(0x1100).op(4, 20).ends();
     trace_.thread(1);
     trace_.run_to(whole, 0, 1000, {}).run(target, 1000);
     trace_.run_to(whole, 0, 1000, {}).run(target, 1000);
@@ -272,8 +272,8 @@ TEST_F(JumpProfileTest, AConditionalJumpSaysHowOftenItWasExecuted) {
 
 // The jump of a branch that VEX has turned around is made at the block's end. Left at its own exit, it went on.
 TEST_F(JumpProfileTest, AConditionalJumpTurnedAroundIsFollowedBehindItsExit) {
-    const Block& block = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kNotTaken).ends();
-    const Block& behind = program_.code(main_, 0x1004).op(4, 11).ends();
+    Block& block = program_.code(main_, 0x1000).op(4, 10).may_exit(kJump, Branch::kNotTaken).ends();
+    Block& behind = program_.code(main_, 0x1004).op(4, 11).ends();
     trace_.thread(1).run(block, 1000).run(block, 1000).run_to(block, 0, 1000, {}).run(behind, 1000);
     replay();
     EXPECT_EQ(text(kLines), (Lines{"prog prog.c main", "  prog.c:10: 3 0 0", "  prog.c:11: 1 0 0",
@@ -282,11 +282,11 @@ TEST_F(JumpProfileTest, AConditionalJumpTurnedAroundIsFollowedBehindItsExit) {
 
 TEST_F(JumpProfileTest, JumpsOfALineAddUp) {
     // Two branches of line 10 to line 20: followed once and twice, executed 3 and 2 times.
-    const Block& block = program_.code(main_, 0x1000)
+    Block& block = program_.code(main_, 0x1000)
                              .op(4, 10).may_exit(kJump, Branch::kTaken)
                              .op(4, 10).may_exit(kJump, Branch::kTaken)
                              .ends();
-    const Block& target = program_.code(main_, 0x1100).op(4, 20).ends();
+    Block& target = program_.code(main_, 0x1100).op(4, 20).ends();
     trace_.thread(1).run_to(block, 0, 1000, {}).run(target, 1000);
     for (int i = 0; i < 2; ++i) trace_.run_to(block, 1, 1000, {}).run(target, 1000);
     replay();

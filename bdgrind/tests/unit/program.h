@@ -12,15 +12,17 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/program/block.h"
 #include "engine/costs/contexts.h"
+#include "engine/program/block.h"
+#include "engine/program/block_builder.h"
+#include "engine/program/block_table.h"
 #include "engine/program/symbols.h"
 #include "engine/trace/trace.h"
 
 namespace bd::test {
 
 // A block being written down, instruction by instruction:
-//     const Block& loop = program.code(f, 0x1000).op().reads(8).op().ends(JumpKind::kJump);
+//     Block& loop = program.code(f, 0x1000).op().reads(8).op().ends(JumpKind::kJump);
 class Code {
 public:
     Code(BlockTable& blocks, const Function& function, Address address, bool is_entry, std::uint32_t section,
@@ -61,7 +63,7 @@ public:
         return *this;
     }
 
-    const Block& ends(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
+    Block& ends(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
         builder_.add_exit(jump, branch);
         return blocks_.add(builder_);
     }

@@ -56,7 +56,7 @@ protected:
     }
 
     // Self costs, over all contexts.
-    Events self(const Block& block, std::size_t instruction = 0) const {
+    Events self(Block& block, std::size_t instruction = 0) const {
         std::vector<std::uint64_t> sum(engine_->events().width());
         for (const BlockCost* cost : engine_->blocks().all()) {
             if (cost->block != &block) continue;
@@ -107,14 +107,14 @@ protected:
     Function& handler_ = program_.function("handler");
 
     // Each one line of code, so that fetches are no matter. main begins with stack pointer 1000.
-    const Block& main_calls_ = program_.entry(main_, 0x1000).op().ends(kCall);
-    const Block& main_goes_on_ = program_.code(main_, 0x1004).op().ends(kJump);
-    const Block& main_reads_ = program_.code(main_, 0x1008).op().reads(8).ends(kJump);
-    const Block& f_reads_ = program_.entry(f_, 0x2000).op().reads(8).ends(kReturn);
-    const Block& f_calls_ = program_.code(f_, 0x2004).op().ends(kCall);
-    const Block& f_returns_ = program_.code(f_, 0x2008).op().ends(kReturn);
-    const Block& g_reads_ = program_.entry(g_, 0x3000).op().reads(8).ends(kReturn);
-    const Block& handler_reads_ = program_.entry(handler_, 0x4000).op().reads(8).ends(kReturn);
+    Block& main_calls_ = program_.entry(main_, 0x1000).op().ends(kCall);
+    Block& main_goes_on_ = program_.code(main_, 0x1004).op().ends(kJump);
+    Block& main_reads_ = program_.code(main_, 0x1008).op().reads(8).ends(kJump);
+    Block& f_reads_ = program_.entry(f_, 0x2000).op().reads(8).ends(kReturn);
+    Block& f_calls_ = program_.code(f_, 0x2004).op().ends(kCall);
+    Block& f_returns_ = program_.code(f_, 0x2008).op().ends(kReturn);
+    Block& g_reads_ = program_.entry(g_, 0x3000).op().reads(8).ends(kReturn);
+    Block& handler_reads_ = program_.entry(handler_, 0x4000).op().reads(8).ends(kReturn);
 
     Trace trace_;
     std::unique_ptr<Engine> engine_;
@@ -124,7 +124,7 @@ protected:
 // -----------------------------------------------------------------------------------------
 
 TEST_F(ReplayTest, InstructionsAndAccessesAreCountedUpToTheExitTaken) {
-    const Block& block =
+    Block& block =
         program_.code(main_, 0x5000).op().reads(8).may_exit().op().writes(4).op().modifies(2).ends();
     trace_.thread(1).run(block, 1000, {0x100, 0x100, 0x100}).run_to(block, 0, 1000, {0x100});
     replay({.caches = kTinyD1, .cache_sim = false});
@@ -134,7 +134,7 @@ TEST_F(ReplayTest, InstructionsAndAccessesAreCountedUpToTheExitTaken) {
 }
 
 TEST_F(ReplayTest, AGuardedAccessThatDidNotHappenIsNotCounted) {
-    const Block& block = program_.code(main_, 0x5000).op().may_read(8).op().may_write(8).op().reads(8).ends();
+    Block& block = program_.code(main_, 0x5000).op().may_read(8).op().may_write(8).op().reads(8).ends();
     for (const bool cache_sim : {false, true}) {
         trace_ = Trace();
         trace_.thread(1).run(block, 1000, {0, 0x100, 0x100}).run(block, 1000, {0, 0, 0x100});
@@ -147,7 +147,7 @@ TEST_F(ReplayTest, AGuardedAccessThatDidNotHappenIsNotCounted) {
 }
 
 TEST_F(ReplayTest, MissesAreChargedToTheInstructionThatHadThem) {
-    const Block& block =
+    Block& block =
         program_.code(main_, 0x5000).op().reads(8).op().reads(8).op().writes(8).op().modifies(8).ends();
     trace_.thread(1).run(block, 1000, {0x100, 0x100, 0x200, 0x100});
     replay({.caches = kTinyD1, .cache_use = false});
@@ -160,7 +160,7 @@ TEST_F(ReplayTest, MissesAreChargedToTheInstructionThatHadThem) {
 
 TEST_F(ReplayTest, EveryInstructionThatFetchesALineIsAnAccessToIt) {
     // Four instructions of 4 bytes, the last across the border of the line that ends at 0x5040.
-    const Block& block = program_.code(main_, 0x5032).op(4).op(4).op(4).op(4).ends();
+    Block& block = program_.code(main_, 0x5032).op(4).op(4).op(4).op(4).ends();
     trace_.thread(1).run(block, 1000).run(block, 1000).run(block, 1000);
     replay();
     EXPECT_EQ(self(block, 0), (Events{{"Ir", 3},
@@ -197,12 +197,19 @@ TEST_F(ReplayTest, ALineAccessedMoreThanAThousandTimesHasNoAccessCost) {
     replay();
     // Its own fetches are 1001 as well.
     EXPECT_EQ(only(self(main_reads_), "1"),
-              (Events{{"SpLoss1", 56 + 60}, {"EvLine1", 2}, {"UsByte1", 8 + 4}, {"Access1", 2002}}));
+              (Events{{"SpLoss1", 56 + 60},
+                      {"EvLine1", 2},
+                      {"UsByte1", 8 + 4},
+                      {"Access1", 2002},
+                      {"SpLossD1", 56},
+                      {"EvLineD1", 1},
+                      {"UsByteD1", 8},
+                      {"AccessD1", 1001}}));
 }
 
 // The line of code loses its place in LL while an instruction further on in the same block runs.
 TEST_F(ReplayTest, FetchesOfABlockAreCreditedBeforeItsAccessesPushCodeOutOfLl) {
-    const Block& block = program_.code(main_, 0x5000).op().op().reads(8).op().ends();
+    Block& block = program_.code(main_, 0x5000).op().op().reads(8).op().ends();
     trace_.thread(1).run(block, 1000, {0x10000});  // code in I1; LL: data
     trace_.run(block, 1000, {0x20000});            // LL: code? no: data again
     replay({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}});
@@ -217,8 +224,8 @@ TEST_F(ReplayTest, FetchesOfABlockAreCreditedBeforeItsAccessesPushCodeOutOfLl) {
 
 // As above, with all fetches hitting I1: the accesses run ahead of the fetches' credit then.
 TEST_F(ReplayTest, FetchesThatHitAreCreditedUpToTheInstructionThatPushesTheirLineOut) {
-    const Block& block = program_.code(main_, 0x5000).op().op().may_read(8).op().ends();
-    const Block& same_line = program_.code(main_, 0x5010).op().ends();
+    Block& block = program_.code(main_, 0x5000).op().op().may_read(8).op().ends();
+    Block& same_line = program_.code(main_, 0x5010).op().ends();
     trace_.thread(1).run(same_line, 1000);
     trace_.run(block, 1000, {0x10000}).run(block, 1000, {0});
     replay({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}});
@@ -239,7 +246,8 @@ TEST_F(ReplayTest, ALineEvictedAfterItsCallHasReturnedIsChargedToThatCall) {
     trace_.run(main_goes_on_, 1000);
     replay();
     const Events one_line{
-        {"EvLine1", 2}, {"UsByte1", 8 + 4}, {"SpLoss1", 56 + 60}, {"Access1", 2}, {"AcCost1", 2000}};
+        {"EvLine1", 2}, {"UsByte1", 8 + 4}, {"SpLoss1", 56 + 60}, {"Access1", 2}, {"AcCost1", 2000},
+        {"EvLineD1", 1}, {"UsByteD1", 8}, {"SpLossD1", 56}, {"AccessD1", 1}, {"AcCostD1", 1000}};
     EXPECT_EQ(only(below(main_, f_), "1"), one_line) << "a line of data and one of code";
     EXPECT_EQ(only(below(main_, g_), "1"), one_line);
     EXPECT_EQ(only(self(f_reads_), "1"), one_line);
@@ -293,9 +301,9 @@ TEST_F(ReplayTest, SkippedCodeIsChargedToTheCallThatLedToIt) {
     EXPECT_EQ(caller.at("EvLine1"), 3u);
 }
 
-TEST_F(ReplayTest, AGuardedAccessOfSkippedCodeIsTakenBackFromThePayer) {
+TEST_F(ReplayTest, AGuardedAccessOfSkippedCodeIsTakenBackFromTheChargedCallSite) {
     g_.skipped = true;
-    const Block& block = program_.entry(g_, 0x5000).op().may_read(8).may_read(8).ends(kReturn);
+    Block& block = program_.entry(g_, 0x5000).op().may_read(8).may_read(8).ends(kReturn);
     for (const bool cache_sim : {false, true}) {
         trace_ = Trace();
         trace_.thread(1).run(main_calls_, 1000).run(block, 992, {0, 0x100}).run(main_goes_on_, 1000);
@@ -308,7 +316,7 @@ TEST_F(ReplayTest, AGuardedAccessOfSkippedCodeIsTakenBackFromThePayer) {
 // --- Collecting
 // -----------------------------------------------------------------------------------------------------
 
-TEST_F(ReplayTest, WhatIsLoadedWhileCollectingIsChargedThoughEvictedLater) {
+TEST_F(ReplayTest, LinesLoadedWhileCollectingAreChargedWhenTheyAreEvictedLater) {
     trace_.thread(1).run(main_calls_, 1000).run(f_reads_, 992, {0x100});
     trace_.collect(false).run(main_reads_, 1000, {0x200}).run(main_goes_on_, 1000);
     replay();
@@ -317,7 +325,7 @@ TEST_F(ReplayTest, WhatIsLoadedWhileCollectingIsChargedThoughEvictedLater) {
     EXPECT_EQ(self(main_goes_on_), Events{});
 }
 
-TEST_F(ReplayTest, WhatIsLoadedWhileNotCollectingIsNobodys) {
+TEST_F(ReplayTest, LinesLoadedWhileNotCollectingAreChargedToNobody) {
     trace_.thread(1).collect(false).run(main_calls_, 1000).run(f_reads_, 992, {0x100});
     trace_.collect(true).run(main_reads_, 1000, {0x104});  // another use of f's line
     replay();
@@ -388,7 +396,7 @@ TEST_F(ReplayTest, AHandlerIsNoCallOfWhatItInterrupts) {
 }
 
 TEST_F(ReplayTest, AHandlerHasCallsOfItsOwn) {
-    const Block& handler_calls = program_.entry(handler_, 0x4010).op().ends(kCall);
+    Block& handler_calls = program_.entry(handler_, 0x4010).op().ends(kCall);
     trace_.thread(1).run(main_calls_, 1000);
     trace_.mark(Marker::kSignalEnter, 1, 0, 800).run(handler_calls, 700).run(g_reads_, 692, {0x100});
     trace_.mark(Marker::kSignalLeave, 1).run(f_reads_, 992, {0x200});
@@ -400,7 +408,7 @@ TEST_F(ReplayTest, AHandlerHasCallsOfItsOwn) {
 
 // siglongjmp out of a handler that interrupted deep calls.
 TEST_F(ReplayTest, AJumpOutOfAHandlerLeavesItAndTheCallsJumpedOver) {
-    const Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
     trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(f_calls_, 984).run(f_calls_, 976);
     trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(handler_jumps, 800);
     trace_.run(main_goes_on_, 1000).run(main_calls_, 1000).run(g_reads_, 992, {0x100});
@@ -412,7 +420,7 @@ TEST_F(ReplayTest, AJumpOutOfAHandlerLeavesItAndTheCallsJumpedOver) {
 }
 
 TEST_F(ReplayTest, AJumpOutOfAHandlerOnAnAlternateStackIsNoticedThoughTheStackIsLower) {
-    const Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    Block& handler_jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
     trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);
     trace_.mark(Marker::kSignalEnter, 1, 5000, 6000).run(handler_jumps, 5900);
     trace_.run(f_returns_, 980).run(main_reads_, 1000, {0x100});
@@ -424,7 +432,7 @@ TEST_F(ReplayTest, AJumpOutOfAHandlerOnAnAlternateStackIsNoticedThoughTheStackIs
 }
 
 TEST_F(ReplayTest, AHandlerMayInterruptAnother) {
-    const Block& outer = program_.entry(handler_, 0x4010).op().ends(kCall);
+    Block& outer = program_.entry(handler_, 0x4010).op().ends(kCall);
     trace_.thread(1).run(main_calls_, 1000);
     trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(outer, 800);                     // about to call f
     trace_.mark(Marker::kSignalEnter, 1, 0, 700)
@@ -440,7 +448,7 @@ TEST_F(ReplayTest, AHandlerMayInterruptAnother) {
 }
 
 TEST_F(ReplayTest, AJumpMayLeaveSeveralHandlersAtOnce) {
-    const Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+    Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
     trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);
     trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(jumps, 800);
     trace_.mark(Marker::kSignalEnter, 1, 5000, 6000).run(jumps, 5900);
@@ -449,8 +457,8 @@ TEST_F(ReplayTest, AJumpMayLeaveSeveralHandlersAtOnce) {
     EXPECT_EQ(calls(main_, g_), 1u);
 }
 
-TEST_F(ReplayTest, LeavingAHandlerThatWasLeftByAJumpIsNothing) {
-    const Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
+TEST_F(ReplayTest, ReturningFromAHandlerThatWasLeftByAJumpChangesNothing) {
+    Block& jumps = program_.entry(handler_, 0x4010).op().ends(kJump);
     trace_.thread(1).run(main_calls_, 1000);
     trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(jumps, 800).run(main_goes_on_, 1000);
     trace_.mark(Marker::kSignalLeave, 1).run(main_calls_, 1000).run(g_reads_, 992, {0x100});
@@ -469,7 +477,7 @@ TEST_F(ReplayTest, ASignalMayComeBeforeAThreadsFirstBlock) {
 // --- The end, and the numbers about the engine itself
 // ---------------------------------------------------------------
 
-TEST_F(ReplayTest, NothingCostsNothing) {
+TEST_F(ReplayTest, AnEmptyTraceCostsNothing) {
     replay();
     EXPECT_EQ(engine_->arcs().size(), 0u);
     EXPECT_EQ(engine_->stats().tree.made, 0u);
@@ -492,7 +500,7 @@ TEST_F(ReplayTest, StatsCountNodesCallsAndArcs) {
 
 TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
     // Thread 2 is gone in the child. f is still open in thread 1, and line 0x100 still cached.
-    const Block& f_begins = program_.entry(f_, 0x2010).op().reads(8).ends(kJump);
+    Block& f_begins = program_.entry(f_, 0x2010).op().reads(8).ends(kJump);
     trace_.thread(2).run(main_reads_, 5000, {0x300}).thread(1).run(main_calls_, 1000).run(f_begins, 992, {0x100});
     engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
     engine_->replay(trace_.all());
@@ -513,7 +521,7 @@ TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
     EXPECT_EQ(events_of(engine_->totals(0))["EvLine2"], 2u);
 }
 
-TEST_F(ReplayTest, ABlockOfNoThreadIsOurOwnMistake) {
+TEST_F(ReplayTest, ABlockOfNoThreadFailsACheck) {
     trace_.run(main_goes_on_, 1000);
     EXPECT_DEATH(replay(), "current");
 }
@@ -524,10 +532,18 @@ TEST_F(ReplayTest, EventsFollowTheConfiguration) {
             .events()
             .width();
     };
-    EXPECT_EQ(width(true, true), column(Event::kAccess2) + 1);
+    EXPECT_EQ(width(true, true), column(Event::kAccessDL) + 1);
     EXPECT_EQ(width(true, false), column(Event::kDLmw) + 1);
     EXPECT_EQ(width(false, true), column(Event::kDw) + 1);
     EXPECT_EQ(width(false, false), column(Event::kDw) + 1);
+}
+
+// What an engine notes about blocks and functions would be mixed up with another's.
+TEST_F(ReplayTest, TwoEnginesAtOnceOnTheSameBlocksFailACheck) {
+    trace_.thread(1).run(main_calls_, 1000);
+    Engine first({.caches = kTinyD1});
+    first.replay(trace_.all());
+    EXPECT_DEATH(replay(), "may_know");
 }
 
 // Sums of what blocks do are kept short for a while; no batch may be too long for that.
@@ -536,7 +552,7 @@ TEST_F(ReplayTest, ABatchMayBeOfAnyLength) {
     constexpr std::uint64_t kTimes = 90000;
     auto code = program_.code(f_, 0x10000);
     for (std::uint32_t i = 0; i < kLong; ++i) code.op(1);
-    const Block& long_block = code.ends();
+    Block& long_block = code.ends();
     trace_.thread(1).run(main_calls_, 1000);
     for (std::uint64_t i = 0; i < kTimes; ++i) trace_.run(long_block, 992);
     replay({.caches = kTinyD1, .cache_sim = false});

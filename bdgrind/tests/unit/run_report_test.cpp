@@ -84,16 +84,20 @@ TEST(RunReport, WithCacheUseSaysHowTheLinesWereUsed) {
     totals[column(Event::kUsByte1)] = 1'600;
     totals[column(Event::kEvLine1)] = 64;
     totals[column(Event::kAccess1)] = 160;
+    totals[column(Event::kSpLossD1)] = 4'500;
+    totals[column(Event::kUsByteD1)] = 1'000;
     const std::string text =
         report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2}), totals);
     EXPECT_EQ(text.substr(text.find("L1 bytes")),
               "L1 bytes loaded:       6,400\n"
               "L1 bytes never used:   4,800  (75.00%)\n"
+              "L1 of these, data:     4,500  (81.81% of its bytes)\n"
               "L1 lines evicted:         64\n"
               "L1 accesses per line:   2.50\n"
               "\n"
               "LL bytes loaded:           0\n"
               "LL bytes never used:       0  (0.00%)\n"
+              "LL of these, data:         0  (0.00% of its bytes)\n"
               "LL lines evicted:          0\n"
               "LL accesses per line:   0.00\n");
 }

@@ -82,7 +82,7 @@ public:
 
 private:
     // A thread or a handler, roughly: good enough to choose stack pointers that make sense.
-    struct Flow {
+    struct Execution {
         Address stack_pointer;
         using Frames = std::vector<std::pair<Address, Address>>;  // stack pointer at entry, return address
         Frames frames;
@@ -90,7 +90,7 @@ private:
         const Scenario::Exit* exit = nullptr;
         std::vector<std::pair<Address, Frames>> others{};  // stacks: stack pointer, frames
     };
-    using Flows = std::vector<Flow>;
+    using Executions = std::vector<Execution>;
 
     std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
     std::uint64_t between(std::uint64_t first, std::uint64_t last) { return first + below(last - first + 1); }
@@ -110,12 +110,12 @@ private:
     void choose_caches() {
         const bool common = chance(30);
         const auto ways = [this] { return chance(5) ? between(5, 20) : between(1, 4); };
-        const auto first_level = [&] {
+        const auto l1_cache = [&] {
             return common ? cache(std::uint64_t{1} << below(3), ways(), 64)
                           : cache(between(1, 7), ways(), std::uint64_t{16} << below(5));
         };
-        scenario_.caches.i1 = first_level();
-        scenario_.caches.d1 = first_level();
+        scenario_.caches.i1 = l1_cache();
+        scenario_.caches.d1 = l1_cache();
         // So large that DataCache keeps only what it needs of the past.
         if (chance(3)) scenario_.caches.d1 = cache(2049, 2, scenario_.caches.d1.line_bytes);
         scenario_.caches.ll = cache(between(1, 12), ways(), common ? 64 : std::uint64_t{16} << below(5));
@@ -262,19 +262,20 @@ private:
                 if (chance(10)) {
                     const Address ended = below(threads);
                     mark(Marker::kThreadEnd, ended);
-                    flows_[ended].clear();
+                    executions_[ended].clear();
                 }
                 switch_to(below(threads));
             }
             if (chance(collects)) mark(Marker::kCollect, below(2));
             if (chance(collects)) mark(Marker::kToggleCollect, below(threads));
+            if (chance(1)) mark(Marker::kThreadCreate, below(threads), below(threads));
             if (chance(calls_system)) mark(Marker::kSystemCall, below(threads), below(1000), below(100));
             if (chance(steers)) mark(Marker::kZero, below(threads));
             if (chance(steers)) stop();
             if (chance(signals)) enter_handler();
-            if (flows().size() > 1 && chance(5)) {
+            if (executions().size() > 1 && chance(5)) {
                 mark(Marker::kSignalLeave, thread_);
-                flows().pop_back();
+                executions().pop_back();
             }
             run_block();
         }
@@ -283,12 +284,12 @@ private:
     // For a while nobody looks: what is open, nobody knows.
     void stop() {
         mark(Marker::kStop);
-        for (auto& [thread, flows] : flows_) {
-            for (Flow& flow : flows) flow = {flow.stack_pointer, {}};
+        for (auto& [thread, executions] : executions_) {
+            for (Execution& execution : executions) execution = {execution.stack_pointer, {}};
         }
     }
 
-    Flows& flows() { return flows_[thread_]; }
+    Executions& executions() { return executions_[thread_]; }
 
     static constexpr Address kStackBytes = 0x1000;
     static constexpr std::size_t kStacks = 4;
@@ -297,64 +298,65 @@ private:
     void switch_to(Address thread) {
         thread_ = thread;
         mark(Marker::kThread, thread);
-        if (flows().empty()) flows().push_back({stack_of(thread), {}});
+        if (executions().empty()) executions().push_back({stack_of(thread), {}});
     }
 
     void enter_handler() {
-        const Address interrupted = flows().back().stack_pointer;
+        const Address interrupted = executions().back().stack_pointer;
+        if (chance(80)) mark(Marker::kSignal, thread_, between(1, 3));
         if (chance(50)) {  // on the same stack
             mark(Marker::kSignalEnter, thread_, 0, interrupted - 8);
-            flows().push_back({interrupted - 16, {}});
+            executions().push_back({interrupted - 16, {}});
         } else {  // on a stack of its own, above or below
             const Address begin = stack_of(thread_) + (chance(50) ? 0x40000 : std::uint64_t{0} - 0x40000);
             mark(Marker::kSignalEnter, thread_, begin, begin + kStackBytes);
-            flows().push_back({begin + kStackBytes - 8 * between(0, 4), {}});
+            executions().push_back({begin + kStackBytes - 8 * between(0, 4), {}});
         }
     }
 
-    // Onto another of the flow's stacks, as coroutines do: for the first time, or where it was left.
-    void change_stack(Flow& flow) {
-        flow.others.resize(kStacks - 1);
-        auto& other = flow.others[below(kStacks - 1)];
+    // Onto another of the execution's stacks, as coroutines do: for the first time, or where it was left.
+    void change_stack(Execution& execution) {
+        execution.others.resize(kStacks - 1);
+        auto& other = execution.others[below(kStacks - 1)];
         if (other.first == 0 || chance(10)) {
-            const auto number = static_cast<Address>(&other - flow.others.data()) + 1;
+            const auto number = static_cast<Address>(&other - execution.others.data()) + 1;
             other = {stack_of(thread_) - number * kStackBytes - 8 * below(4), {}};
             if (chance(30)) other.first += (kStacks + 1) * kStackBytes;
         }
-        std::swap(other.first, flow.stack_pointer);
-        std::swap(other.second, flow.frames);
-        if (flow.frames.empty() || chance(10)) {
-            record(an_entry(), near(flow.stack_pointer));
+        std::swap(other.first, execution.stack_pointer);
+        std::swap(other.second, execution.frames);
+        if (execution.frames.empty() || chance(10)) {
+            record(an_entry(), near(execution.stack_pointer));
         } else {
-            give_back(flow);
+            give_back(execution);
         }
     }
 
     void run_block() {
-        Flow* flow = &flows().back();
-        // Out of the handlers by a jump: at least one flow further down.
-        if (flow->block != nullptr && flows().size() > 1 && chance(6)) {
-            flows().resize(between(1, flows().size() - 1));
-            flow = &flows().back();
+        Execution* execution = &executions().back();
+        // Out of the handlers by a jump: at least one execution further down.
+        if (execution->block != nullptr && executions().size() > 1 && chance(6)) {
+            executions().resize(between(1, executions().size() - 1));
+            execution = &executions().back();
             unsigned block = static_cast<unsigned>(below(scenario_.blocks.size()));
-            Address stack_pointer = flow->stack_pointer + 8 * below(4);
-            if (!flow->frames.empty() && chance(50))
-                stack_pointer = one_of(flow->frames).first + 8 * below(2);
+            Address stack_pointer = execution->stack_pointer + 8 * below(4);
+            if (!execution->frames.empty() && chance(50))
+                stack_pointer = one_of(execution->frames).first + 8 * below(2);
             record(block, stack_pointer);
             return;
         }
-        if (flow->exit == nullptr) {
-            record(static_cast<unsigned>(below(scenario_.blocks.size())), flow->stack_pointer);
+        if (execution->exit == nullptr) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), execution->stack_pointer);
         } else if (chance(3)) {
-            record(static_cast<unsigned>(below(scenario_.blocks.size())), near(flow->stack_pointer));
-        } else if (flow->exit->jump != JumpKind::kCall && chance(coroutines_)) {
-            change_stack(*flow);
-        } else if (flow->exit->jump == JumpKind::kJump) {
-            jump(*flow);
-        } else if (flow->exit->jump == JumpKind::kCall) {
-            call(*flow);
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), near(execution->stack_pointer));
+        } else if (execution->exit->jump != JumpKind::kCall && chance(coroutines_)) {
+            change_stack(*execution);
+        } else if (execution->exit->jump == JumpKind::kJump) {
+            jump(*execution);
+        } else if (execution->exit->jump == JumpKind::kCall) {
+            call(*execution);
         } else {
-            give_back(*flow);
+            give_back(*execution);
         }
     }
 
@@ -375,51 +377,51 @@ private:
         }
     }
 
-    void jump(Flow& flow) {
-        if (chance(15) && !flow.frames.empty()) {  // longjmp
+    void jump(Execution& execution) {
+        if (chance(15) && !execution.frames.empty()) {  // longjmp
             record(static_cast<unsigned>(below(scenario_.blocks.size())),
-                   one_of(flow.frames).first + 8 * below(3));
+                   one_of(execution.frames).first + 8 * below(3));
         } else if (chance(15)) {  // tail call
-            const Address entry = flow.frames.empty() ? flow.stack_pointer : flow.frames.back().first;
+            const Address entry = execution.frames.empty() ? execution.stack_pointer : execution.frames.back().first;
             record(an_entry(), entry);
         } else if (chance(10)) {  // REP
-            const Address last = flow.block->instruction_address(flow.exit->instructions - 1);
+            const Address last = execution.block->instruction_address(execution.exit->instructions - 1);
             const auto found = starts_.find(last);
-            record(found == starts_.end() ? block_of_function(flow.block->function) : found->second,
-                   flow.stack_pointer);
+            record(found == starts_.end() ? block_of_function(execution.block->function) : found->second,
+                   execution.stack_pointer);
         } else {  // with a frame that grows or shrinks, but not beyond the function's
-            Address stack_pointer = flow.stack_pointer;
+            Address stack_pointer = execution.stack_pointer;
             if (chance(50)) stack_pointer = near(stack_pointer);
-            if (!flow.frames.empty()) stack_pointer = std::min(stack_pointer, flow.frames.back().first);
-            record(block_of_function(flow.block->function), stack_pointer);
+            if (!execution.frames.empty()) stack_pointer = std::min(stack_pointer, execution.frames.back().first);
+            record(block_of_function(execution.block->function), stack_pointer);
         }
     }
 
-    void call(Flow& flow) {
-        const Address return_address = flow.block->instruction_address(flow.exit->instructions);
-        const Address stack_pointer = flow.stack_pointer - (chance(20) ? 0 : 8 * between(1, 3));
+    void call(Execution& execution) {
+        const Address return_address = execution.block->instruction_address(execution.exit->instructions);
+        const Address stack_pointer = execution.stack_pointer - (chance(20) ? 0 : 8 * between(1, 3));
         record(an_entry(), stack_pointer);
-        flows().back().frames.push_back({stack_pointer, return_address});
+        executions().back().frames.push_back({stack_pointer, return_address});
     }
 
     // A return: to the caller, or to a caller further up, or to nobody in particular.
-    void give_back(Flow& flow) {
-        if (flow.frames.empty() || chance(15)) {
+    void give_back(Execution& execution) {
+        if (execution.frames.empty() || chance(15)) {
             record(static_cast<unsigned>(below(scenario_.blocks.size())),
-                   chance(50) ? flow.stack_pointer : near(flow.stack_pointer));
+                   chance(50) ? execution.stack_pointer : near(execution.stack_pointer));
             return;
         }
-        const std::size_t up = chance(80) ? 0 : below(flow.frames.size());
-        const auto [stack_pointer, return_address] = flow.frames[flow.frames.size() - 1 - up];
+        const std::size_t up = chance(80) ? 0 : below(execution.frames.size());
+        const auto [stack_pointer, return_address] = execution.frames[execution.frames.size() - 1 - up];
         const auto found = starts_.find(return_address);
         record(found == starts_.end() ? static_cast<unsigned>(below(scenario_.blocks.size())) : found->second,
                stack_pointer + (chance(30) ? 0 : 8));
     }
 
     void record(unsigned block, Address stack_pointer) {
-        Flow& flow = flows().back();
+        Execution& execution = executions().back();
         // The first block of a handler is where the kernel puts it.
-        if (flow.exit == nullptr) stack_pointer = flow.stack_pointer;
+        if (execution.exit == nullptr) stack_pointer = execution.stack_pointer;
         Scenario::Record record;
         record.block = block;
         const Scenario::Block& code = scenario_.blocks[block];
@@ -436,10 +438,10 @@ private:
             first = absent ? 0 : choose_address();
             record.addresses.push_back(first);
         }
-        while (!flow.frames.empty() && flow.frames.back().first < stack_pointer) flow.frames.pop_back();
-        flow.stack_pointer = stack_pointer;
-        flow.block = &code;
-        flow.exit = &code.exits[record.exit];
+        while (!execution.frames.empty() && execution.frames.back().first < stack_pointer) execution.frames.pop_back();
+        execution.stack_pointer = stack_pointer;
+        execution.block = &code;
+        execution.exit = &code.exits[record.exit];
         scenario_.records.push_back(std::move(record));
     }
 
@@ -451,7 +453,7 @@ private:
     Address stream_step_ = 0;
     unsigned streams_ = 0;  // percent
     unsigned coroutines_ = 0;  // percent
-    std::map<Address, Flows> flows_;  // by thread
+    std::map<Address, Executions> executions_;  // by thread
     Address thread_ = 0;
 };
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/program/block.h"
 #include "engine/base/geometry.h"
+#include "engine/program/block.h"
 #include "engine/trace/trace.h"
 #include "program.h"
 

@@ -32,10 +32,10 @@ protected:
     }
 
     Function& switcher_ = program_.function("switch", "libc.c", "libc.so");
-    const Block& switch_ = entry(switcher_, 0x7000, kReturn);
-    const Block& jump_switch_ = entry(switcher_, 0x7010, kJump);
-    const Block& g_calls_ = entry(g_, 0x3040, kCall);
-    const Block& g_on_ = inside(g_, 0x3044, kCall);
+    Block& switch_ = entry(switcher_, 0x7000, kReturn);
+    Block& jump_switch_ = entry(switcher_, 0x7010, kJump);
+    Block& g_calls_ = entry(g_, 0x3040, kCall);
+    Block& g_on_ = inside(g_, 0x3044, kCall);
 };
 
 TEST_F(StackChangesTest, AReturnFarDownStartsAStack) {
@@ -144,7 +144,7 @@ TEST_F(StackChangesTest, WhereAStackCannotGoOnANewOneBegins) {
     EXPECT_EQ(instructions_below(f_, switcher_), 1u) << "the calls on it have been left";
 }
 
-TEST_F(StackChangesTest, AStackThatGrowsOverAnotherTakesItsPlace) {
+TEST_F(StackChangesTest, AStackThatGrowsOverAnotherReplacesIt) {
     main_switches();
     ping_starts();
     run(main_on_, kMain);

@@ -16,7 +16,7 @@ using Lines = std::vector<std::uint64_t>;
 Lines fetched(StreamPrefetcher& prefetcher, const Lines& lines) {
     Lines fetched;
     for (const std::uint64_t line : lines) {
-        fetched.push_back(static_cast<std::uint64_t>(prefetcher.see(LineNumber{line})));
+        fetched.push_back(static_cast<std::uint64_t>(prefetcher.on_lookup(LineNumber{line})));
     }
     return fetched;
 }

@@ -42,7 +42,7 @@ struct ReadTrace {
     std::vector<std::size_t> batch_sizes;
 };
 
-void expect_same_block(const Block& a, const Block& b) {
+void expect_same_block(Block& a, Block& b) {
     ASSERT_EQ(a.address, b.address);
     EXPECT_STREQ(a.function->name, b.function->name);
     EXPECT_STREQ(a.function->file->name, b.function->file->name);
@@ -197,7 +197,7 @@ TEST(TraceFile, KeepsExtremeNumbers) {
     constexpr Word kMost = ~Word{0};
     Program program;
     const Function& f = program.function("f");
-    const Block& block = program.code(f, 0xffffffffff600000, 15, kMost)
+    Block& block = program.code(f, 0xffffffffff600000, 15, kMost)
                              .op(15, ~std::uint32_t{0})
                              .reads(65536)
                              .may_write(1)
@@ -217,8 +217,8 @@ TEST(TraceFile, KeepsExtremeNumbers) {
 TEST(TraceFile, TakesOneByteForARecordThatWasExpected) {
     Program program;
     const Function& f = program.function("f");
-    const Block& head = program.entry(f, 0x1000).op().op().ends(JumpKind::kCall);
-    const Block& body = program.code(f, 0x2000).op().op().ends();
+    Block& head = program.entry(f, 0x1000).op().op().ends(JumpKind::kCall);
+    Block& body = program.code(f, 0x2000).op().op().ends();
     const auto bytes = [&](int iterations) {
         Trace trace;
         trace.thread(1);
@@ -231,7 +231,7 @@ TEST(TraceFile, TakesOneByteForARecordThatWasExpected) {
 
 TEST(TraceFile, TakesOneByteForAnAddressThatIsNearTheLast) {
     Program program;
-    const Block& loop = program.entry(program.function("f"), 0x1000).op().reads(8).op().writes(8).ends();
+    Block& loop = program.entry(program.function("f"), 0x1000).op().reads(8).op().writes(8).ends();
     const auto bytes = [&](Word iterations) {
         Trace trace;
         trace.thread(1);
@@ -358,9 +358,10 @@ TEST(TraceFile, ImpossibleDefinitionsAreRejected) {
     expect_error(function(named, 0, 0, 4), "a function has flags that are not known", start + 2);
     expect_error(function(function(named, 0, 0, 0), 0, 0, 0), "a function is defined twice", start + 9);
 
-    const auto block = [&](std::uint64_t of, Address address, std::uint64_t place, std::uint64_t exits) {
+    const auto block = [&](std::uint64_t of, Address address, std::uint64_t section_and_entry, std::uint64_t exits) {
         Bytes bytes = named;
-        return bytes.item(TraceItem::kBlock).number(of).number(address).number(0).number(place).number(exits);
+        bytes.item(TraceItem::kBlock).number(of).number(address).number(0);
+        return bytes.number(section_and_entry).number(exits);
     };
     const std::size_t in_block = named.size() + 2;
     expect_error(block(1, 0, 0, 1), "there is no function with this number", in_block);

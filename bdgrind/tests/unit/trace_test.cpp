@@ -20,7 +20,7 @@ TEST(TraceFormat, MarkersAreExitsOfNoBlock) {
 
 TEST(TraceFormat, ABlockRecordHasOneWordPerAccessUpToItsExit) {
     test::Program program;
-    const Block& block = program.code(program.function("f"), 0x1000)
+    Block& block = program.code(program.function("f"), 0x1000)
                              .op()
                              .reads(8)
                              .may_exit()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/cache/first_level.h"
+#include "engine/cache/l1_cache.h"
 
 #include <cstdint>
 #include <tuple>
@@ -21,30 +21,31 @@ constexpr LineNumber line(std::uint64_t number) {
 
 // What holds for both ways of compiling it. All lines have 64 bytes.
 template <class Lines>
-class FirstLevelTest : public testing::Test {
+class L1CacheTest : public testing::Test {
 protected:
-    // Uses or loads a line. Returns the one that was in its place; kNoLine: none, or it was here.
+    // Uses or loads a line. Returns the one that was in its slot; kNoLine: none, or it was here.
     static LineNumber use(Lines& lines, LineNumber number, typename Lines::Time now) {
-        const std::uint32_t place = lines.find(number);
-        if (place == Lines::kAbsent) return lines.replace(lines.place_for(number), number, now);
-        lines.time_of(place) = now;
+        const std::uint32_t slot = lines.find(number);
+        if (slot == Lines::kAbsent) return lines.replace(lines.slot_for(number), number, now);
+        lines.time_of(slot) = now;
         return kNoLine;
     }
 };
-using Variants = testing::Types<FirstLevel<true, LineUse<true, true>>, FirstLevel<false, LineUse<false, true>>>;
-TYPED_TEST_SUITE(FirstLevelTest, Variants);
+using Variants = testing::Types<L1Cache<test::kCommonUse, LineUse<test::kCommonUse>>,
+                                L1Cache<test::kAnyUse, LineUse<test::kAnyUse>>>;
+TYPED_TEST_SUITE(L1CacheTest, Variants);
 
-TYPED_TEST(FirstLevelTest, AGuessIsRightOrNone) {
+TYPED_TEST(L1CacheTest, AGuessIsRightOrNone) {
     TypeParam lines(cache(2, 1, 64));
     const AccessGroup alone = AccessGroup::of(8);
     EXPECT_EQ(lines.guess(0x1000, alone), lines.kAbsent);
-    lines.replace(lines.place_for(line(0x40)), line(0x40), 1);
-    const std::uint32_t place = lines.find(line(0x40));
-    ASSERT_NE(place, lines.kAbsent);
-    EXPECT_EQ(lines.guess(0x1000, alone), place);
-    EXPECT_EQ(lines.guess(0x1038, alone), place);
+    lines.replace(lines.slot_for(line(0x40)), line(0x40), 1);
+    const std::uint32_t slot = lines.find(line(0x40));
+    ASSERT_NE(slot, lines.kAbsent);
+    EXPECT_EQ(lines.guess(0x1000, alone), slot);
+    EXPECT_EQ(lines.guess(0x1038, alone), slot);
     EXPECT_EQ(lines.guess(0x1039, alone), lines.kAbsent);  // straddles
-    EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(64)), place);
+    EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(64)), slot);
     EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(65)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(0xffff'ffff)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0x1080, alone), lines.kAbsent);    // another line
@@ -52,46 +53,46 @@ TYPED_TEST(FirstLevelTest, AGuessIsRightOrNone) {
 }
 
 // It knows one line of those that share a hint, but finding the other puts that right.
-TYPED_TEST(FirstLevelTest, AGuessKnowsTheLineFoundLast) {
+TYPED_TEST(L1CacheTest, AGuessKnowsTheLineFoundLast) {
     TypeParam lines(cache(1, 2, 64));
     this->use(lines, line(1), 1);
     this->use(lines, line(1 + 2048), 2);
     const AccessGroup alone = AccessGroup::of(8);
     EXPECT_EQ(lines.guess(0x40, alone), lines.kAbsent);
-    const std::uint32_t place = lines.find(line(1));
-    EXPECT_EQ(lines.guess(0x40, alone), place);
+    const std::uint32_t slot = lines.find(line(1));
+    EXPECT_EQ(lines.guess(0x40, alone), slot);
     EXPECT_EQ(lines.guess(0x20040, alone), lines.kAbsent);
-    lines.clear(place);
+    lines.clear(slot);
     EXPECT_EQ(lines.guess(0x40, alone), lines.kAbsent);
 }
 
 // An address of 0 may stand for an access that did not happen.
-TYPED_TEST(FirstLevelTest, LineZeroIsNotGuessed) {
+TYPED_TEST(L1CacheTest, LineZeroIsNotGuessed) {
     TypeParam lines(cache(1, 2, 64));
     const AccessGroup alone = AccessGroup::of(8);
-    this->use(lines, line(0), 1);  // in the place that hints are for first
+    this->use(lines, line(0), 1);  // in the slot that hints are for first
     EXPECT_EQ(lines.guess(0, alone), lines.kAbsent);
     this->use(lines, line(2048), 2);
     this->use(lines, line(3), 3);
     EXPECT_NE(lines.guess(0x20000, alone), lines.kAbsent);
-    this->use(lines, line(0), 4);  // in the place of 2048, for which there was a hint
+    this->use(lines, line(0), 4);  // in the slot of 2048, for which there was a hint
     EXPECT_NE(lines.find(line(0)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0, alone), lines.kAbsent);
 }
 
 // Bytes 0, 6 and 7, of which the first access is 6 and 7.
-TYPED_TEST(FirstLevelTest, AGroupCountsAsAWholeOrNotAtAll) {
+TYPED_TEST(L1CacheTest, AGroupCountsAsAWholeOrNotAtAll) {
     constexpr AccessGroup kGroup{.bytes = 0b1100'0001, .span = 8, .first = 0, .accesses = 2, .before = 6};
     TypeParam lines(cache(2, 1, 64));
     this->use(lines, line(0x40), 1);
-    const std::uint32_t place = lines.find(line(0x40));
+    const std::uint32_t slot = lines.find(line(0x40));
     struct Case {
         Address address;
         bool is_within;
     };
     for (const Case& each : {Case{0x1005, false}, {0x1006, true}, {0x1016, true}, {0x103e, true}, {0x103f, false}}) {
         EXPECT_EQ(lines.is_within(each.address, kGroup), each.is_within) << std::hex << each.address;
-        EXPECT_EQ(lines.guess(each.address, kGroup), each.is_within ? place : lines.kAbsent)
+        EXPECT_EQ(lines.guess(each.address, kGroup), each.is_within ? slot : lines.kAbsent)
             << std::hex << each.address;
     }
     const auto bytes = lines.bytes_of(0x1016, kGroup);
@@ -99,7 +100,7 @@ TYPED_TEST(FirstLevelTest, AGroupCountsAsAWholeOrNotAtAll) {
     for (const unsigned byte : {0x10u, 0x16u, 0x17u}) EXPECT_TRUE(bytes.test(byte)) << byte;
 }
 
-TYPED_TEST(FirstLevelTest, TheLeastRecentlyUsedLineGoes) {
+TYPED_TEST(L1CacheTest, TheLeastRecentlyUsedLineGoes) {
     TypeParam lines(cache(1, 3, 64));
     //                                                   the set after it, most recently used line first
     EXPECT_EQ(this->use(lines, line(1), 1), kNoLine);  // 1
@@ -115,7 +116,7 @@ TYPED_TEST(FirstLevelTest, TheLeastRecentlyUsedLineGoes) {
     EXPECT_EQ(this->use(lines, line(1), 10), line(5));
 }
 
-TYPED_TEST(FirstLevelTest, LookingIsNoUse) {
+TYPED_TEST(L1CacheTest, LookingIsNoUse) {
     TypeParam lines(cache(1, 2, 64));
     this->use(lines, line(1), 1);
     this->use(lines, line(2), 2);
@@ -124,7 +125,7 @@ TYPED_TEST(FirstLevelTest, LookingIsNoUse) {
     EXPECT_EQ(this->use(lines, line(3), 3), line(1));
 }
 
-TYPED_TEST(FirstLevelTest, SetsDoNotMeet) {
+TYPED_TEST(L1CacheTest, SetsDoNotMeet) {
     TypeParam lines(cache(3, 1, 64));
     for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(this->use(lines, line(i), i + 1), kNoLine);
     EXPECT_EQ(this->use(lines, line(4), 4), line(1));
@@ -142,19 +143,19 @@ std::vector<Part> parts(const Lines& lines, Address address, std::uint32_t size)
     return parts;
 }
 
-TYPED_TEST(FirstLevelTest, AccessesAreCutAtTheBordersOfLines) {
+TYPED_TEST(L1CacheTest, AccessesAreCutAtTheBordersOfLines) {
     const TypeParam lines(cache(2, 1, 64));
     EXPECT_EQ(parts(lines, 0x1038, 8), (std::vector<Part>{{0x40, 0x38, 8}}));
     EXPECT_EQ(parts(lines, 0x103c, 8), (std::vector<Part>{{0x40, 0x3c, 4}, {0x41, 0, 4}}));
     EXPECT_EQ(parts(lines, 0x103f, 66), (std::vector<Part>{{0x40, 0x3f, 1}, {0x41, 0, 64}, {0x42, 0, 1}}));
 }
 
-TEST(FirstLevel, LinesMayHaveOtherSizes) {
-    const FirstLevel<false, LineUse<false, true>> short_lines(cache(2, 1, 16));
+TEST(L1Cache, LinesMayHaveOtherSizes) {
+    const L1Cache<test::kAnyUse, LineUse<test::kAnyUse>> short_lines(cache(2, 1, 16));
     EXPECT_EQ(parts(short_lines, 0x100c, 24), (std::vector<Part>{{0x100, 12, 4}, {0x101, 0, 16}, {0x102, 0, 4}}));
     EXPECT_FALSE(short_lines.is_within(0x100c, AccessGroup::of(8)));
     // A group that has no mask is not taken as a whole, even where it stays within a line.
-    const FirstLevel<false, LineUse<false, true>> long_lines(cache(2, 1, 256));
+    const L1Cache<test::kAnyUse, LineUse<test::kAnyUse>> long_lines(cache(2, 1, 256));
     EXPECT_TRUE(long_lines.is_within(0x1020, AccessGroup::of(64)));
     EXPECT_FALSE(long_lines.is_within(0x1020, AccessGroup::of(65)));
     const auto bytes = long_lines.bytes_of(0x1038, AccessGroup::of(16));

@@ -9,15 +9,15 @@
 
 #pragma once
 
-#include "engine/replay/branch_predictor.h"
 #include "engine/base/check.h"
-#include "engine/replay/engine.h"
+#include "engine/replay/branch_predictor.h"
+#include "engine/replay/engine_state.h"
 
 namespace bd {
 
-class BranchWatch {
+class BranchObserver {
 public:
-    explicit BranchWatch(EngineState& state)
+    explicit BranchObserver(EngineState& state)
         : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}
 
     static bool is_wanted(const EngineConfig& config) { return config.branch_sim || config.collect_jumps; }
@@ -27,14 +27,14 @@ public:
         BD_CHECK(state_.current != nullptr);
         const Execution& execution = *state_.current;
         const Exit* const exit = execution.last_exit;
-        if (predicts_ && exit != nullptr && exit->branch == Branch::kIndirect) see_indirect(*exit, block.address);
+        if (predicts_ && exit != nullptr && exit->branch == Branch::kIndirect) on_indirect_branch(*exit, block.address);
         if (counts_jumps_) latest_ = {&execution, execution.last, exit, state_.calls.changes()};
     }
 
     // The block has been entered, and left by `exit`.
     void after(const Exit& exit) {
-        if (counts_jumps_) see_jump(*exit.block);
-        if (predicts_) see_conditional(exit);
+        if (counts_jumps_) on_jump(*exit.block);
+        if (predicts_) on_conditional_branches(exit);
     }
 
 private:
@@ -42,13 +42,13 @@ private:
     struct Latest {
         const Execution* execution;
         BlockCost* cost;
-        const Exit* exit;  // null: it has not run yet
+        const Exit* exit;       // null: it has not run yet
         std::uint64_t changes;  // CallTracker's, until then
     };
 
-    void see_indirect(const Exit& exit, Address target);
-    void see_conditional(const Exit& last);
-    void see_jump(const Block& target);
+    void on_indirect_branch(const Exit& exit, Address target);
+    void on_conditional_branches(const Exit& last);
+    void on_jump(const Block& target);
     void charge(const Exit& exit, Event event, bool predicted);
 
     EngineState& state_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A first-level cache, I1 or D1: which lines it holds, and how each has been used.
+// An L1 cache, I1 or D1: which lines it holds, and how each has been used.
 //
 // Who was used least recently is told by the time of the latest use: nearly all accesses hit, and only a miss asks.
 
@@ -11,64 +11,65 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/program/block.h"
-#include "engine/cache/byte_mask.h"
-#include "engine/cache/cache_lines.h"
 #include "engine/base/geometry.h"
 #include "engine/base/types.h"
+#include "engine/cache/byte_mask.h"
+#include "engine/cache/cache_lines.h"
+#include "engine/cache/cache_traits.h"
+#include "engine/program/block.h"
 
 namespace bd {
 
-template <bool kCommon>
-using LineMask = ByteMask<kCommon ? 1 : kMaxLineBytes / 64>;
+template <CacheTraits kTraits>
+using LineMask = ByteMask<kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
 
 // How a line has been used; nothing of it if nobody asks.
-template <bool kCommon, bool kUse>
+template <CacheTraits kTraits>
 struct LineUse {
     void add(const LineUse&) {}
-    void touch(LineMask<kCommon>, std::uint64_t) {}
+    void touch(LineMask<kTraits>, std::uint64_t) {}
 };
-template <bool kCommon>
-struct LineUse<kCommon, true> {
-    LineMask<kCommon> bytes{};
+template <CacheTraits kTraits>
+requires(kTraits.line_use) struct LineUse<kTraits> {
+    LineMask<kTraits> bytes{};
     std::uint64_t accesses = 0;
 
     void add(const LineUse& other) { touch(other.bytes, other.accesses); }
-    void touch(LineMask<kCommon> more_bytes, std::uint64_t more_accesses) {
+    void touch(LineMask<kTraits> more_bytes, std::uint64_t more_accesses) {
         bytes |= more_bytes;
         accesses += more_accesses;
     }
 };
 
-// `kCommon`: its lines have 64 bytes. A Use has touch(), as above.
-template <bool kCommon, class Use>
-class FirstLevel {
+// A Use has touch(), as above.
+template <CacheTraits kTraits, class Use>
+class L1Cache {
 public:
-    using Mask = LineMask<kCommon>;
+    using Mask = LineMask<kTraits>;
     using Time = std::uint64_t;  // each use has its own; 0 is before the first
 
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
-    explicit FirstLevel(const CacheGeometry& geometry)
-        : lines_(geometry), next_(geometry.sets()), bits_(geometry.line_bits()) {
+    explicit L1Cache(const CacheGeometry& geometry)
+        : lines_(geometry), next_(lines_.sets()), bits_(geometry.line_bits()) {
         for (std::uint32_t set = 0; set < next_.size(); ++set) next_[set].index = set * lines_.ways();
     }
 
-    unsigned line_bits() const { return kCommon ? 6 : bits_; }
+    unsigned line_bits() const { return kTraits.common_lines ? 6 : bits_; }
     unsigned line_bytes() const { return 1u << line_bits(); }
     std::uint32_t size() const { return lines_.size(); }
     std::uint32_t ways() const { return lines_.ways(); }
-    std::uint64_t set_of(LineNumber line) const { return lines_.set_of(line); }
+    std::size_t set_of(LineNumber line) const { return lines_.set_of(line); }
 
     // kNoLine if there is none.
     LineNumber operator[](std::uint32_t index) const { return lines_[index]; }
     Use& use_of(std::uint32_t index) { return lines_.use_of(index); }
     Time& time_of(std::uint32_t index) { return lines_.use_of(index).time; }
 
-    // All, by place.
+    // All, by slot.
     void copy_uses(std::vector<Use>* to) {
         to->resize(size());
-        for (std::uint32_t place = 0; place < size(); ++place) (*to)[place] = use_of(place);
+        for (std::uint32_t slot = 0; slot < size(); ++slot) (*to)[slot] = use_of(slot);
     }
 
     // Cuts an access at the borders of lines: calls function(line, offset in the line, bytes) in order.
@@ -85,7 +86,7 @@ public:
     // Whether a group of accesses, the first one at `address`, stays within a line (and has a mask).
     [[gnu::always_inline]] bool is_within(Address address, const AccessGroup& group) const {
         return offset_of(address - group.before) + std::uint64_t{group.span} <= line_bytes() &&
-               (kCommon || group.span <= 64);
+               (kTraits.common_lines || group.span <= 64);
     }
 
     // Where a group of accesses, the first one at `address`, lies if it stays within a line that is where lines like
@@ -113,14 +114,14 @@ public:
         return index;
     }
 
-    // Where `line`, which is not here, has to go: to the place of the least recently used one of its set.
-    std::uint32_t place_for(LineNumber line) {
+    // Where `line`, which is not here, has to go: to the slot of the least recently used one of its set.
+    std::uint32_t slot_for(LineNumber line) {
         const Oldest& next = next_[lines_.set_of(line)];
         return time_of(next.index) == next.time ? next.index : find_oldest(lines_.set_of(line)).index;
     }
     // Puts it there. Returns what was there before; kNoLine: nothing.
     LineNumber replace(std::uint32_t index, LineNumber line, Time now) {
-        const std::uint64_t set = lines_.set_of(line);
+        const std::size_t set = lines_.set_of(line);
         const LineNumber evicted = lines_.replace(set, index, line);
         time_of(index) = now;
         next_[set] = find_oldest(set);
@@ -130,7 +131,7 @@ public:
     // From the set of `line`, if it is not used before.
     std::uint32_t next_to_go(LineNumber line) const { return next_[lines_.set_of(line)].index; }
 
-    // Empties a place.
+    // Empties a slot.
     void clear(std::uint32_t index) { lines_.clear(index); }
 
 private:
@@ -145,7 +146,7 @@ private:
 
     unsigned offset_of(Address address) const { return static_cast<unsigned>(address) & (line_bytes() - 1); }
 
-    Oldest find_oldest(std::uint64_t set) {
+    Oldest find_oldest(std::size_t set) {
         const auto first = static_cast<std::uint32_t>(set * lines_.ways());
         return lines_.ways() == 8 ? oldest_of(first, 8) : oldest_of(first, lines_.ways());
     }

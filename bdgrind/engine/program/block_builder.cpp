@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/program/block.h"
+#include "engine/program/block_builder.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <new>
 
 #include "engine/base/check.h"
+#include "engine/base/narrow.h"
 
 namespace bd {
 namespace {
-
-template <class T>
-std::uint16_t narrow(T value) {
-    BD_CHECK_OP(value, <=, std::numeric_limits<std::uint16_t>::max());
-    return static_cast<std::uint16_t>(value);
-}
-
-// Copies `from` to the raw memory at `to` and moves `to` behind it.
-template <class T>
-const T* place(std::byte*& to, const std::vector<T>& from) {
-    static_assert(alignof(T) <= 8 && sizeof(T) % 8 == 0);
-    T* placed = reinterpret_cast<T*>(to);
-    std::uninitialized_copy(from.begin(), from.end(), placed);
-    to += from.size() * sizeof(T);
-    return placed;
-}
-
-constexpr std::size_t kExitAlignment = 64;
 
 void mix(std::uint64_t& hash, std::uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -58,8 +39,7 @@ void BlockBuilder::start(Address address, const Function& function, Address load
     may_join_ = false;
 }
 
-void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file,
-                                   std::uint32_t line) {
+void BlockBuilder::add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line) {
     instructions_.push_back({narrow(address - header_.address), narrow(size), line, &file});
 }
 
@@ -108,13 +88,13 @@ void BlockBuilder::make_modify() {
 std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     BD_CHECK(!instructions_.empty());
     const Instruction& last = instructions_.back();
-    Exit exit;
+    TracedExit exit;
     exit.instructions = static_cast<std::uint32_t>(instructions_.size());
     exit.reads = reads_;
     exit.writes = writes_;
     exit.blocks = 1;
-    exit.section_left = jump == JumpKind::kJump ? header_.section : kNoSection;
-    exit.section_entered = header_.is_entry ? kEntry : header_.section;
+    exit.continuation_left = jump == JumpKind::kJump ? header_.section : kNoContinuation;
+    exit.continuation_expected = header_.is_entry ? kEntryContinuation : header_.section;
     exit.words = narrow(traced_count());
     exit.accesses = narrow(accesses_.size());
     exit.groups = narrow(groups_.size());
@@ -131,7 +111,7 @@ std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
 // Cuts the instruction bytes at line borders and at exits, so that every exit has fetched whole entries.
 void BlockBuilder::cut_fetches(unsigned line_bits) {
     std::size_t next = 0;
-    for (Exit& exit : exits_) {
+    for (TracedExit& exit : exits_) {
         bool joins = false;  // the first fetch of a segment is never joined to the one before the exit
         for (; next < exit.instructions; ++next) {
             const Instruction& instruction = instructions_[next];
@@ -146,11 +126,11 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
                     fetches_.back().size = narrow(fetches_.back().size + (stop - at));
                     ++fetches_.back().count;
                 } else {
-                    fetches_.push_back({.line = LineNumber{line},
-                                        .first_byte = first,
-                                        .size = narrow(stop - at),
-                                        .count = 1,
-                                        .instruction = narrow(next)});
+                    fetches_.push_back({{.line = LineNumber{line},
+                                         .first_byte = first,
+                                         .size = narrow(stop - at),
+                                         .count = 1,
+                                         .instruction = narrow(next)}});
                     joins = true;
                 }
                 at = stop;
@@ -167,8 +147,7 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
 bool BlockBuilder::describes(const Block& block) const {
     const auto same_exit = [](const Exit& a, const Exit& b) {
         return a.jump == b.jump && a.branch == b.branch && a.instructions == b.instructions &&
-               a.accesses == b.accesses &&
-               a.return_address == b.return_address;
+               a.accesses == b.accesses && a.return_address == b.return_address;
     };
     const auto same_instruction = [](const Instruction& a, const Instruction& b) {
         return a.offset == b.offset && a.size == b.size && a.line == b.line && a.file == b.file;
@@ -194,51 +173,6 @@ std::uint64_t BlockBuilder::hash() const {
     }
     for (const Exit& exit : exits_) mix(hash, std::uint64_t{exit.instructions} * 65536u + exit.accesses);
     return hash;
-}
-
-const Block& BlockTable::add(BlockBuilder& builder) {
-    BD_CHECK(!builder.exits_.empty());
-    // Different code with the same hash probes on, as in any open table.
-    std::uint64_t hash = builder.hash();
-    for (auto found = by_hash_.find(hash); found != by_hash_.end(); found = by_hash_.find(++hash)) {
-        if (builder.describes(*found->second)) return *found->second;
-    }
-
-    builder.cut_fetches(line_bits_);
-    static_assert(sizeof(Block) % 8 == 0);
-    const std::size_t bytes = sizeof(Block) + kExitAlignment + builder.exits_.size() * sizeof(Exit) +
-                              builder.instructions_.size() * sizeof(Instruction) +
-                              builder.accesses_.size() * sizeof(Access) +
-                              builder.groups_.size() * sizeof(AccessGroup) + builder.fetches_.size() * sizeof(Fetch);
-    std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
-    Block* block = new (memory) Block(builder.header_);
-    block->id = static_cast<std::uint32_t>(blocks_.size());
-    block->exit_count = narrow(builder.exits_.size());
-    block->instruction_count = narrow(builder.instructions_.size());
-    block->access_count = narrow(builder.accesses_.size());
-    block->group_count = narrow(builder.groups_.size());
-    block->fetch_count = narrow(builder.fetches_.size());
-    memory += sizeof(Block);
-    memory += -reinterpret_cast<std::uintptr_t>(memory) % kExitAlignment;
-    std::byte* const exits = memory;
-    memory += builder.exits_.size() * sizeof(Exit);
-    block->instructions_ = place(memory, builder.instructions_);
-    block->accesses_ = place(memory, builder.accesses_);
-    block->groups_ = place(memory, builder.groups_);
-    block->fetches_ = place(memory, builder.fetches_);
-    for (Exit& exit : builder.exits_) {
-        exit.block = block;
-        exit.first_group = block->groups_;
-    }
-    memory = exits;
-    block->exits_ = place(memory, builder.exits_);
-    blocks_.push_back(block);
-    by_hash_.emplace(hash, block);
-    return *block;
-}
-
-BlockTable::~BlockTable() {
-    for (const Block* block : blocks_) ::operator delete(const_cast<Block*>(block));
 }
 
 }  // namespace bd

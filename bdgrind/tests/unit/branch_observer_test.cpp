@@ -2,13 +2,14 @@
 //
 // Short traces: which branches are seen, how they went, and who is charged.
 
-#include "engine/replay/branch_watch.h"
+#include "engine/replay/branch_observer.h"
 
 #include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/replay/engine.h"
 #include "program.h"
 
 namespace bd {
@@ -21,7 +22,7 @@ using enum JumpKind;
 // Bc, Bcm, Bi, Bim.
 using Branches = std::vector<std::uint64_t>;
 
-class BranchWatchTest : public testing::TestWithParam<bool> {
+class BranchObserverTest : public testing::TestWithParam<bool> {
 protected:
     void replay(EngineConfig config = {}) {
         config.caches = {.i1 = {4096, 1, 64}, .d1 = {4096, 1, 64}, .ll = {65536, 4, 64}};
@@ -39,7 +40,7 @@ protected:
     }
 
     // Self costs.
-    Branches self(const Block& block, std::size_t instruction) const {
+    Branches self(Block& block, std::size_t instruction) const {
         std::vector<std::uint64_t> sum(engine_->events().width());
         for (const BlockCost* cost : engine_->blocks().all()) {
             const CostId id = cost->block == &block ? cost->instructions[instruction] : kNoCost;
@@ -54,7 +55,7 @@ protected:
     }
 
     // From an exit to a block.
-    std::uint64_t jumps(const Exit& exit, const Block& target) const {
+    std::uint64_t jumps(const Exit& exit, Block& target) const {
         std::uint64_t count = 0;
         for (const Jump& jump : engine_->jumps()) {
             if (jump.site.from->block == exit.block && jump.site.exit == exit.index && jump.target == &target) {
@@ -76,11 +77,11 @@ protected:
     std::unique_ptr<Engine> engine_;
 };
 
-INSTANTIATE_TEST_SUITE_P(WithAndWithoutCaches, BranchWatchTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutCaches, BranchObserverTest, testing::Bool());
 
 // Three branches; the block is left at none, at the first, and at the last of them.
-TEST_P(BranchWatchTest, ABranchIsExecutedWhereItsExitIsReachedAndTakenWhereItIsTheWayOut) {
-    const Block& block = program_.code(main_, 0x1000)
+TEST_P(BranchObserverTest, ABranchIsExecutedWhereItsExitIsReachedAndTakenWhereItIsTheWayOut) {
+    Block& block = program_.code(main_, 0x1000)
                              .op().may_exit(kJump, Branch::kTaken)
                              .op().may_exit(kJump, Branch::kNone)
                              .op().may_exit(kJump, Branch::kTaken)
@@ -94,29 +95,29 @@ TEST_P(BranchWatchTest, ABranchIsExecutedWhereItsExitIsReachedAndTakenWhereItIsT
 }
 
 // VEX may turn a branch around: then the side exit is the way of not taking it.
-TEST_P(BranchWatchTest, ABranchTurnedAroundIsTakenWhereItsExitIsNot) {
-    const Block& block = program_.code(main_, 0x1000).op().may_exit(kJump, Branch::kNotTaken).ends();
+TEST_P(BranchObserverTest, ABranchTurnedAroundIsTakenWhereItsExitIsNot) {
+    Block& block = program_.code(main_, 0x1000).op().may_exit(kJump, Branch::kNotTaken).ends();
     trace_.thread(1).run_to(block, 0, 1000, {}).run_to(block, 0, 1000, {}).run(block, 1000);
     replay();
     EXPECT_EQ(self(block, 0), (Branches{3, 1, 0, 0}));
 }
 
-TEST_P(BranchWatchTest, AnIndirectBranchIsKnownWhenTheNextBlockBegins) {
-    const Block& jumps = program_.code(main_, 0x1000).op().op().ends(kJump, Branch::kIndirect);
-    const Block& here = program_.code(main_, 0x1100).op().ends();
-    const Block& there = program_.code(main_, 0x1200).op().ends();
+TEST_P(BranchObserverTest, AnIndirectBranchIsKnownWhenTheNextBlockBegins) {
+    Block& jumps = program_.code(main_, 0x1000).op().op().ends(kJump, Branch::kIndirect);
+    Block& here = program_.code(main_, 0x1100).op().ends();
+    Block& there = program_.code(main_, 0x1200).op().ends();
     trace_.thread(1);
-    for (const Block* target : {&here, &here, &there, &there}) trace_.run(jumps, 1000).run(*target, 1000);
+    for (Block* target : {&here, &here, &there, &there}) trace_.run(jumps, 1000).run(*target, 1000);
     trace_.run(jumps, 1000);  // to nobody knows where
     replay();
     EXPECT_EQ(self(jumps, 1), (Branches{0, 0, 4, 2}));
 }
 
 // What comes between in other threads and in signal handlers is not its target.
-TEST_P(BranchWatchTest, AnIndirectBranchGoesToTheNextBlockOfItsThread) {
-    const Block& jumps = program_.code(main_, 0x1000).op().ends(kJump, Branch::kIndirect);
-    const Block& here = program_.code(main_, 0x1100).op().ends();
-    const Block& elsewhere = program_.entry(f_, 0x2000).op().ends(kReturn);
+TEST_P(BranchObserverTest, AnIndirectBranchGoesToTheNextBlockOfItsThread) {
+    Block& jumps = program_.code(main_, 0x1000).op().ends(kJump, Branch::kIndirect);
+    Block& here = program_.code(main_, 0x1100).op().ends();
+    Block& elsewhere = program_.entry(f_, 0x2000).op().ends(kReturn);
     trace_.thread(1);
     trace_.run(jumps, 1000).run(here, 1000);
     trace_.run(jumps, 1000).thread(2).run(elsewhere, 5000).thread(1).run(here, 1000);
@@ -127,10 +128,10 @@ TEST_P(BranchWatchTest, AnIndirectBranchGoesToTheNextBlockOfItsThread) {
 }
 
 // An indirect call belongs to the caller, what the callee does to the call.
-TEST_P(BranchWatchTest, BranchesAreChargedToTheCallsThatAreOpen) {
-    const Block& calls = program_.code(main_, 0x1000).op().ends(kCall, Branch::kIndirect);
-    const Block& goes_on = program_.code(main_, 0x1004).op().may_exit(kJump, Branch::kTaken).ends();
-    const Block& callee = program_.entry(f_, 0x2000).op().may_exit(kReturn, Branch::kTaken).op().ends(kReturn);
+TEST_P(BranchObserverTest, BranchesAreChargedToTheCallsThatAreOpen) {
+    Block& calls = program_.code(main_, 0x1000).op().ends(kCall, Branch::kIndirect);
+    Block& goes_on = program_.code(main_, 0x1004).op().may_exit(kJump, Branch::kTaken).ends();
+    Block& callee = program_.entry(f_, 0x2000).op().may_exit(kReturn, Branch::kTaken).op().ends(kReturn);
     trace_.thread(1);
     trace_.run(calls, 1000).run(callee, 992).run(goes_on, 1000);
     trace_.run(calls, 1000).run_to(callee, 0, 992, {}).run(goes_on, 1000);
@@ -142,9 +143,9 @@ TEST_P(BranchWatchTest, BranchesAreChargedToTheCallsThatAreOpen) {
 }
 
 // The predictors learn all the time, as caches are filled all the time.
-TEST_P(BranchWatchTest, WhileNothingIsCollectedBranchesAreLearntButNotCharged) {
-    const Block& jumps = program_.code(main_, 0x1000).op().ends(kJump, Branch::kIndirect);
-    const Block& here = program_.code(main_, 0x1100).op().may_exit(kJump, Branch::kTaken).ends();
+TEST_P(BranchObserverTest, WhileNothingIsCollectedBranchesAreLearntButNotCharged) {
+    Block& jumps = program_.code(main_, 0x1000).op().ends(kJump, Branch::kIndirect);
+    Block& here = program_.code(main_, 0x1100).op().may_exit(kJump, Branch::kTaken).ends();
     trace_.thread(1).collect(false);
     trace_.run(jumps, 1000).run(here, 1000).collect(true).run(jumps, 1000).run(here, 1000);
     replay();
@@ -152,14 +153,14 @@ TEST_P(BranchWatchTest, WhileNothingIsCollectedBranchesAreLearntButNotCharged) {
     EXPECT_EQ(self(here, 0), (Branches{1, 0, 0, 0}));
 }
 
-TEST_P(BranchWatchTest, AFunctionThatIsSkippedLetsTheCallPay) {
+TEST_P(BranchObserverTest, BranchesOfASkippedFunctionAreChargedToItsCall) {
     Function& skipped = program_.function("skipped");
     skipped.skipped = true;
-    const Block& calls = program_.entry(main_, 0x1000).op().ends(kCall);
-    const Block& goes_on = program_.code(main_, 0x1004).op().ends();
-    const Block& stub =
+    Block& calls = program_.entry(main_, 0x1000).op().ends(kCall);
+    Block& goes_on = program_.code(main_, 0x1004).op().ends();
+    Block& stub =
         program_.entry(skipped, 0x3000).op().may_exit(kJump, Branch::kTaken).ends(kJump, Branch::kIndirect);
-    const Block& callee = program_.entry(f_, 0x2000).op().ends(kReturn);
+    Block& callee = program_.entry(f_, 0x2000).op().ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(stub, 992).run(callee, 992).run(goes_on, 1000);
     replay();
     EXPECT_EQ(self(calls, 0), (Branches{1, 0, 1, 1}));
@@ -168,10 +169,10 @@ TEST_P(BranchWatchTest, AFunctionThatIsSkippedLetsTheCallPay) {
 }
 
 // A loop with a way out; a block that goes straight on is no jump.
-TEST_P(BranchWatchTest, JumpsAreCountedByExitAndTarget) {
-    const Block& loop = program_.code(main_, 0x1000).op().may_exit(kJump, Branch::kTaken).op().ends();
-    const Block& straight_on = program_.code(main_, 0x1008).op().ends();
-    const Block& out = program_.code(main_, 0x1100).op().ends();
+TEST_P(BranchObserverTest, JumpsAreCountedByExitAndTarget) {
+    Block& loop = program_.code(main_, 0x1000).op().may_exit(kJump, Branch::kTaken).op().ends();
+    Block& straight_on = program_.code(main_, 0x1008).op().ends();
+    Block& out = program_.code(main_, 0x1100).op().ends();
     trace_.thread(1).run(loop, 1000).run(loop, 1000).run(loop, 1000).run(straight_on, 1000);
     trace_.run(loop, 1000).run_to(loop, 0, 1000, {}).run(out, 1000);
     replay();
@@ -181,29 +182,29 @@ TEST_P(BranchWatchTest, JumpsAreCountedByExitAndTarget) {
     EXPECT_EQ(all_jumps(), 5u);
 }
 
-TEST_P(BranchWatchTest, CallsReturnsAndTailCallsAreNoJumps) {
-    const Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
-    const Block& goes_on = program_.code(main_, 0x1004).op().ends(kJump);
-    const Block& jumps_away = program_.entry(f_, 0x2000).op().ends(kJump);
-    const Block& tail = program_.entry(program_.function("g"), 0x3000).op().ends(kReturn);
+TEST_P(BranchObserverTest, CallsReturnsAndTailCallsAreNoJumps) {
+    Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
+    Block& goes_on = program_.code(main_, 0x1004).op().ends(kJump);
+    Block& jumps_away = program_.entry(f_, 0x2000).op().ends(kJump);
+    Block& tail = program_.entry(program_.function("g"), 0x3000).op().ends(kReturn);
     trace_.thread(1).run(calls, 1000).run(jumps_away, 992).run(tail, 992).run(goes_on, 1000);
     replay();
     EXPECT_EQ(all_jumps(), 0u);
 }
 
 // A longjmp leaves calls; a handler starts and ends; another stack is another place.
-TEST_P(BranchWatchTest, WhatLeavesACallOrAStackIsNoJump) {
-    const Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
-    const Block& lands = program_.code(main_, 0x1100).op().ends(kJump);
-    const Block& long_jump = program_.entry(f_, 0x2000).op().ends(kJump);
+TEST_P(BranchObserverTest, WhatLeavesACallOrAStackIsNoJump) {
+    Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
+    Block& lands = program_.code(main_, 0x1100).op().ends(kJump);
+    Block& long_jump = program_.entry(f_, 0x2000).op().ends(kJump);
     trace_.thread(1).run(calls, 1000).run(long_jump, 992).run(lands, 1000);
     trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(long_jump, 800).run(lands, 1000);
     replay();
     EXPECT_EQ(all_jumps(), 0u);
 }
 
-TEST_P(BranchWatchTest, JumpsOfOthersAndJumpsNotCollectedAreNotCounted) {
-    const Block& loop = program_.code(main_, 0x1000).op().ends();
+TEST_P(BranchObserverTest, JumpsOfOthersAndJumpsNotCollectedAreNotCounted) {
+    Block& loop = program_.code(main_, 0x1000).op().ends();
     trace_.thread(1).run(loop, 1000).collect(false).run(loop, 1000).collect(true).run(loop, 1000);
     trace_.thread(2).run(loop, 5000).thread(1).run(loop, 1000);
     replay();
@@ -211,8 +212,8 @@ TEST_P(BranchWatchTest, JumpsOfOthersAndJumpsNotCollectedAreNotCounted) {
     EXPECT_EQ(all_jumps(), 2u);
 }
 
-TEST_P(BranchWatchTest, ZeroingForgetsJumps) {
-    const Block& loop = program_.code(main_, 0x1000).op().ends();
+TEST_P(BranchObserverTest, ZeroingForgetsJumps) {
+    Block& loop = program_.code(main_, 0x1000).op().ends();
     trace_.thread(1).run(loop, 1000).run(loop, 1000).mark(Marker::kZero, 1).run(loop, 1000);
     for (const bool separate_threads : {false, true}) {
         replay({.separate_threads = separate_threads});

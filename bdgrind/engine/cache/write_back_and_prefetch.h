@@ -9,39 +9,39 @@
 #include <cstdint>
 
 #include "engine/base/geometry.h"
-#include "engine/cache/stream_prefetcher.h"
 #include "engine/base/zeroed_array.h"
+#include "engine/cache/stream_prefetcher.h"
 
 namespace bd {
 
-struct CacheExtrasConfig {
+struct WriteBackAndPrefetchConfig {
     bool write_back = false;
     bool prefetch = false;
 };
 
-struct CacheExtras {
-    CacheExtras(const CacheGeometries& caches, CacheExtrasConfig config)
+struct WriteBackAndPrefetch {
+    WriteBackAndPrefetch(const CacheGeometries& caches, WriteBackAndPrefetchConfig config)
         : write_back(config.write_back),
           prefetch(config.prefetch),
-          last_dirty(write_back ? caches.ll.lines() : 0),
+          ll_dirty(write_back ? static_cast<std::size_t>(caches.ll.lines()) : 0),
           streams(caches.ll.line_bits()) {}
 
     void clear() {
-        std::fill(last_dirty.begin(), last_dirty.end(), false);
+        std::fill(ll_dirty.begin(), ll_dirty.end(), false);
         streams.clear();
     }
 
     const bool write_back;
     const bool prefetch;
     // Of the lines in LL, by their index: whether they were written to, which memory does not know yet.
-    ZeroedArray<bool> last_dirty;
+    ZeroedArray<bool> ll_dirty;
     StreamPrefetcher streams;
 
     bool drove_out_dirty = false;  // the line that came into LL last
 };
 
-struct NoCacheExtras {
-    NoCacheExtras(const CacheGeometries&, CacheExtrasConfig) {}
+struct NoWriteBackAndPrefetch {
+    NoWriteBackAndPrefetch(const CacheGeometries&, WriteBackAndPrefetchConfig) {}
 };
 
 }  // namespace bd

@@ -2,7 +2,7 @@
 //
 // Dirty lines and prefetches in a hierarchy of caches.
 
-#include "engine/cache/cache_extras.h"
+#include "engine/cache/write_back_and_prefetch.h"
 
 #include <algorithm>
 #include <ostream>
@@ -19,40 +19,37 @@ namespace {
 
 using test::cache;
 using test::DataAccesses;
-using test::kDirtyMiss;
-using test::kFirstMiss;
+using test::kLLDirtyMiss;
+using test::kL1Miss;
 using test::kHit;
-using test::kLastMiss;
+using test::kLLMiss;
 
 // An evicted LL line.
 struct Evicted {
-    std::uint32_t owner;
+    std::uint32_t target;
     std::uint64_t accesses;
     unsigned used;
     bool operator==(const Evicted&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Evicted& line) {
-    return out << "{owner " << line.owner << ", accesses " << line.accesses << ", used " << line.used << "}";
+    return out << "{target " << line.target << ", accesses " << line.accesses << ", used " << line.used << "}";
 }
 
 struct Sink {
-    std::uint32_t owner = 0;
+    std::uint32_t target = 0;
     std::vector<Evicted> evicted;
 
-    Owner load() { return {NodeId{owner}, CostId{owner}}; }
-    void evict(Level level, const Owner& whose, std::uint64_t accesses, unsigned used, unsigned) {
-        if (level == Level::kLast) evicted.push_back({index_of(whose.node), accesses, used});
+    ChargeTarget load(Reference, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
+    void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned) {
+        if (level == Level::kLL) evicted.push_back({index_of(whose.node), accesses, used});
     }
-    void settle_fetches(std::uint32_t) {}
-    void expect_to_forget(std::uint32_t, const Owner&) {}
-    void forget_fetches(std::uint32_t) {}
 };
 
 // Lines are accessed in their first 8 bytes.
-template <bool kCommon, bool kUse>
+template <CacheTraits kTraits>
 struct Caches {
-    Caches(const CacheGeometries& caches, CacheExtrasConfig extras)
-        : bits(caches.d1.line_bits()), hierarchy(caches, sink, extras) {}
+    Caches(const CacheGeometries& caches, WriteBackAndPrefetchConfig config)
+        : bits(caches.d1.line_bits()), hierarchy(caches, sink, config) {}
 
     Outcome data(Address address, std::uint32_t size) {
         return accesses.make(hierarchy, AccessKind::kRead, address, size);
@@ -66,7 +63,7 @@ struct Caches {
 
     Sink sink;
     unsigned bits;
-    Hierarchy<kCommon, kUse, Sink, true> hierarchy;
+    Hierarchy<kTraits, Sink> hierarchy;
     DataAccesses<decltype(hierarchy)> accesses;
 };
 
@@ -76,61 +73,61 @@ class DirtyLinesTest : public testing::Test {
 protected:
     CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)}, {.write_back = true}};
 };
-using Variants = testing::Types<Caches<true, true>, Caches<false, true>, Caches<true, false>>;
+using Variants = testing::Types<Caches<test::kCommonAll>, Caches<test::kAnyAll>, Caches<test::kCommonDirty>>;
 TYPED_TEST_SUITE(DirtyLinesTest, Variants);
 
-TYPED_TEST(DirtyLinesTest, AWrittenLineIsWrittenBackWhenLlNeedsItsPlace) {
+TYPED_TEST(DirtyLinesTest, AWrittenLineIsWrittenBackWhenItLeavesLl) {
     auto& caches = this->caches_;
     //                                           D1 set 0, 1 | LL set 0        (* dirty)
-    EXPECT_EQ(caches.write(0), kLastMiss);    // 0*, -       | 0
-    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, -        | 6 0*
-    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
-    EXPECT_EQ(caches.read(9), kLastMiss);     // 6, 9        | 9 3
+    EXPECT_EQ(caches.write(0), kLLMiss);    // 0*, -       | 0
+    EXPECT_EQ(caches.read(6), kLLMiss);     // 6, -        | 6 0*
+    EXPECT_EQ(caches.read(3), kLLDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(9), kLLMiss);     // 6, 9        | 9 3
 }
 
-TYPED_TEST(DirtyLinesTest, ACopyInTheFirstLevelMakesAnLlLineDirty) {
+TYPED_TEST(DirtyLinesTest, ADirtyCopyInD1MakesTheLlLineDirty) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.write(0), kLastMiss);    // 0*, -       | 0
-    EXPECT_EQ(caches.read(3), kLastMiss);     // 0*, 3       | 3 0
-    EXPECT_EQ(caches.read(9), kDirtyMiss);    // 0*, 9       | 9 3
+    EXPECT_EQ(caches.write(0), kLLMiss);    // 0*, -       | 0
+    EXPECT_EQ(caches.read(3), kLLMiss);     // 0*, 3       | 3 0
+    EXPECT_EQ(caches.read(9), kLLDirtyMiss);    // 0*, 9       | 9 3
 }
 
 TYPED_TEST(DirtyLinesTest, AWriteThatHitsMakesALineDirty) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.read(0), kLastMiss);     // 0, -        | 0
+    EXPECT_EQ(caches.read(0), kLLMiss);     // 0, -        | 0
     EXPECT_EQ(caches.write(0), kHit);         // 0*, -       | 0
-    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, -        | 6 0*
-    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(6), kLLMiss);     // 6, -        | 6 0*
+    EXPECT_EQ(caches.read(3), kLLDirtyMiss);    // 6, 3        | 3 6
 }
 
 TYPED_TEST(DirtyLinesTest, WhatWasOnlyReadIsNotWrittenBack) {
     auto& caches = this->caches_;
-    for (const Address line : {0, 6, 3, 9, 0, 6}) EXPECT_EQ(caches.read(line), kLastMiss);
+    for (const Address line : {0, 6, 3, 9, 0, 6}) EXPECT_EQ(caches.read(line), kLLMiss);
 }
 
 TYPED_TEST(DirtyLinesTest, ALineIsWrittenBackOnce) {
     auto& caches = this->caches_;
     caches.write(0);                          // 0*, -       | 0
     caches.read(6);                           // 6, -        | 6 0*
-    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
-    EXPECT_EQ(caches.read(0), kLastMiss);     // 0, 3        | 0 3
-    EXPECT_EQ(caches.read(6), kLastMiss);     // 6, 3        | 6 0
-    EXPECT_EQ(caches.read(9), kLastMiss);     // 6, 9        | 9 6
+    EXPECT_EQ(caches.read(3), kLLDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(0), kLLMiss);     // 0, 3        | 0 3
+    EXPECT_EQ(caches.read(6), kLLMiss);     // 6, 3        | 6 0
+    EXPECT_EQ(caches.read(9), kLLMiss);     // 6, 9        | 9 6
 }
 
 TYPED_TEST(DirtyLinesTest, AnInstructionFetchMayDriveOutADirtyLine) {
     auto& caches = this->caches_;
     caches.write(0);
     caches.read(6);
-    EXPECT_EQ(caches.fetch(12), kDirtyMiss);
+    EXPECT_EQ(caches.fetch(12), kLLDirtyMiss);
 }
 
-// Lines 0 and 1 miss; only the place for the first was dirty.
+// Lines 0 and 1 miss; only the slot for the first was dirty.
 TYPED_TEST(DirtyLinesTest, AnAccessOfSeveralLinesIsOneMissWithAWriteBackIfAnyHasOne) {
     auto& caches = this->caches_;
     caches.write(6);                          // 6*, -       | 6
     caches.read(12);                          // 12, -       | 12 6*
-    EXPECT_EQ(caches.data(0x3c, 8), kDirtyMiss);
+    EXPECT_EQ(caches.data(0x3c, 8), kLLDirtyMiss);
 }
 
 TYPED_TEST(DirtyLinesTest, AWriteAcrossLinesMakesAllOfThemDirty) {
@@ -138,24 +135,24 @@ TYPED_TEST(DirtyLinesTest, AWriteAcrossLinesMakesAllOfThemDirty) {
     caches.write(0x3c, 8);          // 0*, 1*      | 0 in set 0, 1 in set 1
     caches.read(6);                           // 6, 1*       | 6 0*
     caches.read(7);                           // 6, 7        |               7 1*
-    EXPECT_EQ(caches.read(3), kDirtyMiss);    // 6, 3        | 3 6
-    EXPECT_EQ(caches.read(4), kDirtyMiss);    // 4, 3        |               4 7
+    EXPECT_EQ(caches.read(3), kLLDirtyMiss);    // 6, 3        | 3 6
+    EXPECT_EQ(caches.read(4), kLLDirtyMiss);    // 4, 3        |               4 7
 }
 
 TYPED_TEST(DirtyLinesTest, EmptiedCachesAreClean) {
     auto& caches = this->caches_;
     caches.write(0);
     caches.hierarchy.flush();
-    for (const Address line : {6, 12, 3}) EXPECT_EQ(caches.read(line), kLastMiss);
+    for (const Address line : {6, 12, 3}) EXPECT_EQ(caches.read(line), kLLMiss);
 }
 
 // D1 has lines of 128 bytes: written back, they make both LL lines dirty. LL is one set of two ways.
 TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
-    Caches<false, true> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
-    EXPECT_EQ(caches.write(0, 128), kLastMiss);      // 0*             | 1 0     (D1 | LL)
-    EXPECT_EQ(caches.data(0x80, 4), kDirtyMiss);     // 1              | 2 1*
-    EXPECT_EQ(caches.data(0x100, 4), kDirtyMiss);    // 2              | 4 2
-    EXPECT_EQ(caches.data(0x180, 4), kLastMiss);
+    Caches<test::kAnyAll> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
+    EXPECT_EQ(caches.write(0, 128), kLLMiss);      // 0*             | 1 0     (D1 | LL)
+    EXPECT_EQ(caches.data(0x80, 4), kLLDirtyMiss);     // 1              | 2 1*
+    EXPECT_EQ(caches.data(0x100, 4), kLLDirtyMiss);    // 2              | 4 2
+    EXPECT_EQ(caches.data(0x180, 4), kLLMiss);
 }
 
 // LL has room for all: sixteen sets of two ways.
@@ -168,60 +165,60 @@ TYPED_TEST_SUITE(PrefetchTest, Variants);
 
 TYPED_TEST(PrefetchTest, AStreamFindsItsLinesInLl) {
     auto& caches = this->caches_;
-    for (Address line = 100; line < 107; ++line) EXPECT_EQ(caches.read(line), kLastMiss) << line;
-    for (Address line = 107; line < 120; ++line) EXPECT_EQ(caches.read(line), kFirstMiss) << line;
+    for (Address line = 100; line < 107; ++line) EXPECT_EQ(caches.read(line), kLLMiss) << line;
+    for (Address line = 107; line < 120; ++line) EXPECT_EQ(caches.read(line), kL1Miss) << line;
 }
 
 TYPED_TEST(PrefetchTest, InstructionsMakeStreamsToo) {
     auto& caches = this->caches_;
-    for (Address line = 106; line > 99; --line) EXPECT_EQ(caches.fetch(line), kLastMiss) << line;
-    EXPECT_EQ(caches.read(99), kFirstMiss);
+    for (Address line = 106; line > 99; --line) EXPECT_EQ(caches.fetch(line), kLLMiss) << line;
+    EXPECT_EQ(caches.read(99), kL1Miss);
 }
 
-TYPED_TEST(PrefetchTest, WhatHitsTheFirstLevelMakesNoStream) {
+TYPED_TEST(PrefetchTest, L1HitsMakeNoStream) {
     auto& caches = this->caches_;
     caches.read(100);
     caches.read(101);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(caches.read(100 + i % 2), kHit);
-    EXPECT_EQ(caches.read(102), kLastMiss) << "still the third line of the stream";
-    EXPECT_EQ(caches.read(107), kFirstMiss);
+    EXPECT_EQ(caches.read(102), kLLMiss) << "still the third line of the stream";
+    EXPECT_EQ(caches.read(107), kL1Miss);
 }
 
 // Nobody has asked which lines are written to, not even where D1 looks at each access for another reason.
 TYPED_TEST(PrefetchTest, WithoutWriteBacksNoLineIsDirty) {
     auto& caches = this->caches_;
-    EXPECT_EQ(caches.write(0x103c, 8), kLastMiss);  // lines 0x40 and 0x41, one in each set of D1
-    EXPECT_EQ(caches.read(0x42), kLastMiss);
-    EXPECT_EQ(caches.read(0x43), kLastMiss);
-    EXPECT_EQ(caches.read(0x40), kFirstMiss);
-    EXPECT_EQ(caches.read(0x41), kFirstMiss);
+    EXPECT_EQ(caches.write(0x103c, 8), kLLMiss);  // lines 0x40 and 0x41, one in each set of D1
+    EXPECT_EQ(caches.read(0x42), kLLMiss);
+    EXPECT_EQ(caches.read(0x43), kLLMiss);
+    EXPECT_EQ(caches.read(0x40), kL1Miss);
+    EXPECT_EQ(caches.read(0x41), kL1Miss);
 }
 
 // Lines 107 to 109 belong to who read 102 to 104. Of those, 107 is used in the end, by another.
-TEST(Prefetch, APrefetchedLineBelongsToTheAccessThatGaveRiseToIt) {
-    Caches<true, true> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
+    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
     for (std::uint32_t line = 100; line < 105; ++line) {
-        caches.sink.owner = line;
+        caches.sink.target = line;
         caches.read(line);
     }
-    caches.sink.owner = 1;
-    EXPECT_EQ(caches.read(107), kFirstMiss);
+    caches.sink.target = 1;
+    EXPECT_EQ(caches.read(107), kL1Miss);
     caches.hierarchy.flush();
     std::vector<Evicted>& evicted = caches.sink.evicted;
-    std::ranges::sort(evicted, {}, [](const Evicted& line) { return std::pair(line.owner, line.accesses); });
+    std::ranges::sort(evicted, {}, [](const Evicted& line) { return std::pair(line.target, line.accesses); });
     EXPECT_EQ(evicted, (std::vector<Evicted>{{100, 1, 8}, {101, 1, 8}, {102, 1, 8}, {102, 1, 8},
                                              {103, 0, 0}, {103, 1, 8}, {104, 0, 0}, {104, 1, 8}}));
 }
 
 // A prefetch is no miss: that it drove out a dirty line shows nowhere.
-TEST(Prefetch, WhatAPrefetchDrivesOutIsNoMissesMatter) {
-    // LL: eight sets of one way. 102 fetches 107, in the place of 75, which is dirty.
-    Caches<true, true> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
+TEST(Prefetch, AWriteBackCausedByAPrefetchIsNoMiss) {
+    // LL: eight sets of one way. 102 fetches 107, in the slot of 75, which is dirty.
+    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
                               {.write_back = true, .prefetch = true});
-    EXPECT_EQ(caches.write(75), kLastMiss);
-    for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLastMiss);
-    EXPECT_EQ(caches.read(107), kFirstMiss);
-    EXPECT_EQ(caches.read(75), kLastMiss);
+    EXPECT_EQ(caches.write(75), kLLMiss);
+    for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
+    EXPECT_EQ(caches.read(107), kL1Miss);
+    EXPECT_EQ(caches.read(75), kLLMiss);
 }
 
 }  // namespace

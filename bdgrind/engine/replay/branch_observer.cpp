@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/replay/branch_watch.h"
+#include "engine/replay/branch_observer.h"
 
 namespace bd {
 
-void BranchWatch::see_indirect(const Exit& exit, Address target) {
+void BranchObserver::on_indirect_branch(const Exit& exit, Address target) {
     charge(exit, Event::kBi, predictor_.indirect(exit.branch_address(), target));
 }
 
 // All exits before the one taken were passed by.
-void BranchWatch::see_conditional(const Exit& last) {
+void BranchObserver::on_conditional_branches(const Exit& last) {
     for (const Exit& exit : last.block->exits().first(last.index + 1u)) {
         if (exit.branch != Branch::kTaken && exit.branch != Branch::kNotTaken) continue;
         const bool left_here = exit.index == last.index;
@@ -19,28 +19,25 @@ void BranchWatch::see_conditional(const Exit& last) {
 }
 
 // Code that goes straight on has not jumped. Neither has what is charged to another function's call.
-void BranchWatch::see_jump(const Block& target) {
+void BranchObserver::on_jump(const Block& target) {
     const Execution& execution = *state_.current;
     const Exit* const exit = latest_.exit;
     if (exit == nullptr || exit->block == nullptr || exit->jump != JumpKind::kJump) return;
     if (latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
-    if (target.address == exit->return_address || execution.payer || !execution.collecting) return;
+    if (target.address == exit->return_address || execution.charged_site || !execution.collecting) return;
     state_.jumps.count({latest_.cost, exit->index}, target);
 }
 
 // By the instruction that ends in `exit`, of the latest block. `event`: the branches; next to it are the mispredicted.
-void BranchWatch::charge(const Exit& exit, Event event, bool predicted) {
+void BranchObserver::charge(const Exit& exit, Event event, bool predicted) {
     static_assert(column(Event::kBcm) == column(Event::kBc) + 1 && column(Event::kBim) == column(Event::kBi) + 1);
     Execution& execution = *state_.current;
     if (!execution.collecting) return;
-    const CostId cost = execution.payer ? state_.blocks.caller(execution.payer)
-                                        : state_.blocks.instruction(*execution.last, exit.instructions - 1u);
-    const auto add = [=](Costs costs, std::uint64_t times) {
-        costs[column(event)] += times;
-        if (!predicted) costs[column(event) + 1] += times;
-    };
-    add(state_.costs[cost], 1);
-    state_.tree.charge(state_.calls.active_node(execution), add);
+    state_.ledger.charge(state_.charge_target(execution, *execution.last, exit.instructions - 1u),
+                         [=](Costs costs, std::uint64_t times) {
+                             costs[column(event)] += times;
+                             if (!predicted) costs[column(event) + 1] += times;
+                         });
 }
 
 }  // namespace bd

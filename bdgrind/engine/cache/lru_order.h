@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// In which order the ways of a set were used: their numbers, most recently used first, of four bits each. Zero bytes
+// are the ways in the order of their numbers.
+
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace bd {
+
+class LruOrder {
+public:
+    static constexpr unsigned kMostWays = 16;
+
+    // Makes `way` the most recently used one.
+    void use(unsigned way) {
+        // The lowest zero among the differences tells the way's rank.
+        const std::uint64_t differences = ways() ^ way * kOnes;
+        const std::uint64_t zeros = (differences - kOnes) & ~differences & (kOnes << 3);
+        move_to_front(static_cast<unsigned>(std::countr_zero(zeros)) / 4, way);
+    }
+    // The least recently used of the first `count` ways, which are all that have ever been used.
+    unsigned oldest(unsigned count) const { return static_cast<unsigned>(ways() >> 4 * (count - 1) & 0xf); }
+    unsigned use_oldest(unsigned count) {
+        const unsigned way = oldest(count);
+        move_to_front(count - 1, way);
+        return way;
+    }
+
+private:
+    static constexpr std::uint64_t kOnes = 0x1111111111111111;
+    static constexpr std::uint64_t kInitial = 0xfedcba9876543210;
+
+    std::uint64_t ways() const { return ranks_ ^ kInitial; }
+
+    void move_to_front(unsigned rank, unsigned way) {
+        const std::uint64_t before = (std::uint64_t{1} << 4 * rank) - 1;
+        const std::uint64_t after = ~before << 4;
+        const std::uint64_t now = ways();
+        ranks_ = ((now & after) | (now & before) << 4 | way) ^ kInitial;
+    }
+
+    std::uint64_t ranks_;
+};
+
+}  // namespace bd

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Puts together the description of a block while its code is translated.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/types.h"
+#include "engine/program/block.h"
+#include "engine/program/symbols.h"
+
+namespace bd {
+
+// Instructions, accesses and exits are added in program order; the last exit is the block's
+// end. May be used again after BlockTable::add.
+class BlockBuilder {
+public:
+    // `trace_all`: the trace has all addresses; else only those of guarded accesses, which is what can be counted
+    // without caches.
+    explicit BlockBuilder(bool trace_all = true) : trace_all_(trace_all) {}
+
+    // `section` is the kind of section, below kSectionsPerObject.
+    void start(Address address, const Function& function, Address load_bias, std::uint32_t section, bool is_entry);
+    // `file` may differ from the function's where code was inlined.
+    void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
+    // By the last instruction added. A new group, or the last one goes on with an access that begins `distance` bytes
+    // behind that group's first; false: it cannot.
+    void add_access(std::uint32_t size, AccessKind kind, bool guarded);
+    bool join_access(std::uint32_t size, AccessKind kind, std::int64_t distance);
+    void add_bus_event() { add_access(1, AccessKind::kBus, true); }
+    // Turns the last access, a read, into a read-modify-write.
+    void make_modify();
+    // Returns its index.
+    std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
+
+    std::size_t access_count() const { return accesses_.size(); }
+    std::size_t group_count() const { return groups_.size(); }
+    // Of the groups those whose addresses are in the trace.
+    std::size_t traced_count() const { return trace_all_ ? groups_.size() : guarded_; }
+    bool traces(bool guarded) const { return trace_all_ || guarded; }
+    std::size_t instruction_count() const { return instructions_.size(); }
+
+private:
+    friend class BlockTable;
+
+    void push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance);
+    void cut_fetches(unsigned line_bits);
+    bool describes(const Block& block) const;
+    std::uint64_t hash() const;
+
+    Block header_{};
+    std::vector<TracedExit> exits_;
+    std::vector<Instruction> instructions_;
+    std::vector<Access> accesses_;
+    std::vector<AccessGroup> groups_;
+    std::vector<CachedFetch> fetches_;
+    std::uint32_t reads_ = 0;
+    std::uint32_t writes_ = 0;
+    std::uint16_t guarded_ = 0;
+    bool may_join_ = false;  // the last group may go on
+    bool trace_all_;
+};
+
+}  // namespace bd

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The replay with caches: runs the trace through them and charges what happens there to the instruction that runs and
+// to the calls that are open.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "engine/cache/chunk_queue.h"
+#include "engine/cache/hierarchy.h"
+#include "engine/replay/chunk_cursor.h"
+#include "engine/replay/engine_state.h"
+#include "engine/replay/follow.h"
+#include "engine/replay/replay.h"
+
+namespace bd {
+
+// `Observer`: BranchObserver or NoObserver.
+template <CacheTraits kTraits, class Observer>
+class CacheReplay final : public Replay {
+    using Caches = Hierarchy<kTraits, CacheReplay>;
+    using Instructions = typename Caches::Instructions;
+    using Time = typename Instructions::Time;
+
+public:
+    explicit CacheReplay(EngineState& state)
+        : state_(state),
+          caches_(state.config.caches, *this,
+                  {.write_back = state.config.write_back, .prefetch = state.config.prefetch}),
+          i1_(caches_.instructions()),
+          observer_(state),
+          queue_(caches_.data()) {}
+
+    std::size_t run(Batch batch) override;
+    void flush() override {
+        BD_CHECK(cursor_.has_taken_all());  // else D1 is ahead
+        caches_.flush();
+    }
+    void drop_charges() override { caches_.drop_charges(); }
+    void announce(Batch batch) override { queue_.announce(batch); }
+    bool advance() override { return queue_.advance(); }
+    bool is_supplied() const override { return queue_.is_supplied(); }
+
+    // The caches' sink.
+
+    ChargeTarget load(Reference reference, const ChargeTarget& replaced) {
+        if constexpr (kTraits.write_back_and_prefetch) {
+            if (!state_.config.cache_use) return {};
+        }
+        state_.ledger.host_prefetch(replaced, Event::kAcCost1);
+        state_.live_nodes_at_loads += state_.tree.stats().live;
+        ++state_.loads;
+        ChargeTarget target = charge_target();
+        target.loaded_by = reference;
+        state_.ledger.hold(target);
+        return target;
+    }
+
+    void evict(Level level, const ChargeTarget& target, std::uint64_t accesses, unsigned used_bytes,
+               unsigned line_bytes) {
+        if (target.node == kNoNode) return;
+        // A line that was never touched (only a prefetch does that) is as bad as one touched once.
+        const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
+        const std::size_t first = column(level == Level::kL1 ? Event::kAcCost1 : Event::kAcCost2);
+        state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
+            std::uint64_t* counts = &costs[first];
+            counts[0] += times * rarity;
+            counts[1] += times * (line_bytes - used_bytes);
+            counts[2] += times;
+            counts[3] += times * used_bytes;
+            counts[4] += times * accesses;
+            if (target.loaded_by == Reference::kFetch) return;
+            counts[5] += times * rarity;
+            counts[6] += times * (line_bytes - used_bytes);
+            counts[7] += times;
+            counts[8] += times * used_bytes;
+            counts[9] += times * accesses;
+        });
+        state_.ledger.release(target);
+    }
+
+    void drop_charges(ChargeTarget* target) {
+        state_.ledger.release(*target);
+        *target = {};
+    }
+
+private:
+    static_assert(column(Event::kSpLoss1) == column(Event::kAcCost1) + 1 &&
+                  column(Event::kEvLine1) == column(Event::kAcCost1) + 2 &&
+                  column(Event::kUsByte1) == column(Event::kAcCost1) + 3 &&
+                  column(Event::kAccess1) == column(Event::kAcCost1) + 4 &&
+                  column(Event::kAcCostD1) == column(Event::kAcCost1) + 5 &&
+                  column(Event::kAccessD1) == column(Event::kAcCost1) + 9 &&
+                  column(Event::kAccessDL) == column(Event::kAcCost2) + 9);
+    static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
+                  column(Event::kDLdmw) == column(Event::kILdmr) + 2);
+
+    struct BlockHandler;
+
+    void start_record(TracedExit& exit, const Word* record);
+    void run_slow_path(TracedExit& exit, const Word* record);
+    void allow_fast_path(TracedExit& exit);
+    void simulate_misses(TracedExit& exit, const Word* record);
+    void simulate_misses_before(std::size_t access);
+    void simulate_in_order(TracedExit& exit, const Word* record);
+    void simulate_data_before(std::size_t instruction);
+    void fetch_line_by_line(TracedExit& exit);
+    void fetch_one_by_one(TracedExit& exit);
+    void host_prefetch_misses();
+    void charge(Outcome outcome, Event l1_miss, Event ll_miss);
+
+    void go_to(std::size_t instruction) {
+        cursor_.go_to(instruction);
+        charge_target_is_known_ = false;
+    }
+
+    // What is charged with what the instruction misses: nothing, if costs are not collected.
+    ChargeTarget charge_target() {
+        if (!charge_target_is_known_) {
+            charge_target_is_known_ = true;
+            charge_target_ = state_.current->collecting
+                                 ? state_.charge_target(*state_.current, *cursor_.exit().cost, cursor_.instruction())
+                                 : ChargeTarget{};
+        }
+        return charge_target_;
+    }
+
+    EngineState& state_;
+    Caches caches_;
+    Instructions& i1_;
+    [[no_unique_address]] Observer observer_;
+    ChunkQueue<typename Caches::Data> queue_;
+    ChunkCursor<typename Caches::Data> cursor_;
+    // Of the cursor's instruction.
+    bool charge_target_is_known_ = false;
+    ChargeTarget charge_target_;
+};
+
+template <CacheTraits kTraits, class Observer>
+struct CacheReplay<kTraits, Observer>::BlockHandler {
+    [[gnu::always_inline]] void start() {
+        now = replay->i1_.time();
+        missing = replay->cursor_.next_missing_record();
+    }
+    [[gnu::always_inline]] void stop() { replay->i1_.set_time(now); }
+    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const Word* record) const {
+        return record != missing && !exit.has_more_lines;
+    }
+    [[gnu::always_inline]] void run_fast(const TracedExit& exit) { replay->i1_.hit_two_lines(exit, &now); }
+    [[gnu::always_inline]] void run(TracedExit& exit, const Word* record) {
+        replay->i1_.hit(exit, &now);
+        if (record != missing) return;
+        replay->simulate_misses(exit, record);
+        missing = replay->cursor_.next_missing_record();
+    }
+    void run_slow(TracedExit& exit, const Word* record) { replay->run_slow_path(exit, record); }
+
+    CacheReplay* replay;
+    Time now;
+    const Word* missing;  // the record that has the next miss
+};
+
+template <CacheTraits kTraits, class Observer>
+std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
+    std::size_t done = 0;
+    do {
+        const Batch rest = batch.subspan(done);
+        if (cursor_.is_at_end()) {
+            const auto& chunk = queue_.next(rest);
+            caches_.set_chunk(chunk);
+            cursor_.start_chunk(chunk);
+        }
+        BD_CHECK(cursor_.rest().data() == rest.data());
+        BlockHandler handler{this, 0, nullptr};
+        handler.start();
+        const Batch records = cursor_.rest().first(std::min(cursor_.rest().size(), rest.size()));
+        const std::size_t words = follow(state_, observer_, records, handler);
+        cursor_.skip(words);
+        done += words;
+    } while (done < batch.size() && state_.calls.requests().empty());
+    return done;
+}
+
+// Off the fast path. Its fetches get their credit when the block has run.
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::start_record(TracedExit& exit, const Word* record) {
+    cursor_.start_record(exit, record);
+    i1_.start_block(exit);
+}
+
+// Instructions and data meet in the LL only. So as long as all fetches hit I1, the misses in D1 may go after them.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::simulate_misses(TracedExit& exit, const Word* record) {
+    start_record(exit, record);
+    simulate_misses_before(exit.accesses);
+    i1_.finish_block();
+}
+
+// Of the cursor's record: those of its first so many accesses that have not been simulated yet.
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::simulate_misses_before(std::size_t access) {
+    while (const auto* const miss = cursor_.miss_before(access)) {
+        const std::uint16_t index = miss->at.access;
+        const Access& missing = cursor_.exit().block->accesses_[index];
+        go_to(missing.instruction);
+        i1_.set_fetched(missing.instruction + std::size_t{1});
+        if (miss->slot == miss->kNoAccess) {
+            state_.on_unaddressed_access(*cursor_.exit().cost, missing);
+            cursor_.take_miss();
+            continue;
+        }
+        // It may miss several lines: that is one miss.
+        Outcome outcome = Outcome::kHit;
+        do {
+            host_prefetch_misses();
+            outcome = std::max(outcome, caches_.load_data(cursor_.take_miss()));
+        } while (cursor_.has_miss_at(index));
+        if (is_write(missing.kind)) {
+            charge(outcome, Event::kD1mw, Event::kDLmw);
+        } else {
+            charge(outcome, Event::kD1mr, Event::kDLmr);
+        }
+    }
+}
+
+// The block that has run to `exit`, which it prepares for the fast path if it can.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::run_slow_path(TracedExit& exit, const Word* record) {
+    if (!i1_.list_present(exit)) {
+        simulate_in_order(exit, record);
+        return;
+    }
+    allow_fast_path(exit);
+    Time now = i1_.time();
+    i1_.hit(exit, &now);
+    i1_.set_time(now);
+    simulate_misses(exit, record);
+}
+
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::allow_fast_path(TracedExit& exit) {
+    i1_.note_slots(exit);
+    ReplayCursor::allow_fast_path(exit, *state_.current);
+}
+
+// Where a line is absent from I1: in program order, as far as that matters.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::simulate_in_order(TracedExit& exit, const Word* record) {
+    start_record(exit, record);
+    if (caches_.keeps_fetched(exit.fetches)) {
+        fetch_line_by_line(exit);
+    } else {
+        fetch_one_by_one(exit);
+    }
+}
+
+// Comes to `instruction`, with all that was accessed before it.
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t instruction) {
+    const std::size_t accesses = cursor_.accesses_before(instruction);
+    simulate_misses_before(accesses);
+    go_to(instruction);
+    i1_.set_fetched(instruction);
+    caches_.set_position(cursor_.position_before(accesses));
+}
+
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::fetch_line_by_line(TracedExit& exit) {
+    simulate_data_before(0);
+    // An instruction may miss two lines: that is one miss.
+    Outcome outcome = Outcome::kHit;
+    for (CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
+        std::uint32_t slot = fetch.i1_slot;
+        if (slot == CachedFetch::kNoSlot) {
+            slot = i1_.find(fetch.line);
+            if (slot == Instructions::kAbsent) {
+                if (fetch.instruction != cursor_.instruction()) {
+                    charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
+                    simulate_data_before(fetch.instruction);
+                }
+                outcome = std::max(outcome, caches_.load_fetched(fetch.line, &slot));
+            }
+        }
+        i1_.hit_listing(fetch, slot);
+    }
+    charge(outcome, Event::kI1mr, Event::kILmr);
+    allow_fast_path(exit);
+    simulate_misses_before(exit.accesses);
+    i1_.finish_block();
+}
+
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::fetch_one_by_one(TracedExit& exit) {
+    i1_.set_single_fetches(true);
+    for (std::size_t i = 0; i < exit.instructions; ++i) {
+        simulate_data_before(i);
+        const Outcome outcome = caches_.fetch(exit.block->instruction_address(i), exit.block->instructions_[i].size);
+        charge(outcome, Event::kI1mr, Event::kILmr);
+    }
+    simulate_misses_before(exit.accesses);
+    i1_.set_single_fetches(false);
+}
+
+// The caches simulated are larger than the host's, and waiting for their tags was half of all time in loops over large
+// arrays.
+template <CacheTraits kTraits, class Observer>
+[[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::host_prefetch_misses() {
+    constexpr std::ptrdiff_t kAhead = 8;
+    const auto* const ahead = cursor_.miss_ahead(kAhead);
+    if (ahead == nullptr) return;
+    caches_.host_prefetch_set(*ahead);
+    caches_.host_prefetch_line(*(ahead - kAhead / 2));
+}
+
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Event ll_miss) {
+    if (outcome == Outcome::kHit) return;
+    const ChargeTarget target = charge_target();
+    if (target.node == kNoNode) return;
+    state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
+        costs[column(l1_miss)] += times;
+        if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
+        if constexpr (kTraits.write_back_and_prefetch) {
+            const std::size_t dirty_miss = column(Event::kILdmr) + column(ll_miss) - column(Event::kILmr);
+            if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
+        }
+    });
+}
+
+}  // namespace bd

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/replay/engine_config.h"
+
+namespace bd {
+
+EventSet EngineConfig::events() const {
+    EventSet events;
+    if (cache_sim) {
+        events.enable(EventGroup::kMisses);
+        if (cache_use) {
+            events.enable(EventGroup::kUse1);
+            events.enable(EventGroup::kUse2);
+        }
+        if (write_back) events.enable(EventGroup::kWriteBacks);
+    }
+    if (branch_sim) events.enable(EventGroup::kBranches);
+    if (bus_events) events.enable(EventGroup::kBus);
+    if (system_calls) events.enable(EventGroup::kSystemCalls);
+    if (system_cpu_time) events.enable(EventGroup::kSystemCpuTime);
+    return events;
+}
+
+}  // namespace bd

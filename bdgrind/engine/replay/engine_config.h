@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the engine is to simulate and to count.
+
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/geometry.h"
+#include "engine/calls/call_tracker.h"
+#include "engine/costs/events.h"
+
+namespace bd {
+
+struct EngineConfig {
+    CacheGeometries caches{};  // must be legal, see geometry_error
+    bool cache_sim = true;
+    bool cache_use = true;  // only of effect with cache_sim
+    ContextRules contexts{};
+    bool collect_at_start = true;   // whether threads and signal handlers begin with collecting costs
+    bool separate_threads = false;  // whether costs are kept apart by guest thread
+    std::uint64_t dump_every = 0;   // a request after each so many blocks; 0: never
+    bool write_back = false;        // tells misses apart that have to write a line to memory first
+    bool prefetch = false;          // into LL; both only of effect with cache_sim
+    bool branch_sim = false;        // predicts branches
+    bool collect_jumps = false;     // counts jumps within functions
+    bool back_date = true;          // no: calls have no costs but those of instructions, to measure the difference
+    bool bus_events = false;        // counts atomic instructions
+    bool system_calls = false;      // counts them and the time they take
+    bool system_cpu_time = false;   // and their processor time
+
+    EventSet events() const;
+};
+
+}  // namespace bd

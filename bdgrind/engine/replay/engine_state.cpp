@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/replay/engine_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/replay/replay.h"
+
+namespace bd {
+
+EngineState::EngineState(const EngineConfig& engine_config)
+    : config(engine_config),
+      collect_at_start(config.collect_at_start),
+      events(config.events()),
+      costs(events.width()),
+      blocks(costs),
+      arcs(events.width()),
+      tree(arcs, events.width()),
+      ledger(costs, blocks, tree),
+      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date) {}
+
+void EngineState::mark(Marker marker, const Word* values) {
+    const auto id = static_cast<std::uint32_t>(values[0]);
+    if (marker == Marker::kCollect) {
+        collect_at_start = values[0] != 0;
+        for (const Executions& executions : threads) {
+            for (const auto& execution : executions) execution->collecting = collect_at_start;
+        }
+        return;
+    }
+    if (marker == Marker::kZero) {
+        calls.requests().push_back({RequestKind::kZero, nullptr, config.separate_threads ? id : 0});
+        return;
+    }
+    if (marker == Marker::kStop) {
+        replay->flush();
+        forget_calls();
+        return;
+    }
+    if (threads.size() <= id) threads.resize(id + 1);
+    Executions& executions = threads[id];
+    if (executions.empty() && marker != Marker::kThreadEnd) add_execution(executions, id, AddressRange{});
+    switch (marker) {
+        case Marker::kThread:
+            thread = id;
+            break;
+        case Marker::kThreadEnd:
+            if (!executions.empty()) origins.end(id, *executions.front());
+            while (!executions.empty()) leave_execution(executions);
+            if (thread == id) current = nullptr;
+            return;
+        case Marker::kSignalEnter:
+            add_execution(executions, id, AddressRange{values[1], values[2]});
+            break;
+        case Marker::kSignalLeave:
+            BD_CHECK_OP(id, ==, thread);
+            if (executions.size() > 1) leave_execution(executions);
+            break;
+        case Marker::kToggleCollect:
+            executions.back()->collecting = !executions.back()->collecting;
+            break;
+        case Marker::kSystemCall:
+            charge_system_call(*executions.back(), values);
+            break;
+        case Marker::kThreadCreate:
+            origins.begin(static_cast<std::uint32_t>(values[1]), *executions.back());
+            break;
+        case Marker::kSignal:  // for readers of traces: it costs nothing
+            break;
+        case Marker::kCollect:
+        case Marker::kZero:
+        case Marker::kStop:
+        case Marker::kCount:
+            break;
+    }
+    if (thread == id) current = executions.back().get();
+}
+
+bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {
+    if (!current->within_bounds(stack_pointer)) {
+        Executions& executions = threads[thread];
+        do {
+            BD_CHECK_OP(executions.size(), >, 1u);
+            leave_execution(executions);
+        } while (!executions.back()->within_bounds(stack_pointer));
+        current = executions.back().get();
+        calls.enter_by_jump(*current, block, stack_pointer);
+    }
+    if (calls.requests().empty()) return true;
+    calls.stop(*current);
+    return false;
+}
+
+void EngineState::add_execution(Executions& executions, std::uint32_t id, AddressRange stack) {
+    executions.push_back(std::make_unique<Execution>(tree.make_root(), stack));
+    executions.back()->collecting = collect_at_start;
+    executions.back()->thread = config.separate_threads ? id : 0;
+}
+
+void EngineState::leave_execution(Executions& executions) {
+    calls.leave_all(*executions.back());
+    tree.release(executions.back()->root);
+    executions.pop_back();
+}
+
+void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) {
+    if (!current->collecting) return;
+    if (access.kind == AccessKind::kBus) {
+        if (!events.has(Event::kGe)) return;  // a trace may have more than is asked for
+        ledger.charge(charge_target(*current, block, access.instruction),
+                      [](Costs charged, std::uint64_t times) { charged[column(Event::kGe)] += times; });
+        return;
+    }
+    const Event event = is_write(access.kind) ? Event::kDw : Event::kDr;
+    ledger.take_back(ledger.instruction(current->charged_site, block, access.instruction), event);
+    --current->running[column(event)];
+}
+
+// Charged where misses are, to the instruction and the calls that are open.
+void EngineState::charge_system_call(Execution& execution, const Word* values) {
+    if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;
+    const std::size_t last_instruction = execution.last_exit->instructions - 1u;
+    ledger.charge(charge_target(execution, *execution.last, last_instruction),
+                  [this, values](Costs charged, std::uint64_t times) {
+                      charged[column(Event::ksysCount)] += times;
+                      charged[column(Event::ksysTime)] += times * values[1];
+                      if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
+                  });
+}
+
+// Nobody knows what is called from here on; the executions stay what they are.
+void EngineState::forget_calls() {
+    for (Executions& executions : threads) {
+        for (const auto& execution : executions) {
+            calls.abandon(*execution);
+        }
+    }
+}
+
+void EngineState::settle() {
+    blocks.settle();
+    ledger.settle();
+    for (const Executions& executions : threads) {
+        for (const auto& execution : executions) calls.settle(*execution);
+    }
+}
+
+void EngineState::zero(std::uint32_t thread_zeroed) {
+    settle();
+    if (thread_zeroed == 0) {
+        blocks.clear_counts();
+        ledger.clear_counts();
+        arcs.clear_counts();
+        jumps.clear_counts();
+        return;
+    }
+    for (const BlockCost* cost : blocks.all()) {
+        if (cost->context->thread() != thread_zeroed) continue;
+        for (const Exit& exit : cost->block->exits()) cost->exits[exit.index].taken = 0;
+        for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+            if (cost->instructions[i] != kNoCost) ledger.forget(cost->instructions[i]);
+        }
+    }
+    for (std::uint32_t i = 1; i <= arcs.size(); ++i) {
+        const ArcId arc{i};
+        if (arcs[arc].site.from->context->thread() != thread_zeroed) continue;
+        arcs[arc].calls = 0;
+        std::ranges::fill(arcs.costs(arc), 0);
+    }
+    for (Jump& jump : jumps.all()) {
+        if (jump.site.from->context->thread() == thread_zeroed) jump.count = 0;
+    }
+}
+
+}  // namespace bd

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the replay loops work on: the parts that know calls and costs, and the executions. Not for use outside the
+// engine.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/calls/call_tracker.h"
+#include "engine/calls/execution.h"
+#include "engine/calls/thread_origins.h"
+#include "engine/costs/arcs.h"
+#include "engine/costs/backdating_tree.h"
+#include "engine/costs/block_cost.h"
+#include "engine/costs/contexts.h"
+#include "engine/costs/costs.h"
+#include "engine/costs/events.h"
+#include "engine/costs/jumps.h"
+#include "engine/costs/ledger.h"
+#include "engine/program/block.h"
+#include "engine/replay/engine_config.h"
+#include "engine/trace/trace.h"
+
+namespace bd {
+
+class Replay;
+
+struct EngineState {
+    explicit EngineState(const EngineConfig& engine_config);
+
+    // Handles a marker record.
+    void mark(Marker marker, const Word* values);
+
+    // Where CallTracker::enter has failed: goes on in what a signal handler had interrupted if that was left. False:
+    // there are requests to be served before `block` is entered.
+    bool enter_elsewhere(Block& block, Address stack_pointer);
+
+    // What is charged for an instruction of a block that `execution` runs: its cost, or that of the call that is
+    // charged for skipped code; and the calls that are open.
+    ChargeTarget charge_target(Execution& execution, BlockCost& block, std::size_t instruction) {
+        return {calls.active_node(execution), ledger.instruction(execution.charged_site, block, instruction)};
+    }
+
+    // An access without an address, by the block that runs: its guard was false but it has been counted with its exit,
+    // which is taken back; or it is none.
+    void on_unaddressed_access(BlockCost& block, const Access& access);
+
+    void charge_system_call(Execution& execution, const Word* values);
+    void forget_calls();
+    void settle();
+    void zero(std::uint32_t thread);
+
+    using Executions = std::vector<std::unique_ptr<Execution>>;
+    void add_execution(Executions& executions, std::uint32_t id, AddressRange stack);
+    void leave_execution(Executions& executions);
+
+    EngineConfig config;
+    bool collect_at_start;  // of the executions to come
+    EventSet events;
+    CostPool costs;  // of instructions
+    ContextTable contexts;
+    BlockCosts blocks;
+    ArcTable arcs;
+    JumpTable jumps;
+    BackdatingTree tree;
+    Ledger ledger;
+    CallTracker calls;
+
+    // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
+    std::vector<Executions> threads;
+    std::uint32_t thread = 0;
+    Execution* current = nullptr;
+    ThreadOrigins origins;
+    Replay* replay = nullptr;
+
+    std::uint64_t blocks_run = 0;
+
+    // For the average number of nodes.
+    std::uint64_t loads = 0;
+    std::uint64_t live_nodes_at_loads = 0;
+};
+
+}  // namespace bd

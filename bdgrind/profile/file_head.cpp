@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/file_head.h"
+
+namespace bd {
+namespace {
+
+void write_cache(TextOutput& out, std::string_view name, const CacheGeometry& cache) {
+    out << "desc: " << name << " cache: " << cache.size_bytes << " B, " << cache.line_bytes << " B, " << cache.ways
+        << "-way associative\n";
+}
+
+}  // namespace
+
+void write_process(TextOutput& out, const RunDescription& run) {
+    out << "creator: " << run.creator << "\npid: " << run.pid << "\ncmd: ";
+    write_text(out, run.command);
+    out << "\npart: " << run.part << '\n';
+    if (run.thread != 0) out << "thread: " << run.thread << '\n';
+}
+
+void write_descriptions(TextOutput& out, const RunDescription& run) {
+    if (run.caches != nullptr) {
+        write_cache(out, "I1", run.caches->i1);
+        write_cache(out, "D1", run.caches->d1);
+        write_cache(out, "LL", run.caches->ll);
+        out << "desc: Geometry: " << run.geometry_source << '\n';
+    }
+    for (const std::string_view description : run.descriptions) out << "desc: " << description << '\n';
+}
+
+void write_events(TextOutput& out, const FileEvents& events) {
+    const std::size_t width = events.events.width();
+    for (std::size_t i = 0; i < width; ++i) {
+        if (!events.has(i) || kEvents[i].known_to_viewers()) continue;
+        out << "event: " << kEvents[i].name << " : " << kEvents[i].description << '\n';
+    }
+    for (const DerivedEvent& event : kDerivedEvents) {
+        if (events.compat_events || !events.events.has(event.group)) continue;
+        out << "event: " << event.name << " = " << event.formula << " : " << event.description << '\n';
+    }
+    out << "events:";
+    for (std::size_t i = 0; i < width; ++i) {
+        if (events.has(i)) out << ' ' << kEvents[i].name;
+    }
+    out << '\n';
+}
+
+void write_text(TextOutput& out, std::string_view text) {
+    for (const char c : text) out << (static_cast<unsigned char>(c) < ' ' ? ' ' : c);
+}
+
+void write_context_name(TextOutput& out, const Context& context) {
+    write_text(out, context.function().name);
+    if (context.level() > 1) out << '\'' << context.level();
+    for (const Function* caller : context.callers()) {
+        out << '\'';
+        write_text(out, caller->name);
+    }
+}
+
+}  // namespace bd

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine's thread cannot be told by the guest, nor does it need what the guest may take away."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, VALGRIND, Run, check_profile, run_tool
+from test_replay import described_alike
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="the engine has a thread of its own on x86-64 only"
+)
+
+GUEST = GUESTS / "one_thread"
+ON_THREAD = "--engine-thread=yes"
+ON_ONE = "--engine-thread=no"
+
+
+def natively(*command: str | Path) -> bytes:
+    """What the guest says without Valgrind; skips the test if the system does not let it."""
+    completed = subprocess.run(
+        command, capture_output=True, check=False, cwd="/", env=ENVIRONMENT, timeout=60
+    )
+    assert completed.returncode == 0
+    if b"not permitted" in completed.stdout:
+        pytest.skip(f"not allowed here: {completed.stdout.decode().splitlines()[0]}")
+    return completed.stdout
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["user-namespace", "own-namespace", "futex-refused", "futex-kills", "threads", "others"],
+)
+def test_a_process_of_one_thread_is_one(action: str, tmp_path: Path) -> None:
+    output = natively(GUEST, action)
+    options = [*SMALL_CACHES, ON_THREAD]
+    run = run_tool(tmp_path, [GUEST, action], options, timeout=60)
+    assert (run.status, run.stdout) == (0, output)
+    assert check_profile(run.profile_path) == ""
+    alone = run_tool(tmp_path, [GUEST, action], [*SMALL_CACHES, ON_ONE], name="alone")
+    assert described_alike(run.profile_path) == described_alike(alone.profile_path)
+
+
+@pytest.mark.parametrize(
+    ("action", "file", "attribute"),
+    [
+        ("nice", "stat", lambda text: text.rpartition(")")[2].split()[16]),
+        ("identity", "status", lambda text: re.findall(r"^[UG]id:.*$", text, re.M)),
+        ("capabilities", "status", lambda text: re.findall(r"^Cap(?:Prm|Eff):.*$", text, re.M)),
+    ],
+    ids=["nice", "identity", "capabilities"],
+)
+def test_the_thread_becomes_what_the_guest_becomes(
+    action: str, file: str, attribute: Callable[[str], object], tmp_path: Path
+) -> None:
+    """What the kernel keeps for each thread, as seen from outside while the guest waits."""
+    if action == "identity" and os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    tmp_path.chmod(0o777)
+    for parent in tmp_path.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o011)
+    profile = tmp_path / "profile.out"
+    words: list[str | Path] = [VALGRIND, "--tool=bdgrind", f"--bdgrind-out-file={profile}"]
+    with subprocess.Popen(
+        [*words, "--log-file=/dev/null", ON_THREAD, *SMALL_CACHES, GUEST, action],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=ENVIRONMENT,
+        cwd="/",
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        while (line := process.stdout.readline()) not in (b"ready\n", b""):
+            assert line.endswith(b": done\n")
+        tasks = sorted(Path(f"/proc/{process.pid}/task").iterdir())
+        of_task = [attribute((task / file).read_text()) for task in tasks]
+        process.communicate(b"\n", timeout=60)
+    assert process.returncode == 0
+    assert len(of_task) == 2, "the engine is back on its thread"
+    assert of_task[0] == of_task[1]
+
+
+# In front of Valgrind: a filter that answers some operations of futex with EPERM (0: wait, 1: wake).
+FILTER = """
+import ctypes, os, struct, sys
+load, equal, leave = 0x20, 0x15, 0x06
+refused = [int(operation) for operation in sys.argv[1].split(",")]
+rules = [(load, 0, 0, 0), (equal, 0, len(refused) + 1, 202), (load, 0, 0, 24)]
+rules += [(equal, len(refused) - i, 0, operation) for i, operation in enumerate(refused)]
+rules += [(leave, 0, 0, 0x7FFF0000), (leave, 0, 0, 0x00050001)]
+code = b"".join(struct.pack("HBBI", *rule) for rule in rules)
+buffer = ctypes.create_string_buffer(code)
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(buffer)))
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+    sys.exit("no filter")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("refused", ["0", "1", "0,1"], ids=["wait", "wake", "both"])
+def test_futexes_that_are_refused_from_the_start(refused: str, tmp_path: Path) -> None:
+    """Nothing hangs, nothing is lost."""
+    profile = tmp_path / "profile.out"
+    words: list[str | Path] = [sys.executable, "-S", "-c", FILTER, refused, VALGRIND]
+    tool = ["--tool=bdgrind", "--log-file=/dev/null", f"--bdgrind-out-file={profile}"]
+    completed = subprocess.run(
+        [*words, *tool, ON_THREAD, *SMALL_CACHES, GUEST, "nothing"],
+        stdout=subprocess.PIPE,
+        env=ENVIRONMENT,
+        cwd="/",
+        timeout=60,
+        check=False,
+    )
+    assert completed.returncode == 0
+    alone = run_tool(tmp_path, [GUEST, "nothing"], [*SMALL_CACHES, ON_ONE], name="alone")
+    assert completed.stdout == alone.stdout
+    assert described_alike(profile) == described_alike(alone.profile_path)
+
+
+# --- Memory
+
+
+# Within 64 MB there is no room for the thread's batches besides.
+@pytest.mark.parametrize(
+    "megabytes, where",
+    [(64, ON_ONE), (72, ON_THREAD), *((many, where) for many in (100, 512, 2048) for where in (ON_ONE, ON_THREAD))],
+)
+def test_a_guest_may_limit_its_address_space(
+    megabytes: int, where: str, run: Callable[..., Run]
+) -> None:
+    limited = run([GUESTS / "limits", str(megabytes), "200000"], [*SMALL_CACHES, where])
+    assert limited.status == 0, limited.log
+    assert limited.stdout == natively(GUESTS / "limits", str(megabytes), "200000")
+    assert check_profile(limited.profile_path) == ""
+    assert limited.profile.totals["Ir"] > 200_000

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/batch_queue.h"
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace bd {
+namespace {
+
+constexpr unsigned kBatches = 5000;
+
+struct GoodSleeper {
+    static bool sleep(WaitWord& word, std::uint32_t value) {
+        word.wait(value);
+        return true;
+    }
+    static bool wake(WaitWord& word) {
+        word.notify_all();
+        return true;
+    }
+};
+
+// Sleeps for a while, as wakes do not arrive.
+struct NapSleeper {
+    static bool sleep(WaitWord&, std::uint32_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return true;
+    }
+    static bool wake(WaitWord&) { return false; }
+};
+
+struct RefusedSleeper {
+    static bool sleep(WaitWord&, std::uint32_t) { return false; }
+    static bool wake(WaitWord&) { return false; }
+};
+
+// What the two threads share beside the queue, without a lock: the queue has to keep them apart. Functions without a
+// context are all that the queue calls.
+std::vector<Word> sums;
+Word asked = 0;
+Word answered = 0;
+unsigned helped = 0;
+
+template <class Sleeper>
+class BatchQueueTest : public testing::Test {
+protected:
+    BatchQueueTest() {
+        sums.clear();
+        asked = answered = 0;
+        helped = 0;
+    }
+
+    static void add(Batch batch) {
+        sums.push_back(std::accumulate(batch.begin(), batch.end(), Word{0}));
+        if (sums.size() % 7 != 0) return;
+        asked = sums.back();
+        queue.ask([] { answered += asked; });
+        EXPECT_GE(answered, asked) << "it was answered before the work went on";
+    }
+
+    static bool help() {
+        ++helped;
+        return false;
+    }
+
+    static BatchQueue<Sleeper> queue;
+};
+
+template <class Sleeper>
+BatchQueue<Sleeper> BatchQueueTest<Sleeper>::queue;
+
+using Sleepers = testing::Types<GoodSleeper, NapSleeper, RefusedSleeper>;
+TYPED_TEST_SUITE(BatchQueueTest, Sleepers);
+
+TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
+    std::thread engine([] { TestFixture::queue.run(TestFixture::add); });
+    // As few as the tool has, so that one is written anew as soon as its words are done.
+    std::vector<std::vector<Word>> slots(4, std::vector<Word>(100));
+    for (unsigned number = 0; number < kBatches; ++number) {
+        TestFixture::queue.wait(3, TestFixture::help);
+        std::vector<Word>& slot = slots[number % slots.size()];
+        std::ranges::fill(slot, number);
+        TestFixture::queue.submit(slot);
+    }
+    TestFixture::queue.wait(0, TestFixture::help);
+    ASSERT_EQ(sums.size(), kBatches);
+    for (unsigned number = 0; number < kBatches; ++number) ASSERT_EQ(sums[number], Word{100} * number);
+    // Every seventh asks: numbers 6, 13, ..., 4,997.
+    EXPECT_EQ(answered, Word{100} * (6 + 4997) * 714 / 2);
+    EXPECT_GT(helped, 0u);
+    TestFixture::queue.stop();
+    engine.join();
+    constexpr bool kFails = !std::is_same_v<TypeParam, GoodSleeper>;
+    EXPECT_EQ(TestFixture::queue.fails(), kFails);
+}
+
+TYPED_TEST(BatchQueueTest, MayBeUsedAgain) {
+    for (int round = 0; round < 3; ++round) {
+        TestFixture::queue.reset();
+        sums.clear();
+        std::thread engine([] { TestFixture::queue.run(TestFixture::add); });
+        const std::vector<Word> words{1, 2, 3};
+        TestFixture::queue.submit(words);
+        TestFixture::queue.wait(0, TestFixture::help);
+        EXPECT_EQ(sums, std::vector<Word>{6});
+        TestFixture::queue.stop();
+        engine.join();
+    }
+}
+
+TEST(BatchQueueDeath, MoreBatchesThanThereIsRoomForAreABug) {
+    const auto fill = [] {
+        BatchQueue<GoodSleeper> queue;
+        for (unsigned number = 0; number <= kMostSubmitted; ++number) queue.submit({});
+    };
+    EXPECT_DEATH(fill(), "check failed");
+}
+
+}  // namespace
+}  // namespace bd

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine_costs.h"
+
+#include <gtest/gtest.h>
+
+namespace bd::test {
+namespace {
+
+void add_to(Counts& counts, ConstCosts costs) {
+    for (std::size_t i = 0; i < costs.size(); ++i) counts[i] += costs[i];
+}
+
+ContextKey key_of(const Context& context) {
+    ContextKey key{context.function().id, context.level()};
+    for (const Function* caller : context.callers()) key.callers.push_back(caller->id);
+    return key;
+}
+
+}  // namespace
+
+void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
+    const auto meant = [&](const BlockCost& cost) { return thread == 0 || cost.context->thread() == thread; };
+    for (const BlockCost* cost : engine.blocks().all()) {
+        if (!meant(*cost)) continue;
+        Block& block = *cost->block;
+        for (unsigned i = 0; i < block.instruction_count; ++i) {
+            Counts counts{};
+            for (const Exit& exit : block.exits()) {
+                const std::uint64_t taken = cost->exits[exit.index].taken;
+                if (i < exit.instructions) counts[column(Event::kIr)] += taken;
+                for (unsigned a = 0; a < exit.accesses; ++a) {
+                    if (block.accesses()[a].instruction != i || block.accesses()[a].kind == AccessKind::kBus) continue;
+                    counts[column(block.accesses()[a].kind == AccessKind::kRead ? Event::kDr : Event::kDw)] +=
+                        taken;
+                }
+            }
+            if (cost->instructions[i] != kNoCost) add_to(counts, engine.costs()[cost->instructions[i]]);
+            if (counts == Counts{}) continue;
+            add_to(costs.self[InstructionKey{block.id, key_of(*cost->context), i}], counts);
+            add_to(costs.totals, counts);
+        }
+    }
+    for (std::uint32_t id = 1; id <= engine.arcs().size(); ++id) {
+        const Arc& arc = engine.arcs()[ArcId{id}];
+        if (!meant(*arc.site.from)) continue;
+        ArcCounts& counts =
+            costs.arcs[ArcKey{arc.site.from->block->id, key_of(*arc.site.from->context), arc.site.exit,
+                              arc.callee->block->id, key_of(*arc.callee->context)}];
+        counts.calls += arc.calls;
+        add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
+    }
+    for (const Jump& jump : engine.jumps()) {
+        const BlockCost& from = *jump.site.from;
+        if (jump.count == 0 || !meant(from)) continue;
+        costs.jumps[{from.block->id, key_of(*from.context), jump.site.exit, jump.target->id}] += jump.count;
+    }
+}
+
+}  // namespace bd::test

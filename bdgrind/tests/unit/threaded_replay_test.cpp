@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The engine on a second thread, in every respect as the tool has it: one thread makes blocks and their records, in
+// slots that are used again and again, helps, and serves what is asked for; the other replays. Under ThreadSanitizer
+// this shows that what they share is ordered, which it cannot see in the tool itself.
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/replay/engine.h"
+#include "engine/trace/trace_reader.h"
+#include "profile/callgrind_writer.h"
+#include "profile/profile.h"
+#include "tests/sample_run.h"
+#include "tool/batch_queue.h"
+
+namespace bd {
+namespace {
+
+using test::SampleRun;
+
+struct Sleeper {
+    static bool sleep(WaitWord& word, std::uint32_t value) {
+        word.wait(value);
+        return true;
+    }
+    static bool wake(WaitWord& word) {
+        word.notify_all();
+        return true;
+    }
+};
+
+// As in the tool, whose queue calls functions without a context.
+BatchQueue<Sleeper> queue;
+Engine* engine = nullptr;
+unsigned served = 0;
+
+void serve() {
+    for (const Request& request : engine->requests()) {
+        ++served;
+        if (request.kind == RequestKind::kZero) {
+            engine->zero(request.thread);
+        } else {
+            engine->settle();
+        }
+    }
+    engine->clear_requests();
+}
+
+void replay(Batch batch) {
+    while (!batch.empty()) {
+        batch = batch.subspan(engine->replay(batch));
+        if (!engine->requests().empty()) queue.ask(serve);
+    }
+}
+
+void replay_alone(Batch batch) {
+    while (!batch.empty()) {
+        batch = batch.subspan(engine->replay(batch));
+        serve();
+    }
+}
+
+EngineConfig config(std::uint64_t dump_every, const CacheGeometry& d1) {
+    return {.caches = {.i1 = {1024, 2, 64}, .d1 = d1, .ll = {512 * 1024, 4, 64}}, .dump_every = dump_every};
+}
+
+// Of a recorded trace, replayed on one thread or two.
+std::string profile(const std::string& file, const EngineConfig& config, bool on_two) {
+    constexpr std::size_t kSlots = 24;
+    SymbolTable symbols;
+    BlockTable blocks(6);
+    TraceReader reader(file);
+    Engine replaying(config);
+    engine = &replaying;
+    served = 0;
+    queue.reset();
+    std::thread thread;
+    if (on_two) thread = std::thread([] { queue.run(replay); });
+    std::vector<std::vector<Word>> slots(kSlots);
+    for (std::size_t number = 0;; ++number) {
+        const Batch read = reader.read(500, symbols, blocks);
+        if (read.empty()) break;
+        std::vector<Word>& slot = slots[number % kSlots];
+        slot.assign(read.begin(), read.end());
+        if (!on_two) {
+            replay_alone(slot);
+            continue;
+        }
+        engine->announce(slot);
+        queue.submit(slot);
+        while (engine->is_supplied() && engine->advance()) continue;
+        queue.wait(kSlots - 1, [] { return engine->advance(); });
+    }
+    EXPECT_FALSE(reader.error()) << reader.error().message;
+    if (on_two) {
+        queue.wait(0, [] { return engine->advance(); });
+        queue.stop();
+        thread.join();
+    }
+    engine->finish();
+    test::StringOutput out;
+    CallgrindWriter(out, {}).write({}, Profile(*engine, {.lines = true, .instructions = true}));
+    return out.text();
+}
+
+TEST(ThreadedReplay, OfARecordedTraceIsTheSame) {
+    const std::string file = SampleRun(1, 60'000, 200).file();
+    const EngineConfig small = config(0, {1024, 4, 64});
+    EXPECT_EQ(profile(file, small, true), profile(file, small, false));
+}
+
+TEST(ThreadedReplay, WhatIsAskedForOnTheWayIsServedInBetween) {
+    const std::string file = SampleRun(2, 40'000).file();
+    const EngineConfig often = config(100, {1024, 4, 64});
+    const std::string alone = profile(file, often, false);
+    const unsigned served_alone = served;
+    EXPECT_EQ(profile(file, often, true), alone);
+    EXPECT_EQ(served, served_alone);
+    EXPECT_GT(served, 300u);
+}
+
+// Too large to be copied for each chunk: it is one chunk ahead at most.
+TEST(ThreadedReplay, OfALargeD1IsTheSame) {
+    const std::string file = SampleRun(3, 30'000).file();
+    const EngineConfig large = config(0, {512 * 1024, 8, 64});
+    EXPECT_EQ(profile(file, large, true), profile(file, large, false));
+}
+
+}  // namespace
+}  // namespace bd

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What --bdgrind-out-file names, and how profiles get there:
+//
+//   a file     is written beside its place, under a name of its own, and renamed when it is complete. Whatever goes
+//              wrong, there is the old profile or the new one. Symbolic links of the user's stay what they are, and the
+//              file that they lead to is replaced. Nobody follows what is at a default name, which others can guess.
+//   a stream   (a FIFO, a device, /dev/stdout) is opened once, at the start, and gets all parts one behind the other.
+//
+// What cannot be written there goes into the folder for temporary files, under a name that nothing has yet.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/text_output.h"
+#include "tool/place.h"
+
+namespace bd {
+
+// A text that can be written, and once more to another place.
+class Text {
+public:
+    virtual void write_to(TextOutput& out) const = 0;
+
+protected:
+    ~Text() = default;
+};
+
+class OutFile {
+public:
+    // Ends the process with a sentence if such a file could not be written there: better to know that before the
+    // program has run for hours. What is there stays as it is until there is something new to write.
+    OutFile();
+
+    // Writes `text` into the file with `ending` behind its name, in place of an older one. With --combine-dumps=yes,
+    // appends it to what this has written to the file before. False if it could not be written anywhere. Failures are
+    // told in the log.
+    bool write(std::string_view ending, const Text& text);
+
+    // What is written and handed over from here on may be taken back. False: it went into a stream, which keeps it.
+    void begin_attempt();
+    bool take_back();
+
+    // As a user would call it who is where the process was started.
+    Path known_name() const;
+    // Whether all that was to be written is in the file of that name and those with endings.
+    bool is_in_files() const { return stream_ < 0 && !has_failed_; }
+
+    // This process is a child of the one that has written so far: it needs a name of its own, but shares a stream.
+    void start_in_child();
+
+    // Before the process goes on with another program, which may be observed, too: lets that know through its command
+    // line, see Options, what it must not overwrite.
+    void hand_over(std::uint32_t parts);
+
+private:
+    // What has been written to a combined file: it goes on at `end`.
+    struct Combined {
+        unsigned long long device = 0;
+        unsigned long long file = 0;
+        long long end = 0;
+        bool begun = false;
+    };
+
+    Path name() const;
+    int check();
+    static void say(const char* name, int error);
+    int write_file(const Path& path, const Text& text);
+    int replace(const Path& path, const Text& text);
+    int append(const Path& path, const Text& text);
+    static void blank(int descriptor, long long begin, long long end);
+    bool write_elsewhere(std::string_view ending, const Text& text);
+    void remember(const Path& path);
+
+    Path path_;  // of the profile, as named on the command line, with the process id and the like put in
+    bool is_default_;         // the name is not the user's choice
+    bool is_parents_ = false;  // another process writes there
+    int stream_ = -1;
+    bool has_failed_ = false;
+    Combined combined_;
+    Combined combined_before_;    // the attempt
+    std::vector<Path> attempted_;
+    bool is_attempt_ = false;
+    int handed_over_ = 0;  // arguments
+};
+
+}  // namespace bd
