@@ -32,7 +32,16 @@
 #ifndef BDGRIND_H
 #define BDGRIND_H
 
+/* Beside this file, or where the compiler knows it. */
+#if defined(__has_include)
+#if __has_include("valgrind.h")
 #include "valgrind.h"
+#else
+#include <valgrind/valgrind.h>
+#endif
+#else
+#include "valgrind.h"
+#endif
 
 /* The numbers are fixed: programs are compiled with them. New ones go to the end.  */
 typedef enum {
