@@ -15,6 +15,7 @@
 // What is read at all is in the LL before level0 begins (no jump tables, therefore), but for the lines that touch()
 // reads. So the LL read misses of a call are the lines that are touched in it.
 //
+// x86: no (amd64's instructions)
 // build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-jump-tables -static
 
 #include <poll.h>

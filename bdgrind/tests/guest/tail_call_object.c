@@ -4,6 +4,7 @@
 // return leaves both. `after` is called by main.
 //
 // build: -O2 -fno-builtin -fno-inline -fno-ipa-cp -fno-ipa-ra -fcf-protection=none
+// x86: no (Debian's 32-bit dynamic linker has no symbols, so that its resolver is an unknown function)
 // expect: calls main > shout = 10; shout > toupper = 10; toupper = 10; main > after = 10; after = 10
 
 #include <ctype.h>

@@ -19,12 +19,19 @@ static void callback(void) { ++calls_back; }
 static void other_callback(void) { calls_back += 100; }
 static void after(void) {}
 
+#if defined(__x86_64__)
 // sub $8, %rsp; movabs $target, %rax; call *%rax; add $8, %rsp; ret
+static const unsigned char begin[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8};
+static const unsigned char end[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#else
+// sub $12, %esp; mov $target, %eax; call *%eax; add $12, %esp; ret
+static const unsigned char begin[] = {0x83, 0xec, 0x0c, 0xb8};
+static const unsigned char end[] = {0xff, 0xd0, 0x83, 0xc4, 0x0c, 0xc3};
+#endif
+
 static void write_function(unsigned char *code, void (*target)(void))
 {
-    static const unsigned char begin[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8};
-    static const unsigned char end[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
-    uint64_t address = (uintptr_t)target;
+    uintptr_t address = (uintptr_t)target;
     memcpy(code, begin, sizeof begin);
     memcpy(code + sizeof begin, &address, sizeof address);
     memcpy(code + sizeof begin + sizeof address, end, sizeof end);

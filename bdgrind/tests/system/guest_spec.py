@@ -8,6 +8,7 @@
     // output: varies                      from run to run, under every tool
     // oracle: no                          not comparable with the oracle, or with Callgrind, as
     // callgrind: no                         the comment explains
+    // x86: no (REASON)                    expects what is not true of it with 32 bits
     // last: N                             instructions of the last block; else 2, of libc's _exit
     // expect: exit N                      exit status, or -N for death by signal N; else 0
     // expect: total EVENT = VALUE
@@ -113,6 +114,7 @@ class GuestSpec:
     output_varies: bool
     oracle: bool
     callgrind: bool
+    x86: bool
     last_block: int
     static: bool
     status: int
@@ -138,6 +140,7 @@ def read_spec(source: Path) -> GuestSpec:
         output_varies=lines.get("output") == ["varies"],
         oracle=lines.get("oracle") != ["no"],
         callgrind=lines.get("callgrind") != ["no"],
+        x86=not lines.get("x86", [""])[0].startswith("no"),
         last_block=int(lines.get("last", ["2"])[0]),
         static="-static" in build,
         status=statuses[0] if statuses else 0,

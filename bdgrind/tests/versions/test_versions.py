@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bdgrind with other versions of Valgrind: it builds, system tests pass, and what is counted is the same.
+
+BDGRIND_RELEASES: the Debian releases whose Valgrind is wanted; fetched by `fetch`, into the build folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "oracle"), str(TESTS / "system")]
+
+from guest_spec import GuestSpec  # noqa: E402
+from harness import BUILD, GUESTS, SMALL_CACHES, SOURCE, configured, run_tool  # noqa: E402
+from test_guests import HAS_X86, SPECS, X86_SPECS  # noqa: E402
+
+RELEASES = os.environ.get("BDGRIND_RELEASES", "").split()
+SYSTEM_TESTS = os.environ.get("BDGRIND_SYSTEM_TESTS", "").split()
+FOLDER = BUILD / "versions"
+
+# Programs whose addresses are always the same.
+STEADY = [spec for spec in SPECS if spec.static and not spec.output_varies and not spec.status < 0]
+
+
+def succeed(command: Sequence[str | Path], folder: Path, **environment: str) -> str:
+    completed = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if completed.returncode != 0:
+        pytest.fail((completed.stdout + completed.stderr)[-10000:], pytrace=False)
+    return completed.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    release: str
+    package: Path
+    folder: Path
+
+
+def copy_objects(folder: Path) -> None:
+    """Of what knows nothing of Valgrind: it would only be compiled to the same once more."""
+    for path in (BUILD / "bdgrind").glob("**/*.o"):
+        top = path.relative_to(BUILD / "bdgrind").parts[0]
+        is_tools = path.name.startswith("bdgrind_")
+        if path.name.startswith("libbd_sanitized") or top not in ("engine", "profile", "tool", "tests"):
+            continue
+        if (is_tools and top == "tool") or (top == "tests" and path.parent.name != "tests"):
+            continue
+        place = folder / path.relative_to(BUILD)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def build(request: pytest.FixtureRequest) -> Build:
+    release = str(request.param)
+    package = FOLDER / "packages" / release
+    if not package.exists():
+        skipped = package.with_suffix(".skipped")
+        reason = skipped.read_text().strip() if skipped.exists() else "it was not fetched"
+        pytest.skip(f"Valgrind of Debian {release}: {reason}")
+    folder = FOLDER / f"build-{release}"
+    folder.mkdir(exist_ok=True)
+    compiler = str(configured("CXX"))
+    options = ["--quiet", "--enable-werror", f"--with-valgrind={package}", f"CXX={compiler}"]
+    succeed([SOURCE / "configure", *options], folder)
+    copy_objects(folder)
+    processors = str(os.cpu_count() or 1)
+    succeed(["make", f"-j{processors}", "-C", "bdgrind", "SUBDIRS=.", "all"], folder)
+    guests = folder / GUESTS.relative_to(BUILD)
+    if not guests.is_symlink():
+        shutil.rmtree(guests)
+        guests.symlink_to(GUESTS)
+    return Build(release, package, folder)
+
+
+def test_it_is_the_tool_of_this_version(build: Build, tmp_path: Path) -> None:
+    (pc,) = build.package.glob("usr/lib/*/pkgconfig/valgrind.pc")
+    (version,) = re.findall(r"^Version: (.*)$", pc.read_text(), re.MULTILINE)
+    run = run_tool(tmp_path, ["/bin/true"], ["-v"], valgrind=build.folder / "vg-in-place")
+    assert f"Using Valgrind-{version}" in run.log
+    assert (build.folder / "vg-in-place.d" / "bdgrind-amd64-linux").exists()
+
+
+def test_system_tests_pass(build: Build, record_property: Callable[[str, object], None]) -> None:
+    files = [TESTS / "system" / name for name in SYSTEM_TESTS] or [TESTS / "system"]
+    result = build.folder / "check-system.xml"
+    output = succeed(
+        [SOURCE / "checks" / "run_pytest", result, "--parallel", *files],
+        SOURCE,
+        PYTHON=sys.executable,
+        BDGRIND_BUILD=str(build.folder),
+    )
+    summary = output.splitlines()[-1]
+    record_property("system tests", summary)
+    assert re.search(r"\d+ passed", summary)
+
+
+def profile_with(build: Path, guest: GuestSpec, folder: Path) -> str:
+    """The profile of a guest, without the line that names this run."""
+    # The folder's name is in the guest's environment, and so on its stack.
+    folder.mkdir(exist_ok=True)
+    link = folder / "lib"
+    link.unlink(missing_ok=True)
+    link.symlink_to(build / "vg-in-place.d")
+    wrapper = Path(re.findall(r"^VALGRIND = (.*)$", (build / "Makefile").read_text(), re.MULTILINE)[0])
+    launcher = wrapper.with_name("valgrind.bin")
+    run = run_tool(
+        folder,
+        [str(GUESTS / guest.name), *guest.arguments],
+        guest.run or SMALL_CACHES,
+        environment={"VALGRIND_LIB": str(link)},
+        valgrind=launcher if launcher.exists() else wrapper,
+    )
+    assert run.status == guest.status, run.log
+    return re.sub(r"^pid: .*\n", "", run.profile_path.read_text(), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("guest", STEADY, ids=lambda guest: str(guest.name))
+def test_counts_are_the_same(build: Build, guest: GuestSpec, tmp_path: Path) -> None:
+    if missing := guest.missing_features():
+        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
+    if guest in X86_SPECS and not HAS_X86:
+        pytest.skip(f"{guest.name}: no tool for 32-bit programs was built")
+    assert profile_with(build.folder, guest, tmp_path) == profile_with(BUILD, guest, tmp_path)
