@@ -9,21 +9,25 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from . import csv_report, json_report, text_report
-from .budget import failures, parse_condition
-from .check import check
-from .columns import without_rates
-from .diff import make_diff
-from .errors import UserError
-from .load import default_profile, load, load_sum
-from .merge import Renaming, add, common_events, parse_substitution, project, reorder
-from .model import Profile
+from .views import csv_report
+
+from .views import json_report
+
+from .views import text_report
+from .analyses.budget import failures, parse_condition
+from .model.check import check
+from .analyses.columns import without_rates
+from .analyses.diff import make_diff
+from .model.errors import UserError
+from .reading.load import default_profile, load, load_sum
+from .model.merge import Renaming, add, common_events, parse_substitution, project, reorder
+from .model.profile import Profile
 from .options import DEFAULT_THRESHOLD, Options, parse_options
-from .parser import Detail, parse
-from .per_file import make_per_file
-from .progress import Progress
-from .report import Report, Selection, make_report, make_selection
-from .text import Page
+from .reading.parser import Detail, parse
+from .analyses.per_file import make_per_file
+from .reading.progress import Progress
+from .analyses.report import Report, Selection, make_report, make_selection
+from .views.text import Page
 
 EXIT_GOOD = 0
 EXIT_FAILED = 1

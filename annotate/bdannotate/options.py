@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from . import __version__
-from .errors import UserError
+from .model.errors import UserError
 
 DEFAULT_THRESHOLD = 1.0
 DEFAULT_CONTEXT = 5

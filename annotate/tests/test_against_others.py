@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from bdannotate.graph import build
-from bdannotate.model import sum_rows
-from bdannotate.parser import Detail, parse
-from bdannotate.progress import Progress
+from bdannotate.model.graph import build
+from bdannotate.model.profile import sum_rows
+from bdannotate.reading.parser import Detail, parse
+from bdannotate.reading.progress import Progress
 
 SORT = "for(1..300){$h{$_%97}.=join(q(,),sort map{$_*7%13}1..10)} print length(join q(),values %h)"
 JOIN = (

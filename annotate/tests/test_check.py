@@ -5,8 +5,8 @@ import pathlib
 
 import pytest
 
-from bdannotate.check import check
-from bdannotate.parser import parse_text
+from bdannotate.model.check import check
+from bdannotate.reading.parser import parse_text
 
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 HELPER = (PROFILES / "helper.out").read_text()

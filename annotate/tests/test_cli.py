@@ -159,5 +159,7 @@ def test_the_manual_has_every_column():
 
 
 def test_every_module_is_installed():
-    listed = re.findall(r"\tbdannotate/(\w+\.py)", (ROOT / "Makefile.am").read_text())
-    assert sorted(listed) == sorted(path.name for path in (ROOT / "bdannotate").glob("*.py"))
+    listed = re.findall(r"\t(bd\w+/[\w/]+\.py)", (ROOT / "Makefile.am").read_text())
+    packages = [path.parent for path in ROOT.glob("*/__init__.py")]
+    there = [str(path.relative_to(ROOT)) for folder in packages for path in folder.rglob("*.py")]
+    assert sorted(listed) == sorted(there)

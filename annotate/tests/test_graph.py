@@ -3,9 +3,9 @@
 
 from hypothesis import given, strategies as st
 
-from bdannotate.graph import build, strongly_connected
-from bdannotate.model import Call, Function
-from bdannotate.parser import parse_text
+from bdannotate.model.graph import build, strongly_connected
+from bdannotate.model.profile import Call, Function
+from bdannotate.reading.parser import parse_text
 
 HEAD = "events: Ir\nfl=a.c\n"
 

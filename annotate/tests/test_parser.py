@@ -3,9 +3,9 @@
 
 import pytest
 
-from bdannotate.errors import ProfileError
-from bdannotate.model import Call, CallSite, Function, InstructionCall, Jump, JumpCount, Place
-from bdannotate.parser import Detail, parse_text
+from bdannotate.model.errors import ProfileError
+from bdannotate.model.profile import Call, CallSite, Function, InstructionCall, Jump, JumpCount, Place
+from bdannotate.reading.parser import Detail, parse_text
 
 HEAD = "version: 1\npositions: line\nevents: Ir Dr\n"
 F = Function("app", "a.c", "f")

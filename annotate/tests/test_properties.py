@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from bdannotate.check import check
-from bdannotate.diff import match_by_name
-from bdannotate.graph import build
-from bdannotate.merge import add, map_functions, project, reorder, subtract
-from bdannotate.model import Function, sum_rows
-from bdannotate.parser import Detail, parse_text
+from bdannotate.model.check import check
+from bdannotate.analyses.diff import match_by_name
+from bdannotate.model.graph import build
+from bdannotate.model.merge import add, map_functions, project, reorder, subtract
+from bdannotate.model.profile import Function, sum_rows
+from bdannotate.reading.parser import Detail, parse_text
 
 from traces import Trace
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 
-from bdannotate import progress
+from bdannotate.reading import progress
 
 ANNOTATE = pathlib.Path(__file__).resolve().parent.parent
 HELPER = ANNOTATE / "tests" / "profiles" / "helper.out"

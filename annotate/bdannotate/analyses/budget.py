@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Conditions for continuous integration: `--fail-if 'SpLoss1 of main > 10M'`.
+
+  [self|incl] METRIC [of FUNCTION] <,<=,>,>= [+|-]NUMBER[k|M|G|T][%]
+
+Without a function: the program's total. Without self or incl: inclusive. A number with a sign is
+a change since the baseline. With %, a count is taken as a share of the program's total, or as a
+change in percent; a share (such as Unused1) is in percent anyway.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .columns import Side
+from ..model.errors import UserError
+from ..model.graph import CallGraph, build
+from ..model.metrics import Metric, Number, metrics_of
+from ..model.profile import Function, Profile, Row
+from ..views.text import ratio, signed
+
+_CONDITION = re.compile(
+    r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"
+    r"([+-]?)\s*(\d+(?:\.\d*)?)\s*([kMGT]?)\s*(%?)\s*"
+)
+_FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_COMPARE: dict[str, Callable[[Number, Number], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    text: str
+    side: Side
+    metric: str
+    function: str | None
+    compare: str
+    is_change: bool
+    bound: float
+    is_percent: bool
+
+
+def parse_condition(text: str) -> Condition:
+    match = _CONDITION.fullmatch(text)
+    if not match:
+        raise UserError(
+            f"--fail-if '{text}': must read [self|incl] METRIC [of FUNCTION] > [+]NUMBER[%]"
+        )
+    side, metric, function, compare, sign, number, factor, percent = match.groups()
+    bound = float(number) * _FACTORS[factor] * (-1 if sign == "-" else 1)
+    return Condition(
+        text.strip(), Side(side or "incl"), metric, function, compare, bool(sign), bound,
+        bool(percent),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What a condition looks at in one profile."""
+
+    profile: Profile
+    graph: CallGraph
+    metrics: Mapping[str, Metric]
+    totals: Row
+
+
+def failures(conditions: list[Condition], profile: Profile, baseline: Profile | None) -> list[str]:
+    """A sentence for each condition that holds."""
+    now = _measured(profile)
+    before = _measured(baseline) if baseline else None
+    found: list[str] = []
+    for condition in conditions:
+        found += _holding(condition, now, before)
+    return found
+
+
+def _measured(profile: Profile) -> _Measured:
+    return _Measured(profile, build(profile), metrics_of(profile), profile.totals())
+
+
+def _holding(condition: Condition, now: _Measured, before: _Measured | None) -> list[str]:
+    metric = _metric(condition, now)
+    if condition.is_change and before is None:
+        raise UserError(f"--fail-if '{condition.text}': a change needs --baseline")
+    if condition.is_percent and metric.is_ratio and not metric.is_share:
+        raise UserError(f"--fail-if '{condition.text}': {metric.name} is no share, leave out the %")
+    found: list[str] = []
+    for function in _functions(condition, now):
+        what = metric.name + (f" of {function.name}" if function else "")
+        value = metric.value(_row(condition, now, function))
+        if value is None:
+            continue
+        if condition.is_change and before is not None:
+            old = _metric(condition, before).value(_row(condition, before, function)) or 0
+            measure, text = _change(condition, metric, value, old)
+        else:
+            measure, text = _level(condition, metric, value, now)
+        if _COMPARE[condition.compare](measure, condition.bound):
+            found.append(f"{what} {text}: {condition.text}")
+    return found
+
+
+def _metric(condition: Condition, measured: _Measured) -> Metric:
+    metric = measured.metrics.get(condition.metric)
+    if metric is None:
+        source = measured.profile.parts[0].source
+        raise UserError(
+            f"--fail-if '{condition.text}': {source} has no event '{condition.metric}'; "
+            f"there are {' '.join(measured.metrics)}"
+        )
+    return metric
+
+
+def _functions(condition: Condition, measured: _Measured) -> list[Function] | list[None]:
+    """All of this name; a name that does not occur is more likely a mistake than good news."""
+    if condition.function is None:
+        return [None]
+    found = sorted(f for f in measured.graph.functions if f.name == condition.function)
+    if not found:
+        raise UserError(
+            f"--fail-if '{condition.text}': there is no function '{condition.function}'"
+        )
+    return found
+
+
+def _row(condition: Condition, measured: _Measured, function: Function | None) -> Row:
+    if function is None:
+        return measured.totals
+    costs = measured.graph.functions.get(function)
+    if costs is None:
+        return measured.profile.zero
+    return costs.self_cost if condition.side is Side.SELF else costs.inclusive
+
+
+def _level(
+    condition: Condition, metric: Metric, value: Number, now: _Measured
+) -> tuple[Number, str]:
+    if metric.is_ratio:
+        return (100 * value if metric.is_share else value), f"is {ratio(metric, value)}"
+    if not condition.is_percent:
+        return value, f"is {value:,}"
+    total = metric.value(now.totals) or 0
+    share = 100 * value / total if total else 0.0
+    return share, f"is {value:,}, {share:.1f}% of the total"
+
+
+def _change(
+    condition: Condition, metric: Metric, value: Number, old: Number
+) -> tuple[Number, str]:
+    if metric.is_ratio:
+        text = f"went from {ratio(metric, old)} to {ratio(metric, value)}"
+        return (value - old) * (100 if metric.is_share else 1), text
+    text = f"went from {old:,} to {value:,}"
+    if not condition.is_percent:
+        return value - old, text
+    change = 100 * (value - old) / abs(old) if old else float("inf") if value else 0.0
+    return change, f"{text} ({signed(f'{change:.1f}%')})"

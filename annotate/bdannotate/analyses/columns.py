@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which numbers a report shows and sorts by: metrics, each self or inclusive."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..model.errors import UserError
+from ..model.metrics import Metric, Number
+from ..model.profile import Row
+
+
+class Side(enum.Enum):
+    SELF = "self"
+    INCLUSIVE = "incl"
+
+
+class Form(enum.Enum):
+    """Whether a count is shown with its share of the total. A ratio has no such share."""
+
+    BOTH = ""
+    COUNT = "#"
+    SHARE = "%"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    metric: Metric
+    side: Side
+    form: Form = Form.BOTH
+
+    @property
+    def name(self) -> str:
+        return f"{self.metric.name}:{self.side.value}"
+
+    def value(self, self_cost: Row, inclusive: Row) -> Number | None:
+        return self.metric.value(self_cost if self.side is Side.SELF else inclusive)
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A column to sort by. What has less than `threshold` percent of its total is left out;
+    for a ratio, which has no total, what is below the threshold itself."""
+
+    column: Column
+    threshold: float | None
+
+
+# The first set whose metrics are all there is the default.
+_DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
+    ("SpLoss1:incl", "SpLoss1:self", "Unused1:incl", "AccLine1:incl", "D1m#:incl", "DLm#:incl",
+     "D1rate:incl", "Ir%:incl"),
+    ("SpLoss1:incl", "SpLoss1:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "Ir%:incl"),
+    ("Ir:incl", "Ir:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "LLrate:incl"),
+    ("Ir:incl", "Ir:self", "Bm#:incl", "Brate:incl"),
+)
+
+
+def choose_columns(
+    names: Sequence[str], metrics: Mapping[str, Metric], side: Side, has_calls: bool
+) -> list[Column]:
+    """The columns asked for, or those that tell where to look. Without calls, inclusive costs
+    are self costs and shown once."""
+    if names:
+        return [parse_column(name, metrics, side) for name in names]
+    columns: list[Column] = []
+    for name in _default_names(metrics):
+        column = parse_column(name, metrics, side)
+        if not has_calls or side is Side.SELF:
+            column = Column(column.metric, Side.SELF, column.form)
+        if column not in columns:
+            columns.append(column)
+    return columns
+
+
+def without_rates(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Fewer columns, for lists that show each ratio twice: miss rates follow from misses."""
+    return tuple(column for column in columns if not column.metric.name.endswith("rate"))
+
+
+def _default_names(metrics: Mapping[str, Metric]) -> Sequence[str]:
+    for names in _DEFAULT_SETS:
+        if all(_bare(name) in metrics for name in names):
+            return names
+    counts = [name for name, metric in metrics.items() if not metric.is_ratio][:3]
+    return [f"{name}:{side.value}" for name in counts for side in (Side.INCLUSIVE, Side.SELF)]
+
+
+def choose_keys(
+    names: Sequence[str], columns: Sequence[Column], metrics: Mapping[str, Metric], side: Side
+) -> list[SortKey]:
+    if names:
+        return [parse_sort_key(name, metrics, side) for name in names]
+    return [SortKey(columns[0], None)]
+
+
+def parse_column(text: str, metrics: Mapping[str, Metric], default: Side) -> Column:
+    key = parse_sort_key(text, metrics, default)
+    if key.threshold is not None:
+        raise UserError(f"'{text}': a threshold belongs to --sort")
+    return key.column
+
+
+def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: Side) -> SortKey:
+    """NAME, optionally with % or #, followed by :self or :incl, and by :PERCENT."""
+    name, *qualifiers = text.split(":")
+    form = Form(name[-1]) if name[-1:] in ("%", "#") else Form.BOTH
+    name = _bare(name)
+    if name not in metrics:
+        raise UserError(f"event '{name}' is unknown; there are {' '.join(metrics)}")
+    side = default
+    threshold: float | None = None
+    for qualifier in qualifiers:
+        if qualifier in ("self", "incl"):
+            side = Side(qualifier)
+        else:
+            try:
+                threshold = float(qualifier)
+            except ValueError:
+                raise UserError(
+                    f"'{text}': '{qualifier}' is not self, incl or a percentage"
+                ) from None
+    return SortKey(Column(metrics[name], side, form), threshold)
+
+
+def _bare(name: str) -> str:
+    return name.partition(":")[0].rstrip("%#")

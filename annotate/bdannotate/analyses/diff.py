@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What changed from one profile to another: per function and per call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .columns import Column
+from ..model.graph import CallGraph, build
+from ..model.merge import add, functions_of, map_functions
+from ..model.metrics import Metric, Number, metrics_of
+from ..model.profile import Call, Function, Profile, Row
+from .report import Entry, Selection, entries_of, key_limits
+
+# What changed by less did not change.
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChange:
+    before: Entry
+    after: Entry
+
+    def change(self, column: Column) -> Number | None:
+        return difference(self.before.value(column), self.after.value(column), column.metric)
+
+
+@dataclass(frozen=True, slots=True)
+class CallChange:
+    """The calls from one function to another, outside of recursion."""
+
+    caller: Function
+    callee: Function
+    before: Call
+    after: Call
+
+    def change(self, metric: Metric) -> Number | None:
+        return difference(
+            metric.value(self.before.cost), metric.value(self.after.cost), metric
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    before: Profile
+    after: Profile
+    before_totals: Row
+    after_totals: Row
+    metrics: Mapping[str, Metric]
+    selection: Selection
+    matched: int  # functions whose file or object differs, matched by their unique name
+    functions: tuple[FunctionChange, ...]
+    calls: tuple[CallChange, ...]
+
+
+def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int]:
+    """Another build often lies in another folder. A function that only one side has, and whose
+    name is unique among those on both sides, is the same function."""
+    old, new = functions_of(before), functions_of(after)
+    candidates = _unique_names(old - new)
+    pairs = {
+        candidates[name]: function
+        for name, function in _unique_names(new - old).items()
+        if name in candidates
+    }
+    if not pairs:
+        return before, 0
+    return map_functions(before, lambda function: pairs.get(function, function)), len(pairs)
+
+
+def _unique_names(functions: set[Function]) -> dict[str, Function]:
+    counts = Counter(function.name for function in functions)
+    return {function.name: function for function in functions if counts[function.name] == 1}
+
+
+def difference(before: Number | None, after: Number | None, metric: Metric) -> Number | None:
+    """A ratio that one side does not have did not change, it came or went: None."""
+    if before is None or after is None:
+        return None if metric.is_ratio else (after or 0) - (before or 0)
+    return after - before
+
+
+def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
+    """Both profiles must have the same events. Recursion is what is recursive in either."""
+    before, matched = match_by_name(before, after)
+    both = build(add(before, after))
+    graphs = build(before, both), build(after, both)
+    before_totals, after_totals = before.totals(), after.totals()
+    totals = tuple(max(old, new) for old, new in zip(before_totals, after_totals))
+    changes = [
+        FunctionChange(old, new)
+        for old, new in zip(entries_of(graphs[0]), entries_of(graphs[1]))
+    ]
+    return Diff(
+        before, after, before_totals, after_totals, metrics_of(before), selection, matched,
+        tuple(_select_functions(changes, selection, totals)),
+        tuple(_select_calls(_call_changes(both, *graphs, before.zero), selection, totals)),
+    )
+
+
+def _select_functions(
+    changes: list[FunctionChange], selection: Selection, totals: Row
+) -> list[FunctionChange]:
+    """Those whose change reaches the threshold, which is a share of the larger total."""
+    limits = key_limits(selection, totals)
+    pattern = selection.function
+    chosen = [
+        change
+        for change in changes
+        if (not pattern or pattern.search(change.after.function.name))
+        and any(abs(change.change(column) or 0) >= max(least, _LEAST) for column, least in limits)
+    ]
+    chosen.sort(key=lambda change: (change.after.function.name, change.after.function))
+    chosen.sort(
+        key=lambda change: (
+            tuple(abs(change.change(key.column) or 0) for key in selection.keys),
+            change.after.inclusive,
+        ),
+        reverse=True,
+    )
+    return chosen
+
+
+def _call_changes(
+    both: CallGraph, before: CallGraph, after: CallGraph, zero: Row
+) -> list[CallChange]:
+    none = Call(0, zero)
+    return [
+        CallChange(
+            caller, callee,
+            before.callees.get(caller, {}).get(callee, none),
+            after.callees.get(caller, {}).get(callee, none),
+        )
+        for caller, out in both.callees.items()
+        for callee in out
+        if not both.within_cycle(caller, callee)
+    ]
+
+
+def _select_calls(
+    changes: list[CallChange], selection: Selection, totals: Row
+) -> list[CallChange]:
+    metric = selection.keys[0].column.metric
+    least = max(key_limits(selection, totals)[0][1], _LEAST)
+    pattern = selection.function
+    chosen = [
+        change
+        for change in changes
+        if (
+            not pattern
+            or pattern.search(change.caller.name)
+            or pattern.search(change.callee.name)
+        )
+        and abs(change.change(metric) or 0) >= least
+    ]
+    chosen.sort(key=lambda change: (change.caller, change.callee))
+    chosen.sort(key=lambda change: abs(change.change(metric) or 0), reverse=True)
+    return chosen

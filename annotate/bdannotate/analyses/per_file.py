@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How functions differ over many profiles: the ranks of a parallel job, the runs of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .columns import Column
+from ..model.graph import build
+from ..model.merge import add
+from ..model.metrics import Metric, Number, metrics_of
+from ..model.profile import Profile
+from .report import Entry, Selection, entries_of, key_limits
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One column's values over the profiles that have one; spread is (max - min) / mean."""
+
+    values: tuple[Number | None, ...]
+    minimum: Number
+    mean: float
+    maximum: Number
+    spread: float
+    at_maximum: int  # the index of the profile
+
+
+@dataclass(frozen=True, slots=True)
+class PerFile:
+    sources: tuple[str, ...]
+    profiles: tuple[Profile, ...]
+    metrics: Mapping[str, Metric]
+    selection: Selection
+    total: tuple[Spread | None, ...]  # one per sort column
+    functions: tuple[tuple[Entry, tuple[Spread | None, ...]], ...]
+
+
+def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
+    """All profiles must have the same events. Recursion is what is recursive in any of them."""
+    union = profiles[0]
+    for profile in profiles[1:]:
+        union = add(union, profile)
+    both = build(union)
+    columns = [key.column for key in selection.keys]
+    lists = [entries_of(build(profile, both)) for profile in profiles]
+    pattern = selection.function
+    functions = [
+        (entries[0], tuple(spread(column, entries) for column in columns))
+        for entries in zip(*lists)
+        if not pattern or pattern.search(entries[0].function.name)
+    ]
+    totals = [profile.totals() for profile in profiles]
+    mean_totals = tuple(sum(column) // len(profiles) for column in zip(*totals))
+    limits = [smallest for _, smallest in key_limits(selection, mean_totals)]
+    chosen = [
+        (entry, spreads)
+        for entry, spreads in functions
+        if any(
+            found and max(abs(found.maximum), abs(found.minimum)) >= smallest
+            for found, smallest in zip(spreads, limits)
+        )
+    ]
+    chosen.sort(key=lambda item: (item[0].function.name, item[0].function, not item[0].is_cycle))
+    chosen.sort(
+        key=lambda item: tuple(
+            found.mean if found else float("-inf") for found in item[1]
+        ),
+        reverse=True,
+    )
+    total = tuple(
+        _spread([column.metric.value(row) for row in totals]) for column in columns
+    )
+    sources = tuple(profile.parts[0].source for profile in profiles)
+    return PerFile(
+        sources, tuple(profiles), metrics_of(profiles[0]), selection, total, tuple(chosen)
+    )
+
+
+def spread(column: Column, entries: Sequence[Entry]) -> Spread | None:
+    return _spread([entry.value(column) for entry in entries])
+
+
+def _spread(values: Sequence[Number | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    mean = sum(known) / len(known)
+    return Spread(
+        tuple(values), low, mean, high, (high - low) / mean if mean else 0.0, values.index(high)
+    )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report holds: which functions, in which order, with which columns. No printing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .columns import Column, Side, SortKey, choose_columns, choose_keys
+from ..model.errors import UserError
+from ..model.graph import CallGraph, build
+from ..model.metrics import Metric, Number, metrics_of
+from ..model.profile import Function, Profile, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function, or a cycle of functions."""
+
+    function: Function  # for a cycle, its costliest member
+    self_cost: Row
+    inclusive: Row
+    calls: int
+    cycle: int = 0  # the cycle it belongs to, or is
+    recursive: bool = False
+    members: tuple[Function, ...] = ()  # of the cycle that it is; none for a function
+
+    @property
+    def is_cycle(self) -> bool:
+        return bool(self.members)
+
+    def value(self, column: Column) -> Number | None:
+        return column.value(self.self_cost, self.inclusive)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user wants to see, in terms of one profile."""
+
+    columns: tuple[Column, ...]
+    keys: tuple[SortKey, ...]
+    threshold: float | None  # in percent, for the first key without one; None: list everything
+    function: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    profile: Profile
+    graph: CallGraph
+    metrics: Mapping[str, Metric]
+    totals: Row
+    selection: Selection
+    entries: tuple[Entry, ...]
+
+
+def make_selection(
+    profile: Profile,
+    show: Sequence[str],
+    sort: Sequence[str],
+    threshold: float | None,
+    inclusive: bool | None,
+    function: str | None,
+) -> Selection:
+    metrics = metrics_of(profile)
+    has_calls = bool(profile.calls)
+    side = Side.INCLUSIVE if (has_calls if inclusive is None else inclusive) else Side.SELF
+    columns = choose_columns(show, metrics, side, has_calls)
+    return Selection(
+        columns=tuple(columns),
+        keys=tuple(choose_keys(sort, columns, metrics, side)),
+        threshold=threshold,
+        function=function_pattern(function) if function is not None else None,
+    )
+
+
+def function_pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise UserError(f"'{text}' is not a regular expression: {error}") from None
+
+
+def make_report(profile: Profile, selection: Selection) -> Report:
+    graph = build(profile)
+    totals = profile.totals()
+    chosen = select(entries_of(graph), selection, totals)
+    return Report(profile, graph, metrics_of(profile), totals, selection, tuple(chosen))
+
+
+def entries_of(graph: CallGraph) -> list[Entry]:
+    found = [
+        Entry(
+            function, costs.self_cost, costs.inclusive, costs.calls, costs.cycle,
+            recursive=costs.recursive,
+        )
+        for function, costs in graph.functions.items()
+    ]
+    found += [
+        Entry(
+            cycle.members[0], cycle.self_cost, cycle.inclusive, cycle.calls, cycle.number,
+            members=cycle.members,
+        )
+        for cycle in graph.cycles
+    ]
+    return found
+
+
+def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> list[Entry]:
+    """Those that reach the threshold of any key, sorted by all keys, then by inclusive costs (so
+    that callers precede callees) and by name. A function that was asked for by name has no
+    threshold to reach."""
+    pattern = selection.function
+    if pattern:
+        chosen = [
+            entry
+            for entry in candidates
+            if not entry.is_cycle and pattern.search(entry.function.name)
+        ]
+    else:
+        limits = key_limits(selection, totals)
+        chosen = [
+            entry
+            for entry in candidates
+            if any(abs(entry.value(column) or 0) >= limit for column, limit in limits)
+        ]
+    if selection.keys[0].column.side is Side.SELF:
+        # Among self costs, a cycle would only repeat what its members have.
+        chosen = [entry for entry in chosen if not entry.is_cycle]
+    chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_cycle))
+    chosen.sort(
+        key=lambda entry: (
+            tuple(rank(entry.value(key.column)) for key in selection.keys), entry.inclusive
+        ),
+        reverse=True,
+    )
+    return chosen
+
+
+def key_limits(selection: Selection, totals: Row) -> list[tuple[Column, Number]]:
+    """From which value on each sort column makes an entry worth a line."""
+    if selection.threshold is None:
+        return [(selection.keys[0].column, 0)]
+    limits: list[tuple[Column, Number]] = []
+    for index, key in enumerate(selection.keys):
+        default = selection.threshold if index == 0 else None
+        percent = default if key.threshold is None else key.threshold
+        if percent is not None:
+            limits.append((key.column, limit(key.column.metric, percent, key.threshold, totals)))
+    return limits
+
+
+def limit(metric: Metric, percent: float, given: float | None, totals: Row) -> Number:
+    if metric.is_ratio:
+        return (given or 0.0) / (100 if metric.is_share else 1)
+    # An entry without any cost is not worth a line, however low the threshold.
+    return max(abs(metric.value(totals) or 0) * percent / 100, 1)
+
+
+def rank(value: Number | None) -> Number:
+    """Values in order; what cannot be computed comes last."""
+    return float("-inf") if value is None else value

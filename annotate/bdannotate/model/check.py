@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must hold in every profile, for every event. Recomputed, never trusted.
+
+  sums    The self costs add up to what the file states as `summary:` and `totals:`.
+  roots   The inclusive costs of the roots add up to the totals. A root is a function that is
+          entered without a recorded call: the first one of a thread or signal handler.
+  calls   What is called from outside costs its callers exactly its self cost plus the calls it
+          makes. Recursion is looked at as a whole: a cycle of functions counts as one.
+
+A function can be both called and a root (a handler that the program also calls). Its callers'
+costs then do not cover it, in every event that happened in the uncovered runs, and certainly in
+the first one, instructions: no run is without. So an event that is not covered although the
+instructions are has been lost on the way to the callers, and that is an error. Not so where the
+counts begin in mid-run, after a dump or a zeroing: an uncovered run before may have loaded lines
+that are evicted only now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .graph import CallGraph, build, strongly_connected
+from .profile import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
+
+REFERENCE_EVENT = "Ir"
+
+_RANGE = re.compile(r"Basic block (\d+) - (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """violation is None where everything holds."""
+
+    violation: str | None
+    functions: int
+    roots: tuple[Function, ...]
+    also_called: tuple[Function, ...]  # entered without a call, and called as well
+
+
+def check(profile: Profile) -> Checked:
+    graph = build(profile)
+    roots: list[Function] = []
+    also_called: list[Function] = []
+    wrong_sum = next(sum_violations(profile), None)
+    violation = (
+        wrong_sum.text if wrong_sum else _call_violation(profile, graph, roots, also_called)
+    )
+    return Checked(violation, len(graph.functions), tuple(roots), tuple(also_called))
+
+
+@dataclass(frozen=True, slots=True)
+class SumViolation:
+    """A sum that the file states and that its costs do not add up to. Harmless is Callgrind's
+    `summary:`: with cache simulation it counts some instructions that it charges to nobody, and
+    it knows nothing of cache use. Its `totals:` then show that the file is whole."""
+
+    text: str
+    is_harmless: bool
+
+
+def sum_violations(profile: Profile) -> Iterator[SumViolation]:
+    """`totals:` before `summary:`."""
+    for part in profile.parts:
+        has_totals = any(claim.key == "totals" for claim in part.claims)
+        harmless = has_totals and part.creator.startswith("callgrind")
+        for claim in sorted(part.claims, key=lambda claim: claim.key, reverse=True):
+            for event, stated, found in zip(profile.events, claim.row, part.sums):
+                if stated != found:
+                    text = (
+                        f"{part.source}:{claim.line}: {claim.key}: states {event} {stated:,}, "
+                        f"but the costs add up to {found:,}"
+                    )
+                    yield SumViolation(text, harmless and claim.key == "summary")
+                    break
+
+
+def _call_violation(
+    profile: Profile, graph: CallGraph, roots: list[Function], also_called: list[Function]
+) -> str | None:
+    reference = (
+        profile.events.index(REFERENCE_EVENT) if REFERENCE_EVENT in profile.events else 0
+    )
+    width = len(profile.events)
+    source = profile.parts[0].source
+    from_the_start = _is_from_the_start(profile.parts)
+    root_cost = profile.zero
+    for group in strongly_connected(sorted(graph.functions), graph.callees):
+        members = frozenset(group)
+        inclusive = sum_rows((graph.functions[member].inclusive for member in group), width)
+        incoming = [
+            call.cost
+            for member in group
+            for caller, call in graph.callers.get(member, {}).items()
+            if caller not in members
+        ]
+        uncovered = subtract_rows(inclusive, sum_rows(incoming, width))
+        wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start)
+        if wrong is not None:
+            return (
+                f"{source}: {profile.events[wrong]} of {_describe(group)}: its callers pay "
+                f"{inclusive[wrong] - uncovered[wrong]:,}, but its self cost and the calls it "
+                f"makes are {inclusive[wrong]:,}"
+            )
+        if not incoming or any(uncovered):
+            root_cost = add_rows(root_cost, uncovered)
+            (also_called if incoming else roots).append(min(group))
+    for event, total, found in zip(profile.events, profile.totals(), root_cost):
+        if total != found:
+            return f"{source}: {event}: the roots cost {found:,}, but the total is {total:,}"
+    return None
+
+
+def _wrong_event(uncovered: Row, reference: int, must_be_covered: bool) -> int | None:
+    """The first event that the callers' costs do not explain."""
+    for event, count in enumerate(uncovered):
+        if count < 0 or (count > 0 and must_be_covered and uncovered[reference] == 0):
+            return event
+    return None
+
+
+def _is_from_the_start(parts: tuple[Part, ...]) -> bool:
+    """Whether the parts of each thread follow each other without a gap."""
+    ranges: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for part in parts:
+        text = dict(part.descriptions).get("Timerange", "")
+        if match := _RANGE.fullmatch(text):
+            thread = ranges.setdefault((part.pid, part.thread), [])
+            thread.append((int(match[1]), int(match[2])))
+    for counted in ranges.values():
+        end = 0
+        for first, last in sorted(counted):
+            if first != end:
+                return False
+            end = last
+    return True
+
+
+def _describe(group: list[Function]) -> str:
+    function = min(group)
+    name = f"{function.name} ({function.file})"
+    return name if len(group) == 1 else f"the cycle of {name} and {len(group) - 1} more"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cost lines add up to while they are read: the growing insides of a Profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .profile import (
+    Call, CallSite, Instruction, InstructionCall, Jump, JumpCount, Place, Row, add_rows,
+    sum_rows,
+)
+
+
+class Costs:
+    """The costs of one part, or of all parts so far."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Place, dict[int, Row]] = {}
+        self.calls: dict[CallSite, Call] = {}
+        self.instructions: dict[Place, dict[int, Instruction]] = {}
+        self.instruction_calls: dict[InstructionCall, Call] = {}
+        self.jumps: dict[Jump, JumpCount] = {}
+
+    def sums(self, width: int) -> Row:
+        rows = (row for lines in self.lines.values() for row in lines.values())
+        return sum_rows(rows, width)
+
+    def add_call(self, site: CallSite, calls: int, cost: Row) -> None:
+        known = self.calls.get(site)
+        self.calls[site] = known.plus(calls, cost) if known else Call(calls, cost)
+
+    def add_instruction_call(self, key: InstructionCall, calls: int, cost: Row) -> None:
+        known = self.instruction_calls.get(key)
+        self.instruction_calls[key] = known.plus(calls, cost) if known else Call(calls, cost)
+
+    def add_jump(self, jump: Jump, count: JumpCount) -> None:
+        known = self.jumps.get(jump)
+        self.jumps[jump] = (
+            JumpCount(known.followed + count.followed, known.executed + count.executed)
+            if known else count
+        )
+
+    def add_lines(self, place: Place, rows: Mapping[int, Row]) -> None:
+        mine = self.lines.setdefault(place, {})
+        for line, row in rows.items():
+            mine[line] = add_rows(mine[line], row) if line in mine else row
+
+    def add_instructions(self, place: Place, instructions: Mapping[int, Instruction]) -> None:
+        mine = self.instructions.setdefault(place, {})
+        for address, new in instructions.items():
+            add_instruction(mine, address, new.line, new.cost)
+
+    def merge(self, other: Costs) -> None:
+        for place, rows in other.lines.items():
+            self.add_lines(place, rows)
+        for place, instructions in other.instructions.items():
+            self.add_instructions(place, instructions)
+        for site, call in other.calls.items():
+            self.add_call(site, call.calls, call.cost)
+        for key, call in other.instruction_calls.items():
+            self.add_instruction_call(key, call.calls, call.cost)
+        for jump, count in other.jumps.items():
+            self.add_jump(jump, count)
+
+
+def add_instruction(known: dict[int, Instruction], address: int, line: int, cost: Row) -> None:
+    old = known.get(address)
+    known[address] = Instruction(line, add_rows(old.cost, cost) if old else cost)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles added, subtracted and renamed. All costs are sums, so this is plain arithmetic:
+(A + B) - B = A. What has no cost any more is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from .costs import Costs
+from .errors import UserError
+from .profile import (
+    Call, CallSite, Function, Instruction, InstructionCall, JumpCount, Place, Profile, Row,
+    add_rows,
+)
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def add(left: Profile, right: Profile) -> Profile:
+    return _combine(left, right, 1)
+
+
+def subtract(left: Profile, right: Profile) -> Profile:
+    return _combine(left, right, -1)
+
+
+def _combine(left: Profile, right: Profile, sign: int) -> Profile:
+    right = reorder(right, left.events)
+    zero = left.zero
+
+    def scaled(row: Row) -> Row:
+        return row if sign == 1 else tuple(-count for count in row)
+
+    def call(mine: Call | None, other: Call) -> Call | None:
+        calls, cost = mine or (0, zero)
+        result = Call(calls + sign * other.calls, add_rows(cost, scaled(other.cost)))
+        return result if result.calls or any(result.cost) else None
+
+    def row(mine: Row | None, other: Row) -> Row | None:
+        result = add_rows(mine or zero, scaled(other))
+        return result if any(result) else None
+
+    def instruction(mine: Instruction | None, other: Instruction) -> Instruction | None:
+        cost = row(mine.cost if mine else None, other.cost)
+        return Instruction(other.line, cost) if cost else None
+
+    def jump(mine: JumpCount | None, other: JumpCount) -> JumpCount | None:
+        followed, executed = mine or (0, 0)
+        result = JumpCount(followed + sign * other.followed, executed + sign * other.executed)
+        return result if any(result) else None
+
+    def rows(mine: Mapping[int, Row] | None, other: Mapping[int, Row]) -> dict[int, Row] | None:
+        return _merged(mine or {}, other, row) or None
+
+    def instructions(
+        mine: Mapping[int, Instruction] | None, other: Mapping[int, Instruction]
+    ) -> dict[int, Instruction] | None:
+        return _merged(mine or {}, other, instruction) or None
+
+    return Profile(
+        parts=left.parts + right.parts,
+        events=left.events,
+        titles={**right.titles, **left.titles},
+        formulas={**right.formulas, **left.formulas},
+        lines=_merged(left.lines, right.lines, rows),
+        calls=_merged(left.calls, right.calls, call),
+        instructions=_merged(left.instructions, right.instructions, instructions),
+        instruction_calls=_merged(left.instruction_calls, right.instruction_calls, call),
+        jumps=_merged(left.jumps, right.jumps, jump),
+    )
+
+
+def _merged(
+    left: Mapping[Key, Value],
+    right: Mapping[Key, Value],
+    combine: Callable[[Value | None, Value], Value | None],
+) -> dict[Key, Value]:
+    result = dict(left)
+    for key, other in right.items():
+        combined = combine(result.get(key), other)
+        if combined is not None:
+            result[key] = combined
+        elif key in result:
+            del result[key]
+    return result
+
+
+def common_events(left: Profile, right: Profile) -> tuple[str, ...]:
+    common = tuple(event for event in left.events if event in right.events)
+    if not common:
+        raise UserError(
+            f"{left.parts[0].source} and {right.parts[0].source} have no event in common"
+        )
+    return common
+
+
+def reorder(profile: Profile, events: tuple[str, ...]) -> Profile:
+    """The same profile with the columns in this order; it must have just these events."""
+    if profile.events == events:
+        return profile
+    if set(profile.events) != set(events):
+        raise UserError(
+            f"{profile.parts[0].source} counts {' '.join(profile.events)}, and not "
+            f"{' '.join(events)} as the profile before it"
+        )
+    return project(profile, events)
+
+
+def project(profile: Profile, events: tuple[str, ...]) -> Profile:
+    """The same profile with these of its events only."""
+    if profile.events == events:
+        return profile
+    order = [profile.events.index(event) for event in events]
+
+    def row(costs: Row) -> Row:
+        return tuple(costs[index] for index in order)
+
+    return replace(
+        profile,
+        events=events,
+        lines={
+            place: {line: row(costs) for line, costs in rows.items()}
+            for place, rows in profile.lines.items()
+        },
+        calls={site: Call(call.calls, row(call.cost)) for site, call in profile.calls.items()},
+        instructions={
+            place: {
+                address: Instruction(instruction.line, row(instruction.cost))
+                for address, instruction in instructions.items()
+            }
+            for place, instructions in profile.instructions.items()
+        },
+        instruction_calls={
+            key: Call(call.calls, row(call.cost))
+            for key, call in profile.instruction_calls.items()
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """sed's s/OLD/NEW/, with the flags g (every match) and i (any case)."""
+
+    pattern: re.Pattern[str]
+    replacement: str
+    every: bool
+
+    def apply(self, text: str) -> str:
+        return self.pattern.sub(self.replacement, text, count=0 if self.every else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    files: tuple[Substitution, ...] = ()
+    functions: tuple[Substitution, ...] = ()
+
+
+def parse_substitution(text: str) -> Substitution:
+    parts = re.split(rf"(?<!\\){re.escape(text[1])}", text[2:]) if len(text) > 1 else []
+    if text[:1] != "s" or len(parts) != 3 or set(parts[2]) - set("gi"):
+        raise UserError(f"'{text}' is not of the form s/OLD/NEW/, with g and i as flags")
+    old, new, flags = parts
+    try:
+        pattern = re.compile(old, re.IGNORECASE if "i" in flags else 0)
+        replacement = re.sub(r"\$(\d)", r"\\\1", new)
+        pattern.sub(replacement, "")  # complains about a group that is not there
+        return Substitution(pattern, replacement, "g" in flags)
+    except re.error as error:
+        raise UserError(f"'{text}': {error}") from None
+
+
+def rename(profile: Profile, renaming: Renaming) -> Profile:
+    """What gets the same name by it is added up."""
+    if not renaming.files and not renaming.functions:
+        return profile
+
+    def function(old: Function) -> Function:
+        return Function(
+            _applied(renaming.files, old.object),
+            _applied(renaming.files, old.file),
+            _applied(renaming.functions, old.name),
+        )
+
+    return map_functions(profile, function, lambda name: _applied(renaming.files, name))
+
+
+def functions_of(profile: Profile) -> set[Function]:
+    found = {place.function for place in profile.lines}
+    for site in profile.calls:
+        found.add(site.caller)
+        found.add(site.callee)
+    return found
+
+
+def map_functions(
+    profile: Profile, function: Callable[[Function], Function],
+    file: Callable[[str], str] = lambda name: name,
+) -> Profile:
+    """The profile with other functions and files; what becomes the same is added up."""
+
+    def place(old: Place) -> Place:
+        return Place(function(old.function), file(old.file))
+
+    costs = Costs()
+    for old_place, rows in profile.lines.items():
+        costs.add_lines(place(old_place), rows)
+    for old_place, instructions in profile.instructions.items():
+        costs.add_instructions(place(old_place), instructions)
+    for site, call in profile.calls.items():
+        new = CallSite(function(site.caller), function(site.callee), file(site.file), site.line)
+        costs.add_call(new, call.calls, call.cost)
+    for key, call in profile.instruction_calls.items():
+        new_key = InstructionCall(function(key.caller), function(key.callee), key.address)
+        costs.add_instruction_call(new_key, call.calls, call.cost)
+    for jump, count in profile.jumps.items():
+        costs.add_jump(jump._replace(source=place(jump.source), target=place(jump.target)), count)
+    return replace(
+        profile,
+        lines=costs.lines,
+        calls=costs.calls,
+        instructions=costs.instructions,
+        instruction_calls=costs.instruction_calls,
+        jumps=costs.jumps,
+    )
+
+
+def _applied(substitutions: Sequence[Substitution], text: str) -> str:
+    for substitution in substitutions:
+        text = substitution.apply(text)
+    return text

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers people read, made from a row of costs: events, sums of events, and ratios.
+
+The format can hold sums only. Shares and rates are computed here, from whatever row is at hand:
+a function's, a line's, a call's, self or inclusive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import mul
+
+from .errors import UserError
+from .profile import Profile, Row
+
+Number = int | float
+_TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*?\s*)?([A-Za-z_][^\s+*-]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One event, a weighted sum of events, or the quotient of two such sums."""
+
+    name: str
+    heading: str  # at most about 10 characters
+    title: str
+    numerator: Row
+    denominator: Row | None = None
+    is_share: bool = False  # a quotient to be read as a percentage
+    more_is_better: bool = False
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.denominator is not None
+
+    def value(self, row: Row) -> Number | None:
+        """None where a ratio has nothing to divide by."""
+        top: int = sum(map(mul, self.numerator, row))
+        if self.denominator is None:
+            return top
+        bottom: int = sum(map(mul, self.denominator, row))
+        return top / bottom if bottom else None
+
+
+# What is summed, with weights; a sum is offered where all of its events are recorded.
+_SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
+    ("DRefs", "data refs", "Data accesses", {"Dr": 1, "Dw": 1}),
+    ("L1Refs", "L1 refs", "Instruction fetches and data accesses", {"Ir": 1, "Dr": 1, "Dw": 1}),
+    ("D1m", "D1 misses", "Data misses of the first level", {"D1mr": 1, "D1mw": 1}),
+    ("L1m", "L1 misses", "Misses of the first level", {"I1mr": 1, "D1mr": 1, "D1mw": 1}),
+    ("DLm", "LLd misses", "Data misses of the last level", {"DLmr": 1, "DLmw": 1}),
+    ("LLm", "LL misses", "Misses of the last level", {"ILmr": 1, "DLmr": 1, "DLmw": 1}),
+    ("Loaded1", "L1 loaded", "Bytes loaded into L1", {"SpLoss1": 1, "UsByte1": 1}),
+    ("Loaded2", "LL loaded", "Bytes loaded into LL", {"SpLoss2": 1, "UsByte2": 1}),
+    ("Bm", "mispred.", "Mispredicted branches", {"Bcm": 1, "Bim": 1}),
+    ("Branches", "branches", "Branches", {"Bc": 1, "Bi": 1}),
+    (
+        "CEst", "cycle est.", "Cycle estimation: Ir + 10 L1m + 100 LLm",
+        {"Ir": 1, "I1mr": 10, "D1mr": 10, "D1mw": 10, "ILmr": 100, "DLmr": 100, "DLmw": 100},
+    ),
+)
+
+# What is divided by what: events or sums from above. A share is read in percent.
+_SHARES: tuple[tuple[str, str, str, str, str], ...] = (
+    ("Unused1", "unused", "Share of the bytes loaded into L1 that was never used",
+     "SpLoss1", "Loaded1"),
+    ("Unused2", "unused LL", "Share of the bytes loaded into LL that was never used",
+     "SpLoss2", "Loaded2"),
+    ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir"),
+    ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs"),
+    ("L1rate", "L1 miss", "Miss rate of the first level, all accesses", "L1m", "L1Refs"),
+    ("LLrate", "LL miss", "Misses of the last level per access, all accesses", "LLm", "L1Refs"),
+    ("LLlocal", "LL local", "Miss rate of the last level: of L1 misses, those that miss LL",
+     "LLm", "L1m"),
+    ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches"),
+)
+
+# The last field is a factor.
+_QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
+    ("AccLine1", "acc/line", "Accesses to a line while it was in L1, on average",
+     "Access1", "EvLine1", 1),
+    ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL, on average",
+     "Access2", "EvLine2", 1),
+    # A few lines with thousands of accesses, such as the stack's, hide all others in an average.
+    ("AccTyp1", "typ. acc", "The same for L1, typically: the harmonic mean", "EvLine1", "AcCost1",
+     1000),
+    ("AccTyp2", "typ. LL acc", "The same for LL, typically: the harmonic mean",
+     "EvLine2", "AcCost2", 1000),
+    ("UsLine1", "used/line", "Bytes used of a line while it was in L1", "UsByte1", "EvLine1", 1),
+    ("UsLine2", "used/LL line", "Bytes used of a line while it was in LL",
+     "UsByte2", "EvLine2", 1),
+)
+
+_HEADINGS = {
+    "Ir": ("instr.", "Instructions executed"),
+    "Dr": ("reads", "Data reads"),
+    "Dw": ("writes", "Data writes"),
+    "I1mr": ("I1 misses", "Instruction fetches that missed I1"),
+    "D1mr": ("D1 rd miss", "Data reads that missed D1"),
+    "D1mw": ("D1 wr miss", "Data writes that missed D1"),
+    "ILmr": ("LLi misses", "Instruction fetches that missed LL"),
+    "DLmr": ("LL rd miss", "Data reads that missed LL"),
+    "DLmw": ("LL wr miss", "Data writes that missed LL"),
+    "SpLoss1": ("never used", "Bytes loaded into L1 and never used"),
+    "SpLoss2": ("never used LL", "Bytes loaded into LL and never used"),
+    "AcCost1": ("rarely used", "1000 / accesses, added up over the lines loaded into L1"),
+    "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines loaded into LL"),
+}
+
+
+def metrics_of(profile: Profile) -> dict[str, Metric]:
+    """Everything that can be shown of a profile, by name: its events first."""
+    return metrics_for(profile.events, profile.titles, profile.formulas)
+
+
+def metrics_for(
+    events: tuple[str, ...], titles: Mapping[str, str], formulas: Mapping[str, str]
+) -> dict[str, Metric]:
+    found: dict[str, Metric] = {}
+    for event in events:
+        heading, title = _HEADINGS.get(event, (event, event))
+        own = _weights(events, {event: 1})
+        found[event] = Metric(event, heading, titles.get(event, title), own)
+    for name, heading, title, weights in _SUMS:
+        if name not in found and all(event in events for event in weights):
+            found[name] = Metric(name, heading, title, _weights(events, weights))
+    for name, formula in formulas.items():
+        if name not in events:
+            row = _formula(name, formula, found, len(events))
+            found[name] = Metric(name, name, titles.get(name, f"{name} = {formula}"), row)
+    for name, heading, title, top, bottom in _SHARES:
+        if name not in found and top in found and bottom in found:
+            over, under = found[top].numerator, found[bottom].numerator
+            found[name] = Metric(name, heading, title, over, under, is_share=True)
+    for name, heading, title, top, bottom, factor in _QUOTIENTS:
+        if name not in found and top in found and bottom in found:
+            over = tuple(factor * weight for weight in found[top].numerator)
+            under = found[bottom].numerator
+            found[name] = Metric(name, heading, title, over, under, more_is_better=True)
+    return found
+
+
+def _weights(events: tuple[str, ...], weights: Mapping[str, int]) -> Row:
+    return tuple(weights.get(event, 0) for event in events)
+
+
+def _formula(name: str, formula: str, known: Mapping[str, Metric], width: int) -> Row:
+    """An event that the file defines by others, `10 L1m + 100 LLm`."""
+    total = (0,) * width
+    position = 0
+    while position < len(formula):
+        match = _TERM.match(formula, position)
+        if not match or (position and not match[1]):
+            raise UserError(f"event {name}: the formula '{formula}' is not a sum of events")
+        sign, factor, event = match.groups()
+        if event not in known or known[event].is_ratio:
+            raise UserError(f"event {name}: '{event}' in the formula '{formula}' is unknown")
+        weight = int(factor or 1) * (-1 if sign == "-" else 1)
+        total = tuple(t + weight * n for t, n in zip(total, known[event].numerator))
+        position = match.end()
+    return total

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The fields of a line: counts and positions."""
+
+from __future__ import annotations
+
+import re
+
+from ..model.errors import FormatProblem, shorten
+
+_HEXADECIMAL = re.compile("0x[0-9a-fA-F]{1,16}")
+
+
+def count(word: str) -> int:
+    if word.isascii() and word.isdigit():
+        try:
+            return int(word)
+        except ValueError:
+            raise FormatProblem("a number is too long") from None
+    if word[:2] == "0x" and _HEXADECIMAL.fullmatch(word):
+        return int(word, 16)
+    if word == ".":  # Cachegrind's way to write that a line cannot have an event
+        return 0
+    raise FormatProblem(f"'{shorten(word)}' is not a number")
+
+
+def position(word: str) -> tuple[bool, int]:
+    """Whether it is relative to the position before it, and its value."""
+    if word == "*":
+        return True, 0
+    if word[0] == "+":
+        return True, count(word[1:])
+    if word[0] == "-":
+        return True, -count(word[1:])
+    return False, count(word)
+
+
+def absolute(words: list[str], column: int | None, base: int) -> int:
+    """The position in this column; 0 where the file has no such column."""
+    if column is None:
+        return 0
+    relative, value = position(words[column])
+    return base + value if relative else value

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A diff as text: totals, functions and calls, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..analyses.columns import Column
+from .costs import cost_table, name_width
+from ..analyses.diff import Diff, difference
+from .functions import entry_label
+from .headers import pairs, source_text
+from ..model.metrics import Metric, Number
+from ..model.profile import Function, Row
+from .text import (
+    Cell, Page, Table, count, percent, printable, ratio, shorten_middle, signed,
+)
+from .tree import inclusive_columns
+
+# What changed by more than this part of itself is worth colour.
+_NOTABLE = 0.05
+# Two names need room: calls show fewer of the other columns.
+_CALL_COLUMNS = 3
+
+
+class _Sides(NamedTuple):
+    """The self and inclusive costs of one thing in one profile."""
+
+    self_cost: Row
+    inclusive: Row
+
+
+def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
+    rows = [
+        (name, f"{source_text(profile.parts)}: {profile.parts[0].command}")
+        for name, profile in (("Before", diff.before), ("After", diff.after))
+    ]
+    if diff.matched:
+        text = f"{diff.matched} functions by name only: their file or object changed"
+        rows.append(("Matched", text))
+    return pairs([*rows, ("Sorted by", f"change of {sort}")], page)
+
+
+def totals_table(diff: Diff, page: Page) -> list[str]:
+    rows: list[list[Cell]] = []
+    for metric in diff.metrics.values():
+        if not metric.is_ratio and metric.name not in diff.before.events:
+            continue
+        before, after = metric.value(diff.before_totals), metric.value(diff.after_totals)
+        if not before and not after:
+            continue
+        style = _style(metric, before, after)
+        rows.append([
+            Cell(_text(metric, before, None)),
+            Cell(_text(metric, after, None)),
+            Cell(_change(metric, before, after, None), style),
+            Cell("" if metric.is_ratio else _relative(before, after), style),
+            Cell(metric.name),
+            Cell(printable(metric.title)),
+        ])
+    headings = [["before", "after", "change", "", "", ""]]
+    return Table(headings, rows, frozenset({4})).lines(page)
+
+
+def functions_table(diff: Diff, page: Page) -> list[str]:
+    main, *others = _ordered(diff.selection.keys[0].column, diff.selection.columns)
+    cells = [
+        _cells(
+            main, others, _Sides(change.before.self_cost, change.before.inclusive),
+            _Sides(change.after.self_cost, change.after.inclusive), page,
+        )
+        for change in diff.functions
+    ]
+    headings = _headings(main, others, with_sides=True)
+    width = name_width(headings, cells, page)
+    labels = [entry_label(change.after, page, width) for change in diff.functions]
+    return cost_table(headings, "function", cells, labels, page)
+
+
+def calls_table(diff: Diff, page: Page) -> list[str]:
+    main, *others = inclusive_columns(
+        _ordered(diff.selection.keys[0].column, diff.selection.columns)
+    )
+    others = others[:_CALL_COLUMNS]
+    cells = [
+        [
+            *_cells(
+                main, others, _Sides(change.before.cost, change.before.cost),
+                _Sides(change.after.cost, change.after.cost), page,
+            ),
+            Cell(_calls(change.before.calls, change.after.calls)),
+        ]
+        for change in diff.calls
+    ]
+    headings = [[*row, ""] for row in _headings(main, others, with_sides=False)]
+    headings[-1][-1] = "calls"
+    width = (name_width(headings, cells, page) - 4) // 2
+    labels = [
+        Cell(
+            f"{_name(change.caller, page, width)} -> {_name(change.callee, page, width)}"
+        )
+        for change in diff.calls
+    ]
+    return cost_table(headings, "call", cells, labels, page)
+
+
+def _name(function: Function, page: Page, width: int) -> str:
+    name = printable(function.name)
+    return name if page.full_names else shorten_middle(name, width)
+
+
+def _ordered(main: Column, columns: Sequence[Column]) -> list[Column]:
+    return [main, *(column for column in columns if column != main)]
+
+
+def _headings(main: Column, others: Sequence[Column], with_sides: bool) -> list[list[str]]:
+    def side(column: Column) -> str:
+        return f" {column.side.value}" if with_sides else ""
+
+    first = ["", f"{main.metric.heading}{side(main)}", "", ""]
+    first += [column.metric.heading for column in others]
+    second = ["before", "after", "change", ""]
+    return [first, second + [side(column).strip() for column in others]]
+
+
+def _cells(
+    main: Column, others: Sequence[Column], before: _Sides, after: _Sides, page: Page
+) -> list[Cell]:
+    def values(column: Column) -> tuple[Number | None, Number | None]:
+        return column.value(*before), column.value(*after)
+
+    old, new = values(main)
+    style = _style(main.metric, old, new)
+    cells = [
+        Cell(_text(main.metric, old, page)),
+        Cell(_text(main.metric, new, page)),
+        Cell(_change(main.metric, old, new, page), style),
+        Cell("" if main.metric.is_ratio else _relative(old, new), style),
+    ]
+    for column in others:
+        old, new = values(column)
+        if column.metric.is_ratio:
+            one, two = ratio(column.metric, old), ratio(column.metric, new)
+            text = one if one == two else f"{one} -> {two}"
+        else:
+            text = _change(column.metric, old, new, page)
+        cells.append(Cell(text, _style(column.metric, old, new)))
+    return cells
+
+
+def _text(metric: Metric, value: Number | None, page: Page | None) -> str:
+    """With all digits where there is no page to say otherwise."""
+    if metric.is_ratio or value is None:
+        return ratio(metric, value)
+    return count(value, page) if page else f"{value:,}"
+
+
+def _change(metric: Metric, before: Number | None, after: Number | None, page: Page | None) -> str:
+    change = difference(before, after, metric)
+    if change is None:
+        return "-"
+    return signed(_text(metric, change, page))
+
+
+def _relative(before: Number | None, after: Number | None) -> str:
+    if not before:
+        return "new" if after else ""
+    return signed(percent((after or 0) - before, abs(before)))
+
+
+def _calls(before: int, after: int) -> str:
+    return f"{before:,}" if before == after else f"{before:,} -> {after:,}"
+
+
+def _style(metric: Metric, before: Number | None, after: Number | None) -> str:
+    change = (after or 0) - (before or 0)
+    if abs(change) <= _NOTABLE * abs(before or 0):
+        return ""
+    return "green" if (change > 0) == metric.more_is_better else "red"

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The top of a report: what was profiled and how, what is shown, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..model.metrics import Metric
+from ..model.profile import Part, Profile, Row
+from .text import Cell, Page, Table, printable, ratio, shorten_middle
+
+# What every part repeats or what says nothing to the reader of a finished run.
+_DULL = {("Trigger", "Program termination")}
+_DULL_NAMES = {"Timerange"}
+_MANY = 6
+
+
+def metadata(profile: Profile) -> list[tuple[str, str]]:
+    first = profile.parts[0]
+    rows = [("Profile", source_text(profile.parts)), ("Command", first.command)]
+    for name, text in _descriptions(profile.parts):
+        rows.append((name, text))
+    return [(name, text) for name, text in rows if text]
+
+
+def pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
+    """Names and texts in two columns."""
+    width = max((len(name) for name, _ in rows), default=0)
+    return [
+        page.heading(printable(name).ljust(width)) + "  "
+        + (text if page.full_names else shorten_middle(text, page.width - width - 2))
+        for name, text in ((name, printable(text)) for name, text in rows)
+    ]
+
+
+def source_text(parts: Sequence[Part]) -> str:
+    """The files of a profile, and who wrote them."""
+    sources = list(dict.fromkeys(part.source for part in parts))
+    text = ", ".join(sources[:_MANY])
+    if len(sources) > _MANY:
+        text += f", ... ({len(sources)} files)"
+    creators = list(dict.fromkeys(part.creator for part in parts if part.creator))
+    facts = [", ".join(creators[:_MANY])] if creators else []
+    pids = list(dict.fromkeys(part.pid for part in parts if part.pid))
+    if pids:
+        facts.append(f"pid {pids[0]}" if len(pids) == 1 else f"{len(pids)} processes")
+    threads = {(part.pid, part.thread) for part in parts if part.thread}
+    if len(threads) > 1:
+        facts.append(f"{len(threads)} threads")
+    if len(parts) > len(sources):
+        facts.append(f"{len(parts)} parts")
+    return f"{text} ({', '.join(facts)})" if facts else text
+
+
+def _descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
+    """Each `desc:` line once. One that differs from part to part is given with its variants."""
+    texts: dict[str, list[str]] = {}
+    for part in parts:
+        for name, text in part.descriptions:
+            if text and name not in _DULL_NAMES and (name, text) not in _DULL:
+                known = texts.setdefault(name, [])
+                if text not in known:
+                    known.append(text)
+    return [
+        (name, "; ".join(known[:_MANY]) + ("; ..." if len(known) > _MANY else ""))
+        for name, known in texts.items()
+    ]
+
+
+# A cache: its name, and the metrics of its row in the order of the headings.
+_CACHE_HEADINGS = (
+    "", "accesses", "misses", "rate", "bytes loaded", "never used", "share", "acc/line",
+    "used/line", "",
+)
+_CACHES = (
+    ("I1", ("Ir", "I1mr", "I1rate")),
+    ("D1", ("DRefs", "D1m", "D1rate")),
+    ("L1", ("L1Refs", "L1m", "L1rate", "Loaded1", "SpLoss1", "Unused1", "AccLine1", "UsLine1")),
+    ("LL", ("L1m", "LLm", "LLlocal", "Loaded2", "SpLoss2", "Unused2", "AccLine2", "UsLine2")),
+)
+_ALWAYS_LISTED = frozenset({"Ir", "Dr", "Dw"})
+
+
+def totals_tables(profile: Profile, metrics: Mapping[str, Metric], page: Page) -> list[str]:
+    """Every event that the table of caches does not cover, then that table."""
+    totals = profile.totals()
+    rows, covered = _cache_rows(profile.events, totals, metrics)
+    listed = [
+        [Cell(f"{total:,}"), Cell(event), Cell(printable(metrics[event].title))]
+        for event, total in zip(profile.events, totals)
+        if event in _ALWAYS_LISTED or event not in covered
+    ]
+    lines = Table([["total", "event", ""]], listed, frozenset({1})).lines(page)
+    if rows:
+        used = [i for i in range(len(_CACHE_HEADINGS)) if any(row[i].text for row in rows)]
+        headings = [[_CACHE_HEADINGS[i] for i in used] + [""]]
+        cells = [[row[i] for i in used] + [Cell("")] for row in rows]
+        lines += ["", *Table(headings, cells).lines(page)]
+    return lines
+
+
+def _cache_rows(
+    events: Sequence[str], totals: Row, metrics: Mapping[str, Metric]
+) -> tuple[list[list[Cell]], set[str]]:
+    rows: list[list[Cell]] = []
+    covered: set[str] = set()
+    for cache, names in _CACHES:
+        if names[1] not in metrics:
+            continue
+        cells = [Cell(cache, "bold")]
+        for name in names:
+            metric = metrics.get(name)
+            if metric is None:
+                cells.append(Cell(""))
+                continue
+            cells.append(Cell(metric_text(metric, totals)))
+            covered |= {event for event, weight in zip(events, metric.numerator) if weight}
+            if metric.denominator:
+                covered |= {event for event, w in zip(events, metric.denominator) if w}
+        rows.append(cells + [Cell("")] * (len(_CACHE_HEADINGS) - len(cells)))
+    return rows, covered
+
+
+def metric_text(metric: Metric, row: Row) -> str:
+    value = metric.value(row)
+    if metric.is_ratio or value is None:
+        return ratio(metric, value)
+    return f"{value:,}"

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports as JSON, by the schema that docs/annotate-json.md describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..analyses.columns import Column
+from ..analyses.diff import Diff
+from ..model.metrics import Metric
+from ..model.profile import Call, Function, Part, Profile, Row
+from ..analyses.per_file import PerFile, Spread
+from ..analyses.report import Entry, Report
+
+# Raised when a reader of the old schema would misread the new one.
+SCHEMA_VERSION = 1
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def to_json(value: Json) -> Iterator[str]:
+    """In pieces: a report can be large."""
+    yield from json.JSONEncoder(ensure_ascii=True).iterencode(value)
+    yield "\n"
+
+
+def profile_json(report: Report) -> Json:
+    index = {function: number for number, function in enumerate(report.graph.functions)}
+    wanted = {entry.function for entry in report.entries if not entry.is_cycle}
+    return {
+        **_head("profile", report.profile, report.metrics, report.selection.columns),
+        "parts": [_part(part) for part in report.profile.parts],
+        "totals": list(report.totals),
+        "functions": [
+            _function(entry, report.selection.columns, index[entry.function])
+            for entry in report.entries
+            if not entry.is_cycle
+        ],
+        "cycles": [
+            {
+                "cycle": cycle.number,
+                "members": [index[member] for member in cycle.members],
+                "self": list(cycle.self_cost),
+                "inclusive": list(cycle.inclusive),
+                "calls": cycle.calls,
+            }
+            for cycle in report.graph.cycles
+        ],
+        "calls": [
+            {
+                "caller": index[caller],
+                "callee": index[callee],
+                "calls": call.calls,
+                "cost": list(call.cost),
+                "recursive": report.graph.within_cycle(caller, callee),
+            }
+            for caller, callees in report.graph.callees.items()
+            for callee, call in callees.items()
+            if caller in wanted and callee in wanted
+        ],
+        "lines": [
+            {"function": index[place.function], "file": text(place.file), "line": line,
+             "self": list(row)}
+            for place, rows in report.profile.lines.items()
+            if place.function in wanted
+            for line, row in rows.items()
+            if line
+        ],
+    }
+
+
+def diff_json(diff: Diff) -> Json:
+    columns = diff.selection.columns
+    return {
+        **_head("diff", diff.before, diff.metrics, columns),
+        "before": [_part(part) for part in diff.before.parts],
+        "after": [_part(part) for part in diff.after.parts],
+        "totals": {"before": list(diff.before_totals), "after": list(diff.after_totals)},
+        "functions": [
+            {
+                **_name(change.after.function),
+                "cycle": change.after.cycle or None,
+                "is_cycle": change.after.is_cycle,
+                "before": _costs(change.before, columns),
+                "after": _costs(change.after, columns),
+            }
+            for change in diff.functions
+        ],
+        "calls": [
+            {
+                "caller": _name(change.caller),
+                "callee": _name(change.callee),
+                "before": _call(change.before),
+                "after": _call(change.after),
+            }
+            for change in diff.calls
+        ],
+    }
+
+
+def per_file_json(found: PerFile) -> Json:
+    names = [key.column.name for key in found.selection.keys]
+    columns = [key.column for key in found.selection.keys]
+    return {
+        **_head("per-file", found.profiles[0], found.metrics, columns),
+        "parts": [_part(part) for profile in found.profiles for part in profile.parts],
+        "sources": [text(source) for source in found.sources],
+        "totals": dict(zip(names, map(_spread, found.total))),
+        "functions": [
+            {
+                **_name(entry.function),
+                "cycle": entry.cycle or None,
+                "is_cycle": entry.is_cycle,
+                "columns": dict(zip(names, map(_spread, spreads))),
+            }
+            for entry, spreads in found.functions
+        ],
+    }
+
+
+def text(name: str) -> str:
+    """JSON is Unicode: bytes of a name that are not UTF-8 become replacement characters."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _head(
+    kind: str, profile: Profile, metrics: Mapping[str, Metric], columns: Sequence[Column]
+) -> dict[str, Json]:
+    return {
+        "schema": "bd_annotate",
+        "version": SCHEMA_VERSION,
+        "kind": kind,
+        "events": list(profile.events),
+        "columns": [column.name for column in columns],
+        "metrics": [_metric(metric, profile.events) for metric in metrics.values()],
+    }
+
+
+def _metric(metric: Metric, events: Sequence[str]) -> Json:
+    def weights(row: Row | None) -> Json:
+        if row is None:
+            return None
+        return {event: weight for event, weight in zip(events, row) if weight}
+
+    return {
+        "name": text(metric.name),
+        "title": text(metric.title),
+        "numerator": weights(metric.numerator),
+        "denominator": weights(metric.denominator),
+    }
+
+
+def _part(part: Part) -> Json:
+    return {
+        "source": text(part.source),
+        "creator": text(part.creator),
+        "pid": text(part.pid),
+        "command": text(part.command),
+        "part": text(part.part),
+        "thread": text(part.thread),
+        "descriptions": [[text(name), text(value)] for name, value in part.descriptions],
+    }
+
+
+def _name(function: Function) -> dict[str, Json]:
+    return {
+        "name": text(function.name), "file": text(function.file), "object": text(function.object)
+    }
+
+
+def _function(entry: Entry, columns: Sequence[Column], number: int) -> Json:
+    return {
+        "id": number,
+        **_name(entry.function),
+        "calls": entry.calls,
+        "recursive": entry.recursive,
+        "cycle": entry.cycle or None,
+        **_costs(entry, columns),
+    }
+
+
+def _costs(entry: Entry, columns: Sequence[Column]) -> dict[str, Json]:
+    return {
+        "self": list(entry.self_cost),
+        "inclusive": list(entry.inclusive),
+        "columns": {column.name: entry.value(column) for column in columns},
+    }
+
+
+def _call(call: Call) -> Json:
+    return {"calls": call.calls, "cost": list(call.cost)}
+
+
+def _spread(found: Spread | None) -> Json:
+    if found is None:
+        return None
+    return {
+        "values": list(found.values),
+        "min": found.minimum,
+        "mean": found.mean,
+        "max": found.maximum,
+        "spread": found.spread,
+        "max_in": found.at_maximum,
+    }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Annotated source as text, and the summary of what is annotated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.columns import Column
+from .costs import cost_cells, cost_headings, cost_table
+from .files import self_columns
+from ..model.profile import Row
+from ..analyses.report import Report
+from ..analyses.source import Annotation, Category, Line, SourceFile
+from .text import Cell, Page, function_label, printable
+from .tree import inclusive_columns
+
+_CALLEE_WIDTH = 60
+
+
+def source_tables(
+    annotation: Annotation, report: Report, page: Page
+) -> list[tuple[str, list[str]]]:
+    """Title and lines of each file's section, and of the summary."""
+    columns = self_columns(report.selection.columns)
+    sections = [
+        (f"Source: {printable(file.name)}", _file_table(file, columns, report, page))
+        for file in annotation.files
+    ]
+    sections.append(("Annotated source, summary", _summary(annotation, columns, report, page)))
+    return sections
+
+
+def _file_table(
+    file: SourceFile, columns: Sequence[Column], report: Report, page: Page
+) -> list[str]:
+    cells: list[list[Cell]] = []
+    labels: list[Cell] = []
+    digits = max((len(str(line.number)) for group in file.groups for line in group), default=1)
+
+    def add(cost: Row | None, label: Cell, is_call: bool = False) -> None:
+        own, inclusive = (None, cost) if is_call else (cost, None)
+        shown = inclusive_columns(columns) if is_call else columns
+        cells.append(cost_cells(shown, own, inclusive, report.totals, page))
+        labels.append(label)
+
+    def add_line(line: Line, text: str) -> None:
+        add(line.cost, Cell(f"{line.number:>{digits}}  {text}".rstrip()))
+        for call in line.calls:
+            within = "" if call.cost else " <recursion>"
+            name = function_label(call.callee, page, _CALLEE_WIDTH, within)
+            times = "1 call" if call.calls == 1 else f"{call.calls:,} calls"
+            add(call.cost, Cell(f"{'':>{digits}}  => {name}  ({times})", "cyan"), True)
+
+    for line in file.beyond:
+        what = "line unknown" if line.number == 0 else "past the end of the file"
+        add_line(line, f"<{what}>")
+    for index, group in enumerate(file.groups):
+        if index or file.beyond or group[0].number > 1:
+            add(None, Cell(f"{'':>{digits}}  ...", "dim"))
+        for line in group:
+            add_line(line, printable(line.text.expandtabs(8)))
+
+    lines = [f"from {printable(file.path)}", ""] if file.path != file.name else []
+    if file.is_newer:
+        warning = "This file is newer than the profile: costs may stand beside the wrong lines."
+        lines = [page.paint(warning, "yellow"), "", *lines]
+    return lines + cost_table(cost_headings(columns, with_sides=False), "line", cells, labels, page)
+
+
+def _summary(
+    annotation: Annotation, columns: Sequence[Column], report: Report, page: Page
+) -> list[str]:
+    cells: list[list[Cell]] = []
+    labels: list[Cell] = []
+    for category in Category:
+        row = annotation.summary[category]
+        if any(row):
+            cells.append(cost_cells(columns, row, None, report.totals, page))
+            labels.append(Cell(category.value))
+        if category is Category.UNREADABLE:
+            for name, reason, cost in annotation.unreadable:
+                cells.append(cost_cells(columns, cost, None, report.totals, page))
+                labels.append(Cell(f"    {printable(name)}: {reason}", "dim"))
+    return cost_table(cost_headings(columns, with_sides=False), "where", cells, labels, page)
