@@ -185,7 +185,8 @@ def test_every_source_names_its_licence() -> None:
 
 def test_python_is_typed(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
-    packages = ["annotate/bdannotate", "bdgrind/tests/bench/bdbench"]
+    packages = ["annotate/bdannotate", "annotate/bdcommon", "annotate/bdcontrol"]
+    packages += ["bdgrind/tests/bench/bdbench"]
     tests = ["arm64", "checks", "oracle", "system", "versions"]
     folders = [f"bdgrind/tests/{name}" for name in tests]
     roots = ["annotate", "bdgrind/tests/bench", *folders]

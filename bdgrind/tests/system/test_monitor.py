@@ -286,7 +286,7 @@ def test_control_shows_state_totals_and_stacks(start: Start) -> None:
     said = running.says("-s", running.pid)
     assert re.search(r"^  instrumentation on, 0 parts written, [\d,]+ blocks run$", said, re.M)
     assert "\n  thread 1: collecting\n" in said
-    said = running.says("-e", "Dw,DLmr")
+    said = running.says("-e", "Dw,DLmr")  # what only looks needs no run
     assert re.search(r"^ +total  event\n +[\d,]+  Dw\n +[\d,]+  DLmr\n\Z", said, re.M)
     assert len(running.says("-e").splitlines()) == 2 + 29
     said = running.says("-b", "-e=DLmr")
@@ -308,9 +308,9 @@ def test_control_dumps_zeroes_and_switches(start: Start) -> None:
     assert running.says("--dump=so and so", "-z", "steer") == (
         f"PID {running.pid}: part 2 is written\nPID {running.pid}: all counts are zero\n"
     )
-    assert running.says("-i", "off") == f"PID {running.pid}: instrumentation is off\n"
+    assert running.says("-i", "off", running.pid) == f"PID {running.pid}: instrumentation is off\n"
     assert "instrumentation off, 2 parts" in running.says("-s")
-    running.says("-i=on")
+    running.says("-i=on", "--all")
     first, second, last = running.finish()
     assert first.trigger == "Monitor command: why"
     assert second.trigger == "Monitor command: so and so"
@@ -328,7 +328,13 @@ def test_control_stops_when_nobody_reads(start: Start) -> None:
 
 def test_control_kills(start: Start) -> None:
     running = start()
-    said = running.says("-d", "-k")
+    status, said, complaint = running.control("-k")
+    assert (status, said) == (1, "")
+    assert complaint == (
+        "bd_control: name the run that is meant, or --all:\n"
+        f"  {running.pid}  {GUESTS / 'steer'} {SCRIPT} BD\n"
+    )
+    said = running.says("-d", "-k", running.pid)
     assert said == f"PID {running.pid}: part 1 is written\nPID {running.pid}: killed\n"
     running.process.wait(60)
     assert list(written_files(running.profile_path)) == [".1"]
