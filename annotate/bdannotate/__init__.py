@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bd_annotate: reports on profiles in callgrind format.
 
-The rooms:
+A stair: each floor knows only those above it in this list, and `tests/test_stair.py` watches.
 
   model      what a profile is and what follows from it: sums, differences, inclusive costs,
              invariants, numbers people read
@@ -10,6 +10,6 @@ The rooms:
   views      how that is printed: text, JSON, CSV
   options    the command line
   cli        runs it, and decides the exit status
-"""
 
-__version__ = "0.1.0"
+Reading and analyses know nothing of each other. What bd_control needs, too, is in bdcommon.
+"""

@@ -5,53 +5,54 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from .views import csv_report
+from bdcommon import console
+from bdcommon.console import EXIT_ERROR
 
-from .views import json_report
-
-from .views import text_report
 from .analyses.budget import failures, parse_condition
-from .model.check import check
 from .analyses.columns import without_rates
-from .analyses.diff import make_diff
-from .model.errors import UserError
-from .reading.load import default_profile, load, load_sum
-from .model.merge import Renaming, add, common_events, parse_substitution, project, reorder
-from .model.profile import Profile
-from .options import DEFAULT_THRESHOLD, Options, parse_options
-from .reading.parser import Detail, parse
+from .analyses.diff import Diff, make_diff
+from .analyses.hint_changes import hint_changes
 from .analyses.per_file import make_per_file
-from .reading.progress import Progress
 from .analyses.report import Report, Selection, make_report, make_selection
+from .analyses.source_diff import diff_sources
+from .model.check import check
+from .model.errors import UserError
+from .model.merge import (
+    Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
+)
+from .model.metrics import with_cycle_costs
+from .model.profile import Function, Profile
+from .options import (
+    DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_THRESHOLD, Options, parse_options,
+)
+from .pager import write_paged
+from .reading.load import default_profile, load, load_sum
+from .reading.parser import Detail, parse
+from .reading.progress import Progress
+from .views import csv_report, json_report, text_report
+from .views.names import Names
 from .views.text import Page
 
 EXIT_GOOD = 0
 EXIT_FAILED = 1
-EXIT_ERROR = 2
 
 _DEFAULT_WIDTH = 120
-_MORE = "More: --hints, --tree=both, --annotate, --diff, see --help"
 _MIN_WIDTH = 40
 
 
 def main(argv: Sequence[str]) -> int:
+    return console.guarded("bd_annotate", lambda: _main(argv))
+
+
+def _main(argv: Sequence[str]) -> int:
     try:
-        status = _run(parse_options(argv))
-        sys.stdout.flush()
-        return status
+        return _run(parse_options(argv))
     except UserError as error:
-        print(f"bd_annotate: {error}", file=sys.stderr)
+        console.say(f"bd_annotate: {error}")
         return EXIT_ERROR
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_GOOD
 
 
 def _run(options: Options) -> int:
@@ -67,29 +68,32 @@ def _run(options: Options) -> int:
 
 def _report(paths: Sequence[str], options: Options) -> int:
     renaming = _renaming(options)
-    profile = load_sum(paths, _detail(options), renaming)
+    profile = load_sum(paths, _detail(options), renaming, options.threads)
+    profile = _estimated(profile, options)
     baseline = None
     if options.baseline is not None:
-        baseline = load(options.baseline, Detail.FUNCTIONS, renaming)
+        baseline = load(options.baseline, Detail.FUNCTIONS, renaming, options.threads)
+        baseline = _estimated(baseline, options)
     report = make_report(profile, _selection(profile, options))
     if options.format == "json":
-        _write(json_report.to_json(json_report.profile_json(report)))
+        console.write(json_report.to_json(json_report.profile_json(report)))
     elif options.format == "csv":
-        _write([csv_report.profile_csv(report)])
+        console.write([csv_report.profile_csv(report)])
     else:
-        _write_lines(_sections(report, options, _page(options)))
+        write_paged(_sections(report, options, _page(options, report.graph.functions)))
     return _judge(options, profile, baseline)
 
 
 def _diff(paths: Sequence[str], options: Options) -> int:
-    before, after = (load(path, Detail.FUNCTIONS, _renaming(options)) for path in paths)
+    detail = Detail.LINES if options.annotate or options.hints else Detail.FUNCTIONS
+    before, after = (_load_one(path, detail, options) for path in paths)
     events = common_events(before, after)
     for profile in (before, after):
         left_out = [event for event in profile.events if event not in events]
         if left_out:
-            print(
+            console.say(
                 f"bd_annotate: note: only {profile.parts[0].source} counts "
-                f"{' '.join(left_out)}: not compared", file=sys.stderr,
+                f"{' '.join(left_out)}: not compared"
             )
     before, after = project(before, events), project(after, events)
     selection = _selection(add(before, after), options)
@@ -97,42 +101,50 @@ def _diff(paths: Sequence[str], options: Options) -> int:
         selection = replace(selection, columns=without_rates(selection.columns))
     diff = make_diff(before, after, selection)
     if options.format == "json":
-        _write(json_report.to_json(json_report.diff_json(diff)))
+        console.write(json_report.to_json(json_report.diff_json(diff)))
     elif options.format == "csv":
-        _write([csv_report.diff_csv(diff)])
+        console.write([csv_report.diff_csv(diff)])
     else:
-        _write_lines(text_report.diff_report(diff, _page(options)))
+        write_paged(_diff_sections(diff, options))
     return _judge(options, after, before)
 
 
 def _per_file(paths: Sequence[str], options: Options) -> int:
-    profiles = [load(path, Detail.FUNCTIONS, _renaming(options)) for path in paths]
+    profiles = [_load_one(path, Detail.FUNCTIONS, options) for path in paths]
     profiles = [reorder(profile, profiles[0].events) for profile in profiles]
     found = make_per_file(profiles, _selection(profiles[0], options))
     if options.format == "json":
-        _write(json_report.to_json(json_report.per_file_json(found)))
+        console.write(json_report.to_json(json_report.per_file_json(found)))
     elif options.format == "csv":
-        _write([csv_report.per_file_csv(found)])
+        console.write([csv_report.per_file_csv(found)])
     else:
-        _write_lines(text_report.per_file_report(found, _page(options)))
+        functions = (entry.function for entry, _ in found.functions)
+        write_paged(text_report.per_file_report(found, _page(options, functions)))
     return EXIT_GOOD
 
 
 def _judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
     """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
     conditions = [parse_condition(text) for text in options.fail_if]
-    sys.stdout.flush()
+    console.flush()
     reasons = failures(conditions, profile, baseline) if conditions else []
     for reason in reasons:
-        print(f"bd_annotate: failed: {reason}", file=sys.stderr)
+        console.say(f"bd_annotate: failed: {reason}")
     return EXIT_FAILED if reasons else EXIT_GOOD
+
+
+def _load_one(path: str, detail: Detail, options: Options) -> Profile:
+    return _estimated(load(path, detail, _renaming(options), options.threads), options)
+
+
+def _estimated(profile: Profile, options: Options) -> Profile:
+    return with_cycle_costs(profile, options.cycle_costs) if options.cycle_costs else profile
 
 
 def _detail(options: Options) -> Detail:
     if options.instructions:
         return Detail.INSTRUCTIONS
-    by_line = options.annotate or options.hints or options.format == "json"
-    return Detail.LINES if by_line else Detail.FUNCTIONS
+    return Detail.FUNCTIONS if options.format == "csv" else Detail.LINES
 
 
 def _renaming(options: Options) -> Renaming:
@@ -147,12 +159,13 @@ def _selection(profile: Profile, options: Options) -> Selection:
     if threshold is None and options.format == "text":
         threshold = DEFAULT_THRESHOLD
     return make_selection(
-        profile, options.show, options.sort, threshold, options.inclusive, options.function
+        profile, options.show, options.sort, threshold, options.inclusive, options.function,
+        full_stacks=options.full_stacks or options.format != "text",
     )
 
 
-def _page(options: Options) -> Page:
-    terminal = sys.stdout.isatty()
+def _page(options: Options, functions: Iterable[Function]) -> Page:
+    terminal = console.is_terminal()
     width = options.width or _DEFAULT_WIDTH
     if terminal and options.width is None:
         width = shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
@@ -161,13 +174,37 @@ def _page(options: Options) -> Page:
     )
     exact = bool(options.show) if options.exact is None else options.exact
     return Page(
-        max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names
+        max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names,
+        cut=(terminal or options.width is not None) and not options.full_names,
+        names=Names(function.name for function in functions),
     )
 
 
+def _diff_sections(diff: Diff, options: Options) -> list[str]:
+    page = _page(options, functions_of(diff.before) | functions_of(diff.after))
+    lines = text_report.diff_report(diff, page)
+    if options.hints:
+        lines += text_report.hint_changes(hint_changes(diff), page)
+    if options.annotate:
+        found = diff_sources(diff, options.include, options.include_before, options.context)
+        lines += text_report.source_diff(found, diff, page)
+    return lines
+
+
 def _sections(report: Report, options: Options, page: Page) -> list[str]:
-    lines = text_report.head(report, page)
-    lines += text_report.functions(report, page)
+    limits = text_report.Limits(
+        _rows(options.limit, DEFAULT_FUNCTIONS), _rows(options.limit, DEFAULT_LINES),
+        fit=options.limit is None,
+    )
+    asked_for_more = (
+        options.totals or options.hints or options.tree != "none" or options.files
+        or options.annotate or options.instructions
+    )
+    lines = text_report.first_screen(
+        report, limits, not options.hints, not asked_for_more, page
+    )
+    if options.totals:
+        lines += text_report.totals(report, page)
     if options.hints:
         lines += text_report.hints(report, page)
     if options.tree != "none":
@@ -178,31 +215,25 @@ def _sections(report: Report, options: Options, page: Page) -> list[str]:
         lines += text_report.source(report, page, options.include, options.context)
     if options.instructions:
         lines += text_report.instructions(report, page)
-    if sys.stdout.isatty():
-        lines += ["", page.paint(_MORE, "dim")]
     return lines
 
 
-def _write_lines(lines: list[str]) -> None:
-    _write(["\n".join(lines), "\n"])
-
-
-def _write(pieces: Iterable[str]) -> None:
-    """Bytes that were not UTF-8 in the profile go out as they came in."""
-    for piece in pieces:
-        sys.stdout.buffer.write(piece.encode("utf-8", "surrogateescape"))
+def _rows(limit: int | None, default: int) -> int | None:
+    return default if limit is None else limit or None
 
 
 def _check(path: str) -> int:
     profile = parse(path, Detail.FUNCTIONS, Progress("reading"))
     result = check(profile)
     if result.violation:
-        print(f"bd_annotate: {result.violation}", file=sys.stderr)
+        console.say(f"bd_annotate: {result.violation}")
         return EXIT_FAILED
     source = profile.parts[0].source
-    print(f"{source}: {result.functions} functions, {len(profile.events)} events: all costs add up")
+    what = f"{result.functions} functions, {len(profile.events)} events: all costs add up"
+    lines = [f"{source}: {what}"]
     for title, found in (("roots", result.roots), ("called, and a root", result.also_called)):
         names = ", ".join(function.name for function in found[:8])
         if found:
-            print(f"  {title}: {len(found)} ({names}{', ...' if len(found) > 8 else ''})")
+            lines.append(f"  {title}: {len(found)} ({names}{', ...' if len(found) > 8 else ''})")
+    console.write([f"{console.printable(line)}\n" for line in lines])
     return EXIT_GOOD

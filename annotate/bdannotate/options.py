@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from . import __version__
+from bdcommon import __version__, console
+from bdcommon.argparse_command import described
+from bdcommon.described import Command, help_text
+
 from .model.errors import UserError
 
 DEFAULT_THRESHOLD = 1.0
 DEFAULT_CONTEXT = 5
+DEFAULT_LINES = 5
+DEFAULT_FUNCTIONS = 10
 # cg_annotate's limit too: a larger value is callgrind_annotate's cumulative share by mistake.
 _MAX_THRESHOLD = 20.0
 
@@ -32,6 +36,7 @@ class Options:
     files: bool
     annotate: bool
     include: tuple[str, ...]
+    include_before: tuple[str, ...]
     context: int
     instructions: bool
     hints: bool
@@ -42,6 +47,11 @@ class Options:
     exact: bool | None
     show_percs: bool
     full_names: bool
+    full_stacks: bool
+    threads: str
+    limit: int | None  # None: not given; 0: no limit
+    totals: bool
+    cycle_costs: tuple[int, int, int] | None
     colour: str
     width: int | None
 
@@ -50,32 +60,27 @@ class _ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (see --help)")
 
+    def format_help(self) -> str:
+        return help_text(_described(self))
 
-class _HelpFormatter(argparse.HelpFormatter):
-    """Options as they are written: --sort=KEYS, --hints[=no]; no breaks at hyphens."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=31, width=_HELP_WIDTH)
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        value = str(action.metavar or "|".join(map(str, action.choices or ())))
-        if not value:
-            return ", ".join(action.option_strings)
-        short = [name for name in action.option_strings if not name.startswith("--")]
-        long = [name for name in action.option_strings if name.startswith("--")]
-        form = "[=no]" if long[0] in _FLAGS else f"={value}"
-        return ", ".join([f"{name} {value}" for name in short] + [f"{name}{form}" for name in long])
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(text, width, break_on_hyphens=False)
+    def _print_message(self, message: str, file: object = None) -> None:
+        console.write([message])
 
 
-_HELP_WIDTH = 100
+def command() -> Command:
+    """What --help, the manual page and the shells' completion say."""
+    return _described(_parser())
+
+
+def _described(parser: argparse.ArgumentParser) -> Command:
+    return described(parser, "report on profiles of bdgrind, Callgrind and Cachegrind", _FLAGS)
+
+
 _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
-    "--annotate", "--auto", "--exact", "--files", "--full-names", "--hints", "--inclusive",
-    "--instructions", "--show-percs",
+    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints",
+    "--inclusive", "--instructions", "--show-percs", "--totals",
 })
 
 
@@ -88,7 +93,6 @@ def _parser() -> argparse.ArgumentParser:
         "the newest bdgrind.out.* of the current folder is taken.",
         allow_abbrev=False,
         add_help=False,
-        formatter_class=_HelpFormatter,
     )
     parser.add_argument("profiles", nargs="*", help=argparse.SUPPRESS)
 
@@ -109,10 +113,13 @@ def _parser() -> argparse.ArgumentParser:
           "--auto")
     what.add_argument("-I", "--include", action="append", default=[], metavar="DIR",
                       help="where to look for source files")
+    what.add_argument("--include-before", action="append", default=[], metavar="DIR",
+                      help="where to look first for the sources of the first profile of --diff")
     what.add_argument("--context", type=int, default=DEFAULT_CONTEXT, metavar="N",
                       help=f"source lines around those with costs [{DEFAULT_CONTEXT}]")
     _flag(what, "--instructions",
           "costs of each instruction, from a profile written with --dump-instr=yes", "no")
+    _flag(what, "--totals", "all totals, and how the caches were used", "no")
     what.add_argument("--function", metavar="REGEX", help="only functions whose names match")
 
     numbers = parser.add_argument_group("which numbers")
@@ -124,8 +131,16 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument("--threshold", type=float, metavar="PERCENT",
                          help="leave out what has less of the total in the sort columns "
                          f"[{DEFAULT_THRESHOLD:g}; JSON and CSV leave out nothing]")
+    numbers.add_argument("--threads", choices=("below", "apart"), default="below",
+                         help="whether the calls that created threads have what these cost [below]")
     _flag(numbers, "--inclusive", "whether names without :self or :incl mean inclusive costs",
           "yes, where there are calls")
+    numbers.add_argument("--limit", metavar="N|all",
+                         help="rows of the lists of lines and functions "
+                         f"[{DEFAULT_LINES} and {DEFAULT_FUNCTIONS}]")
+    numbers.add_argument("--cycle-costs", metavar="IR,L1,LL",
+                         help="cycles of an instruction, of a miss of L1 and of one of LL in the "
+                         "estimate CEst [1,10,100]")
     _flag(numbers, "--show-percs", "percentages beside the counts", "yes")
     _flag(numbers, "--exact", "all digits instead of 1.23M", "with --show")
 
@@ -136,6 +151,8 @@ def _parser() -> argparse.ArgumentParser:
     names.add_argument("--mod-funcname", action="append", default=[], metavar="s/OLD/NEW/",
                        help="change the names of functions likewise")
     _flag(names, "--full-names", "neither names nor paths are shortened", "no")
+    _flag(names, "--full-stacks", "what is above main, and above the start of threads, is "
+          "listed function by function", "no")
 
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=("text", "json", "csv"), default="text",
@@ -173,6 +190,8 @@ def parse_options(argv: Sequence[str]) -> Options:
     if given.context < 0:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
+    if given.include_before and mode != "diff":
+        raise UserError("--include-before is for --diff")
     mode = "per-file" if given.per_file else mode
     _refuse_other_views(mode, given)
     if given.baseline and (mode == "diff" or not given.fail_if):
@@ -192,6 +211,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         files=given.files == "yes",
         annotate=given.annotate == "yes",
         include=tuple(given.include),
+        include_before=tuple(given.include_before),
         context=given.context,
         instructions=given.instructions == "yes",
         hints=given.hints == "yes",
@@ -202,24 +222,51 @@ def parse_options(argv: Sequence[str]) -> Options:
         exact=None if given.exact is None else given.exact == "yes",
         show_percs=given.show_percs != "no",
         full_names=given.full_names == "yes",
+        full_stacks=given.full_stacks == "yes",
+        threads=given.threads,
+        limit=_limit(given.limit),
+        totals=given.totals == "yes",
+        cycle_costs=_cycle_costs(given.cycle_costs),
         colour=given.colour,
         width=given.width,
     )
 
 
 # What each mode other than the report has no place for.
-_VIEWS = ("hints", "files", "annotate", "instructions")
+_VIEWS = ("hints", "files", "annotate", "instructions", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     if mode == "report":
         return
-    refused = [f"--{name}" for name in _VIEWS if getattr(given, name) == "yes"]
+    views = _VIEWS_BUT_OF_DIFF if mode == "diff" else _VIEWS
+    refused = [f"--{name}" for name in views if getattr(given, name) == "yes"]
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
     refused += ["--format"] if given.format != "text" and mode == "check" else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
+
+
+def _limit(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if text == "all":
+        return 0
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise UserError(f"--limit={text}: must be a number of rows, or all")
+    return int(text)
+
+
+def _cycle_costs(text: str | None) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    words = text.split(",")
+    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
+        raise UserError(f"--cycle-costs={text}: must be three numbers, as 1,10,100")
+    one, first, last = map(int, words)
+    return one, first, last
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -25,9 +25,9 @@ def run(*arguments, stdin=None, cwd=None):
 
 
 def costs(result):
-    """The output without the first line, which names the file."""
+    """The output without the first line and the last paragraph, which name the file."""
     assert (result.returncode, result.stderr) == (0, b"")
-    return result.stdout.partition(b"\n")[2]
+    return result.stdout.partition(b"\n")[2].partition(b"\nNext ")[0]
 
 
 def test_check_is_a_status():
@@ -67,7 +67,10 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     ([HELPER, "--instructions"], None, "needs --dump-instr=yes"),
     ([HELPER, "--annotate", "-I", "/missing"], None, "-I /missing: there is no such folder"),
     ([HELPER, "--diff"], None, "--diff takes two profiles, not 1"),
-    ([HELPER, HELPER, "--diff", "--hints"], None, "--hints does not go with --diff"),
+    ([HELPER, HELPER, "--diff", "--files"], None, "--files does not go with --diff"),
+    ([HELPER, HELPER, "--diff", "--annotate", "--include-before=/missing"], None,
+     "/missing: there is no such folder"),
+    ([HELPER, "--include-before=/"], None, "--include-before is for --diff"),
     ([HELPER, PROFILES / "rank0.out"], None, "rank0.out counts Ir, and not Ir Dr"),
     ([PROFILES / "rank0.out", "--hints"], None, "--hints needs cache use as bdgrind counts it"),
     ([HELPER, "--baseline", HELPER], None, "--baseline is for --fail-if"),
@@ -99,7 +102,7 @@ def test_the_newest_profile_of_the_folder_is_the_default(tmp_path):
         shutil.copy(PROFILES / "rank0.out", tmp_path / name)
         os.utime(tmp_path / name, (seconds, seconds))
     (tmp_path / "callgrind.out.4").touch()  # as Callgrind leaves beside those of its threads
-    assert run(cwd=tmp_path).stdout.startswith(b"Profile    bdgrind.out.3 ")
+    assert run(cwd=tmp_path).stdout.startswith(b"Profile  bdgrind.out.3 ")
 
 
 def test_empty_files_beside_others_are_left_out(tmp_path):
@@ -163,3 +166,12 @@ def test_every_module_is_installed():
     packages = [path.parent for path in ROOT.glob("*/__init__.py")]
     there = [str(path.relative_to(ROOT)) for folder in packages for path in folder.rglob("*.py")]
     assert sorted(listed) == sorted(there)
+
+
+@pytest.mark.parametrize("functions, said", [("f", "1 function by"), ("fg", "2 functions by")])
+def test_how_many_were_matched_by_name(functions, said, tmp_path):
+    for folder in ("before", "after"):
+        body = "".join(f"fl=/{folder}/a.c\nfn={name}\n1 {len(folder)}\n" for name in functions)
+        (tmp_path / folder).write_text(f"events: Ir\n{body}")
+    result = run("--diff", tmp_path / "before", tmp_path / "after")
+    assert f"Matched    {said} name only: file or object changed" in result.stdout.decode()

@@ -3,7 +3,8 @@
 
 from hypothesis import given, strategies as st
 
-from bdannotate.model.graph import build, strongly_connected
+from bdannotate.model.components import strongly_connected
+from bdannotate.model.graph import build
 from bdannotate.model.profile import Call, Function
 from bdannotate.reading.parser import parse_text
 
@@ -33,6 +34,23 @@ def test_inclusive_is_self_and_calls():
     assert graph.cycles == ()
 
 
+def test_a_member_that_is_never_open_twice_has_its_exact_cost():
+    # main calls resolve, that allocate, that hook, and that resolve once more, which then costs 6.
+    # Only resolve is open twice: its calls cost 46 of the 40 that there are.
+    graph = graph_of(
+        "fn=main\n1 1\n" + calls("resolve", 1, 40)
+        + "fn=resolve\n1 16\n" + calls("allocate", 1, 30)
+        + "fn=allocate\n1 20\n" + calls("hook", 1, 10)
+        + "fn=hook\n1 4\n" + calls("resolve", 1, 6)
+    )
+    assert [len(cycle.members) for cycle in graph.cycles] == [3]
+    costs = {f.name: (c.inclusive, c.own_part) for f, c in graph.functions.items()}
+    assert costs == {
+        "main": ((41,), (41,)), "resolve": ((40,), (16,)), "allocate": ((30,), (20,)),
+        "hook": ((10,), (4,)),
+    }
+
+
 def test_direct_recursion_is_counted_once():
     # main calls f, which calls itself 9 times: the arc f -> f costs 9 + 8 + ... + 1.
     graph = graph_of("fn=main\n1 5\n" + calls("f", 1, 10) + "fn=f\n1 10\n" + calls("f", 9, 45))
@@ -52,8 +70,11 @@ def test_mutual_recursion_is_a_cycle_that_never_exceeds_the_total():
     (cycle,) = graph.cycles
     assert [member.name for member in cycle.members] == ["odd", "even"]
     assert (cycle.self_cost, cycle.inclusive, cycle.calls) == ((100,), (150,), 1)
-    assert graph.functions[function("odd")].inclusive == (100,)
-    assert graph.functions[function("even")].inclusive == (50,)
+    # All their calls cost more than the cycle, since each level counts the cost of those below.
+    assert graph.functions[function("odd")].inclusive == (150,)
+    assert graph.functions[function("even")].inclusive == (150,)
+    assert graph.functions[function("odd")].own_part == (100,)
+    assert graph.functions[function("even")].own_part == (50,)
     assert graph.functions[function("main")].inclusive == (151,)
     assert graph.within_cycle(function("odd"), function("even"))
     assert not graph.within_cycle(function("main"), function("even"))

@@ -114,7 +114,7 @@ def test_headers_are_kept():
     assert part.descriptions == (("D1 cache", "32 B, 64 B"), ("plain", ""))
     assert profile.titles == {"A": "long name", "S": "sum"}
     assert profile.formulas == {"S": "A + 2 B"}
-    assert [(claim.key, claim.line, claim.row, claim.given) for claim in part.claims] == [
+    assert [(total.key, total.line, total.row, total.given) for total in part.stated_totals] == [
         ("summary", 11, (3, 0), 1), ("totals", 15, (3, 0), 2)
     ]
 
@@ -124,7 +124,7 @@ def test_cachegrind_format():
     text += "summary: 1 0 2\n"
     profile = parse_text(text)
     assert profile.lines == {Place(Function("", "a.c", "f"), "a.c"): {3: (1, 0, 2)}}
-    assert profile.parts[0].claims[0].row == (1, 0, 2)
+    assert profile.parts[0].stated_totals[0].row == (1, 0, 2)
 
 
 def test_hexadecimal_costs_and_carriage_returns():

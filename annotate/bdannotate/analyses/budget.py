@@ -15,12 +15,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .columns import Side
 from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
+from ..model.numbers import ratio, signed
 from ..model.profile import Function, Profile, Row
-from ..views.text import ratio, signed
+from .columns import Side
 
 _CONDITION = re.compile(
     r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"

@@ -48,11 +48,13 @@ class SortKey:
     threshold: float | None
 
 
-# The first set whose metrics are all there is the default.
+# The first set whose metrics are all there is the default. On a narrow page, the last go first.
 _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
-    ("SpLoss1:incl", "SpLoss1:self", "Unused1:incl", "AccLine1:incl", "D1m#:incl", "DLm#:incl",
-     "D1rate:incl", "Ir%:incl"),
-    ("SpLoss1:incl", "SpLoss1:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "Ir%:incl"),
+    ("SpLossD1:incl", "SpLossD1:self", "UnusedD1:incl", "D1m#:incl", "DLm#:incl", "Ir%:incl",
+     "AccLineD1:incl", "D1rate:incl"),
+    ("SpLoss1:incl", "SpLoss1:self", "Unused1:incl", "D1m#:incl", "DLm#:incl", "Ir%:incl",
+     "AccLine1:incl", "D1rate:incl"),
+    ("SpLoss1:incl", "SpLoss1:self", "D1m#:incl", "DLm#:incl", "Ir%:incl", "D1rate:incl"),
     ("Ir:incl", "Ir:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "LLrate:incl"),
     ("Ir:incl", "Ir:self", "Bm#:incl", "Brate:incl"),
 )

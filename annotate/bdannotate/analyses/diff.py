@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .columns import Column
 from ..model.graph import CallGraph, build
 from ..model.merge import add, functions_of, map_functions
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Call, Function, Profile, Row
+from .columns import Column
 from .report import Entry, Selection, entries_of, key_limits
+from .startup import above_main
 
 # What changed by less did not change.
 _LEAST = 1e-9
@@ -55,16 +56,21 @@ class Diff:
     calls: tuple[CallChange, ...]
 
 
-def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int]:
+def matching_functions(before: Profile, after: Profile) -> dict[Function, Function]:
     """Another build often lies in another folder. A function that only one side has, and whose
-    name is unique among those on both sides, is the same function."""
+    name is unique among those on both sides, is the same function: the old one's new self."""
     old, new = functions_of(before), functions_of(after)
     candidates = _unique_names(old - new)
-    pairs = {
+    return {
         candidates[name]: function
         for name, function in _unique_names(new - old).items()
         if name in candidates
     }
+
+
+def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int]:
+    """The profile before with the functions of the one after, and how many became others."""
+    pairs = matching_functions(before, after)
     if not pairs:
         return before, 0
     return map_functions(before, lambda function: pairs.get(function, function)), len(pairs)
@@ -89,14 +95,20 @@ def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
     graphs = build(before, both), build(after, both)
     before_totals, after_totals = before.totals(), after.totals()
     totals = tuple(max(old, new) for old, new in zip(before_totals, after_totals))
+    startup = frozenset() if selection.full_stacks else above_main(both)
     changes = [
         FunctionChange(old, new)
         for old, new in zip(entries_of(graphs[0]), entries_of(graphs[1]))
+        if new.is_cycle or new.function not in startup
+    ]
+    calls = [
+        change for change in _call_changes(both, *graphs, before.zero)
+        if change.caller not in startup
     ]
     return Diff(
         before, after, before_totals, after_totals, metrics_of(before), selection, matched,
         tuple(_select_functions(changes, selection, totals)),
-        tuple(_select_calls(_call_changes(both, *graphs, before.zero), selection, totals)),
+        tuple(_select_calls(calls, selection, totals)),
     )
 
 

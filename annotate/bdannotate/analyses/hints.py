@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the numbers suggest, place by place, and no more than they support.
 
-A place is a function with all it calls. A function that only passes the costs of one callee on,
-which nobody else calls, is not a place of its own: the callee is.
+A place is a function that the reader can change, with all it calls. What a library does with the
+data that it is given counts for who called it. A function is skipped where nearly all of its costs
+are those of other places, and where its lines were loaded to be executed: what helps data does not
+help code.
 """
 
 from __future__ import annotations
@@ -11,20 +13,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..model.errors import UserError
-from ..model.graph import CallGraph
 from ..model.metrics import Metric
 from ..model.profile import Function, Row
+from .data_use import MIXED, UseEvents, data_use, mostly_code
+from .ownership import Reach
 from .report import Entry, Report
 
-NEEDED = ("SpLoss1", "UsByte1", "EvLine1", "Access1", "AcCost1", "Ir")
 _MAX_PLACES = 10
 # Below this many lines, shares are chance.
 _MIN_LINES = 100
+# Of its loss, a place must have so much that no other place has.
+_OWN_SHARE = 0.2
 _PASSES_ON = 0.95
 _SEVERAL_TIMES = 2.0
 # Callers whose shares differ by this much use the same code differently.
 _DIFFERENT = 0.3
 _CALLER_PART = 0.05
+# A library function with this share of a place's loss is worth naming.
+_THROUGH = 0.5
+# Calls back that have less of a library function's loss are not followed. It also bounds how deep
+# the search goes: libraries without symbols have long chains of calls.
+_CALLBACK_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,64 +52,73 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
+class Pattern:
+    fits: Callable[[Use], bool]
+    brief: str  # looks and help in a line
+    looks: str
+    helps: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     function: Function
     use: Use
     share: float  # of all bytes never used
-    looks: str
-    helps: str
+    pattern: Pattern
     line: tuple[str, int, float] | None  # where most of its own is: file, line, share of it
     callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    fits: Callable[[Use], bool]
-    looks: str
-    helps: str
+    through: Function | None  # the library function that has most of it
+    bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
 
 
 # The first that fits is taken.
 _PATTERNS = (
-    _Pattern(
+    Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4
         and use.loads_per_line >= _SEVERAL_TIMES,
+        "strided or scattered: exchange loops, tile, or store together what is used",
         "few bytes of a line are used at a time, and the same lines are loaded again and again: "
         "as by strides larger than a line, or by objects in no order of memory, over more data "
         "than the cache holds until the rest of a line has its turn",
         "for strides, exchange the loops so that the innermost one walks along memory, or work in "
         "tiles that fit the cache; for objects, store together what is visited together",
     ),
-    _Pattern(
+    Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
+        "few bytes of a line: an array per field, or objects in the order of their use",
         "few bytes of a line are used, in few accesses: as by strides larger than a line, by one "
         "field of many objects, or by pointers all over memory",
         "store together what is visited together: an array per field, an index of keys, objects "
         "allocated in the order of their use",
     ),
-    _Pattern(
+    Pattern(
         lambda use: use.unused_share >= 0.3 and use.accesses_per_line >= 4,
+        "hot and cold data share lines: keep hot fields together, move cold ones away",
         "some bytes of a line are used repeatedly, those beside them not at all: as where hot and "
         "cold fields, or small objects and their padding, share lines",
         "keep the hot fields together and move the cold ones elsewhere",
     ),
-    _Pattern(
+    Pattern(
         lambda use: use.unused_share >= 0.3,
+        "a part of each line is used: check the order of fields and the padding",
         "a part of each line is used, briefly",
         "check the order of fields and the padding of what is visited here",
     ),
-    _Pattern(
+    Pattern(
         lambda use: use.accesses_per_line <= use.line_size / 4 and use.loads_per_line >= 2,
+        "the same lines are loaded again and again: fuse passes, or work in blocks",
         "most of each line is used, but briefly, and the same lines are loaded again and again",
         "do more with the data while it is in the cache: fuse passes, or work in blocks",
     ),
-    _Pattern(
+    Pattern(
         lambda use: use.accesses_per_line <= use.line_size / 4,
+        "a stream, used well: only touching less data helps, as by smaller types",
         "most of each line is used, in few accesses: a stream",
         "nothing about the layout; only touching less data helps, as by smaller types",
     ),
-    _Pattern(
+    Pattern(
         lambda use: True,
+        "lines are used well: nothing stands out here",
         "lines are used well",
         "nothing stands out here",
     ),
@@ -110,122 +128,185 @@ _PATTERNS = (
 def hints(report: Report) -> list[Hint]:
     """The places by bytes never used, inclusive: those that the report's threshold lets through,
     whatever else it is sorted by."""
-    missing = [name for name in NEEDED if name not in report.profile.events]
-    if missing:
+    if data_use(report.metrics) is None or "Ir" not in report.metrics:
+        names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.accesses, MIXED.rareness, "Ir"
+        missing = [name for name in names if name not in report.profile.events]
         raise UserError(
             f"--hints needs cache use as bdgrind counts it: {' '.join(missing)} is not there"
         )
-    metric = report.metrics["SpLoss1"]
-    total = metric.value(report.totals) or 0
-    candidates = [
-        entry
-        for entry in _all_entries(report)
-        if not entry.is_cycle and _count(metric, entry.inclusive) > 0
-        and _count(metric, entry.inclusive) >= (report.selection.threshold or 0.0) / 100 * total
-    ]
-    candidates.sort(key=lambda entry: entry.function)
-    candidates.sort(
-        key=lambda entry: (_count(metric, entry.inclusive), entry.inclusive), reverse=True
-    )
-    found: list[Hint] = []
-    for entry in candidates:
-        use = _use(report, entry.inclusive)
-        if use is None or use.lines < _MIN_LINES or _passes_on(report, entry):
-            continue
-        pattern = next(pattern for pattern in _PATTERNS if pattern.fits(use))
-        found.append(
-            Hint(
-                entry.function, use, use.never_used / total if total else 0.0, pattern.looks,
-                pattern.helps, _hottest_line(report, entry), _differing_callers(report, entry),
-            )
+    return _Finder(report, _events(report)).hints()
+
+
+def can_hint(report: Report) -> bool:
+    return data_use(report.metrics) is not None and "Ir" in report.metrics
+
+
+def _events(report: Report) -> UseEvents:
+    return data_use(report.metrics) or MIXED
+
+
+class _Finder:
+    def __init__(self, report: Report, events: UseEvents) -> None:
+        self._report = report
+        self._graph = report.graph
+        self._events = events
+        self._loss = report.metrics[events.loss].counter()
+        self._work = report.metrics["Ir"].counter()
+        self._total = self._loss(report.totals)
+        self._ownership = report.ownership
+        self._shares: dict[Function, float] = {}
+        self._reach = Reach.FOREIGN  # of those that hints are given for
+
+    def hints(self) -> list[Hint]:
+        candidates = self._candidates()
+        self._reach = max(
+            (self._ownership.reach(entry.function) for entry in candidates), default=self._reach
         )
-    return found[:_MAX_PLACES]
+        is_code = mostly_code(self._report.metrics)
+        found: list[Hint] = []
+        for entry in candidates:
+            use = self._use(entry.inclusive)
+            if use is None or use.lines < _MIN_LINES or is_code(entry.inclusive):
+                continue
+            if self._ownership.reach(entry.function) >= self._reach and not self._passes_on(entry):
+                found.append(self._hint(entry, use))
+        return found[:_MAX_PLACES]
 
+    def _candidates(self) -> list[Entry]:
+        """From the costliest to the threshold. Of a cycle's members, their own parts."""
+        pattern = self._report.selection.function
+        startup = frozenset() if pattern else self._report.startup
+        least = max(self._total * (self._report.selection.threshold or 0.0) / 100, 1)
+        entries = [
+            Entry(function, costs.self_cost, costs.own_part, costs.calls)
+            for function, costs in self._graph.functions.items()
+            if self._loss(costs.own_part) >= least and function not in startup
+            and (not pattern or pattern.search(function.name))
+        ]
+        entries.sort(key=lambda entry: entry.function)
+        entries.sort(key=lambda entry: (self._loss(entry.inclusive), entry.inclusive), reverse=True)
+        return entries
 
-def _all_entries(report: Report) -> list[Entry]:
-    pattern = report.selection.function
-    return [
-        Entry(function, costs.self_cost, costs.inclusive, costs.calls)
-        for function, costs in report.graph.functions.items()
-        if not pattern or pattern.search(function.name)
-    ]
+    def _hint(self, entry: Entry, use: Use) -> Hint:
+        callers = self._differing_callers(entry)
+        judged = use
+        if callers:
+            # What its worst caller makes of it is what the advice is about.
+            worst = self._graph.callers[entry.function][callers[0][0]]
+            judged = self._use(worst.cost) or use
+        return Hint(
+            entry.function, use, use.never_used / self._total if self._total else 0.0,
+            next(pattern for pattern in _PATTERNS if pattern.fits(judged)),
+            self._hottest_line(entry), callers, self._through(entry),
+            self._bytes_per_call(entry, use),
+        )
+
+    def _use(self, row: Row) -> Use | None:
+        def event(name: str, of: Row = row) -> int:
+            metric = self._report.metrics.get(name)
+            return _count(metric, of) if metric else 0
+
+        events = self._events
+        lines, used, never_used = event(events.lines), event(events.used), event(events.loss)
+        loaded = used + never_used
+        if not lines or not loaded:
+            return None
+        # Every line of memory that came into L1 came into LL at least once.
+        last = data_use(self._report.metrics, 2)
+        in_memory = event(last.lines, self._report.totals) if last else 0
+        average = event(events.accesses) / lines
+        cost = event(events.rareness)  # 1000 / accesses of each line, rounded down
+        typical = min(1000 * lines / cost, average) if cost else average
+        return Use(
+            lines, loaded, never_used, never_used / loaded, used / lines, loaded / lines,
+            typical, average, lines / in_memory if in_memory else 0.0,
+        )
+
+    def _passes_on(self, entry: Entry) -> bool:
+        """Whether nearly all is lost in other places: those called from nowhere else, or such as
+        have their own callers to compare."""
+        loss = self._loss(entry.inclusive)
+        elsewhere = belonging = 0.0
+        for callee, call in self._graph.callees.get(entry.function, {}).items():
+            if self._graph.within_cycle(entry.function, callee):
+                continue
+            lost = self._loss(call.cost)
+            elsewhere += lost * self._share_of_places(callee)
+            if self._ownership.reach(callee) < self._reach:
+                continue
+            if self._work(call.cost) >= _PASSES_ON * self._work(
+                self._graph.functions[callee].inclusive
+            ):
+                belonging += lost
+        return belonging >= _PASSES_ON * loss or loss - elsewhere < _OWN_SHARE * loss
+
+    def _share_of_places(self, function: Function) -> float:
+        """How much of what a function loses is lost in places: all, if it is one; of a library
+        function, what it loses by calling back."""
+        known = self._shares.get(function)
+        if known is not None:
+            return known
+        if self._ownership.reach(function) >= self._reach:
+            return 1.0
+        self._shares[function] = 0.0  # for recursion
+        loss = self._loss(self._graph.functions[function].inclusive)
+        found = sum(
+            self._loss(call.cost) * self._share_of_places(callee)
+            for callee, call in self._graph.callees.get(function, {}).items()
+            if self._loss(call.cost) >= _CALLBACK_SHARE * loss
+        )
+        self._shares[function] = min(found / loss, 1.0) if loss else 0.0
+        return self._shares[function]
+
+    def _through(self, entry: Entry) -> Function | None:
+        found = [
+            (self._loss(call.cost), callee)
+            for callee, call in self._graph.callees.get(entry.function, {}).items()
+            if self._share_of_places(callee) < _THROUGH
+        ]
+        lost, callee = max(found, default=(0, entry.function))
+        return callee if lost and lost >= _THROUGH * self._loss(entry.inclusive) else None
+
+    def _hottest_line(self, entry: Entry) -> tuple[str, int, float] | None:
+        """Where the function itself loses most, if that is where most is lost."""
+        own = self._loss(entry.self_cost)
+        if own < 0.5 * self._loss(entry.inclusive):
+            return None
+        best = (0, "", 0)
+        for place in self._report.places[entry.function]:
+            for line, row in self._report.profile.lines[place].items():
+                if line:
+                    best = max(best, (self._loss(row), place.file, line))
+        return (best[1], best[2], best[0] / own) if best[0] else None
+
+    def _bytes_per_call(self, entry: Entry, use: Use) -> tuple[int, int] | None:
+        metrics = self._report.metrics
+        if not entry.calls or not {"D1m", "DLm"} <= metrics.keys():
+            return None
+        size = round(use.line_size)
+        first, last = (_count(metrics[name], entry.inclusive) for name in ("D1m", "DLm"))
+        return size * first // entry.calls, size * last // entry.calls
+
+    def _differing_callers(self, entry: Entry) -> tuple[tuple[Function, float], ...]:
+        """The callers that load enough to count, if the shares they cause differ: then the place
+        to change is a caller, not this function."""
+        found: list[tuple[Function, float]] = []
+        total = self._use(entry.inclusive)
+        for caller, call in self._graph.callers.get(entry.function, {}).items():
+            use = self._use(call.cost)
+            if use is None or total is None or self._graph.within_cycle(caller, entry.function):
+                continue
+            part = max(
+                use.loaded / total.loaded,
+                self._work(call.cost) / max(1, self._work(entry.inclusive)),
+            )
+            if part >= _CALLER_PART:
+                found.append((caller, use.unused_share))
+        found.sort(key=lambda item: (-item[1], item[0]))
+        if len(found) < 2 or found[0][1] - found[-1][1] < _DIFFERENT:
+            return ()
+        return tuple(found)
 
 
 def _count(metric: Metric, row: Row) -> int:
     return int(metric.value(row) or 0)
-
-
-def _use(report: Report, row: Row) -> Use | None:
-    def event(name: str, of: Row = row) -> int:
-        return _count(report.metrics[name], of) if name in report.metrics else 0
-
-    lines, used, never_used = event("EvLine1"), event("UsByte1"), event("SpLoss1")
-    loaded = used + never_used
-    if not lines or not loaded:
-        return None
-    # Every line of memory that came into L1 came into LL at least once.
-    in_memory = event("EvLine2", report.totals)
-    average = event("Access1") / lines
-    cost = event("AcCost1")  # 1000 / accesses of each line, rounded down
-    typical = min(1000 * lines / cost, average) if cost else average
-    return Use(
-        lines, loaded, never_used, never_used / loaded, used / lines, loaded / lines,
-        typical, average, lines / in_memory if in_memory else 0.0,
-    )
-
-
-def _passes_on(report: Report, entry: Entry) -> bool:
-    """Whether nearly all is lost in callees that (nearly) nobody else calls."""
-    graph = report.graph
-    loss = report.metrics["SpLoss1"]
-    passed = sum(
-        _count(loss, call.cost)
-        for callee, call in graph.callees.get(entry.function, {}).items()
-        if _belongs_to(graph, report.metrics["Ir"], entry.function, callee, call.cost)
-    )
-    return passed >= _PASSES_ON * _count(loss, entry.inclusive)
-
-
-def _belongs_to(
-    graph: CallGraph, work: Metric, caller: Function, callee: Function, cost: Row
-) -> bool:
-    if graph.within_cycle(caller, callee):
-        return False
-    return _count(work, cost) >= _PASSES_ON * _count(work, graph.functions[callee].inclusive)
-
-
-def _hottest_line(report: Report, entry: Entry) -> tuple[str, int, float] | None:
-    """Where the function itself loses most, if that is where most is lost."""
-    loss = report.metrics["SpLoss1"]
-    own = _count(loss, entry.self_cost)
-    if own < 0.5 * _count(loss, entry.inclusive):
-        return None
-    best = (0, "", 0)
-    for place, rows in report.profile.lines.items():
-        if place.function == entry.function:
-            for line, row in rows.items():
-                if line:
-                    best = max(best, (_count(loss, row), place.file, line))
-    return (best[1], best[2], best[0] / own) if best[0] else None
-
-
-def _differing_callers(report: Report, entry: Entry) -> tuple[tuple[Function, float], ...]:
-    """The callers that load enough to count, if the shares they cause differ: then the place to
-    change is a caller, not this function."""
-    found: list[tuple[Function, float]] = []
-    total = _use(report, entry.inclusive)
-    work = report.metrics["Ir"]
-    for caller, call in report.graph.callers.get(entry.function, {}).items():
-        use = _use(report, call.cost)
-        if use is None or total is None or report.graph.within_cycle(caller, entry.function):
-            continue
-        part = max(
-            use.loaded / total.loaded,
-            _count(work, call.cost) / max(1, _count(work, entry.inclusive)),
-        )
-        if part >= _CALLER_PART:
-            found.append((caller, use.unused_share))
-    found.sort(key=lambda item: (-item[1], item[0]))
-    if len(found) < 2 or found[0][1] - found[-1][1] < _DIFFERENT:
-        return ()
-    return tuple(found)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .columns import Column
 from ..model.graph import build
 from ..model.merge import add
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Profile
+from .columns import Column
 from .report import Entry, Selection, entries_of, key_limits
 
 

@@ -7,27 +7,38 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .columns import Column, Side, SortKey, choose_columns, choose_keys
 from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
-from ..model.profile import Function, Profile, Row
+from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
+from .columns import Column, Side, SortKey, choose_columns, choose_keys
+from .ownership import Ownership
+from .startup import above_main
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function, or a cycle of functions."""
+    """A function, or a group of functions: a cycle, or what is above main."""
 
-    function: Function  # for a cycle, its costliest member
+    function: Function  # for a group, its costliest member
     self_cost: Row
     inclusive: Row
     calls: int
     cycle: int = 0  # the cycle it belongs to, or is
     recursive: bool = False
-    members: tuple[Function, ...] = ()  # of the cycle that it is; none for a function
+    members: tuple[Function, ...] = ()  # of the group that it is; none for a function
 
     @property
     def is_cycle(self) -> bool:
+        return bool(self.members) and self.cycle != 0
+
+    @property
+    def is_startup(self) -> bool:
+        """All that is above main, in one."""
+        return bool(self.members) and self.cycle == 0
+
+    @property
+    def is_group(self) -> bool:
         return bool(self.members)
 
     def value(self, column: Column) -> Number | None:
@@ -42,6 +53,7 @@ class Selection:
     keys: tuple[SortKey, ...]
     threshold: float | None  # in percent, for the first key without one; None: list everything
     function: re.Pattern[str] | None
+    full_stacks: bool = True  # what is above main has entries of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,9 @@ class Report:
     totals: Row
     selection: Selection
     entries: tuple[Entry, ...]
+    startup: frozenset[Function]  # what is above main
+    places: Mapping[Function, Sequence[Place]]  # where each function's code is from
+    ownership: Ownership
 
 
 def make_selection(
@@ -61,6 +76,7 @@ def make_selection(
     threshold: float | None,
     inclusive: bool | None,
     function: str | None,
+    full_stacks: bool = True,
 ) -> Selection:
     metrics = metrics_of(profile)
     has_calls = bool(profile.calls)
@@ -71,6 +87,7 @@ def make_selection(
         keys=tuple(choose_keys(sort, columns, metrics, side)),
         threshold=threshold,
         function=function_pattern(function) if function is not None else None,
+        full_stacks=full_stacks or function is not None,
     )
 
 
@@ -84,8 +101,18 @@ def function_pattern(text: str) -> re.Pattern[str]:
 def make_report(profile: Profile, selection: Selection) -> Report:
     graph = build(profile)
     totals = profile.totals()
-    chosen = select(entries_of(graph), selection, totals)
-    return Report(profile, graph, metrics_of(profile), totals, selection, tuple(chosen))
+    startup = above_main(graph)
+    entries = entries_of(graph)
+    if startup and not selection.full_stacks:
+        entries = with_startup_folded(entries, graph, startup)
+    chosen = select(entries, selection, totals)
+    places: dict[Function, list[Place]] = {function: [] for function in graph.functions}
+    for place in profile.lines:
+        places[place.function].append(place)
+    return Report(
+        profile, graph, metrics_of(profile), totals, selection, tuple(chosen), startup, places,
+        Ownership(places),
+    )
 
 
 def entries_of(graph: CallGraph) -> list[Entry]:
@@ -106,6 +133,34 @@ def entries_of(graph: CallGraph) -> list[Entry]:
     return found
 
 
+def with_startup_folded(
+    entries: Sequence[Entry], graph: CallGraph, folded: frozenset[Function]
+) -> list[Entry]:
+    """The entries, with one for these functions in the place of theirs."""
+    members = sorted(folded, key=lambda function: (graph.functions[function].inclusive, function))
+    members.reverse()
+    costs = [graph.functions[function].self_cost for function in members]
+    costs += [
+        call.cost
+        for function in members
+        for callee, call in graph.callees.get(function, {}).items()
+        if callee not in folded
+    ]
+    # Threads begin below who created them: that is not above main once more.
+    entered = (
+        call.cost
+        for function in members
+        for caller, call in graph.callers.get(function, {}).items()
+        if caller not in folded
+    )
+    width = len(graph.functions[members[0]].self_cost)
+    own = sum_rows(costs[: len(members)], width)
+    inclusive = subtract_rows(sum_rows(costs, width), sum_rows(entered, width))
+    startup = Entry(members[0], own, inclusive, 0, members=tuple(members))
+    others = [entry for entry in entries if entry.is_cycle or entry.function not in folded]
+    return [startup, *others]
+
+
 def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> list[Entry]:
     """Those that reach the threshold of any key, sorted by all keys, then by inclusive costs (so
     that callers precede callees) and by name. A function that was asked for by name has no
@@ -115,7 +170,7 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
         chosen = [
             entry
             for entry in candidates
-            if not entry.is_cycle and pattern.search(entry.function.name)
+            if not entry.is_group and pattern.search(entry.function.name)
         ]
     else:
         limits = key_limits(selection, totals)
@@ -127,7 +182,7 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
     if selection.keys[0].column.side is Side.SELF:
         # Among self costs, a cycle would only repeat what its members have.
         chosen = [entry for entry in chosen if not entry.is_cycle]
-    chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_cycle))
+    chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_group))
     chosen.sort(
         key=lambda entry: (
             tuple(rank(entry.value(key.column)) for key in selection.keys), entry.inclusive

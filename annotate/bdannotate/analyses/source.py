@@ -12,10 +12,11 @@ from ..model.errors import UserError
 from ..model.metrics import Metric, Number
 from ..model.profile import Function, Row, add_rows, sum_rows
 from .report import Report, key_limits
+from .source_text import SourceText, read_source
 from .windows import windows
 
 # A line is worth showing from this part of a function's threshold on.
-_LINE_SHARE = 0.1
+LINE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class SourceFile:
     name: str
     path: str
     is_newer: bool  # than the profile: the costs may stand beside the wrong lines
+    is_outside: bool  # of the folders where sources are expected: see source_text
     cost: Row
     groups: tuple[tuple[Line, ...], ...]
     beyond: tuple[Line, ...]  # costs of line 0, and of lines past the end
@@ -77,7 +79,7 @@ def annotate(report: Report, include: Sequence[str], context: int) -> Annotation
     summary = {category: (0,) * width for category in Category}
     files: list[SourceFile] = []
     unreadable: list[tuple[str, str, Row]] = []
-    profile_time = _profile_time(report)
+    written = profile_time(report)
     sums = {name: sum_rows(costs.get(name, {}).values(), width) for name in {*costs, *calls}}
 
     def value(row: Row) -> Number:
@@ -91,19 +93,18 @@ def annotate(report: Report, include: Sequence[str], context: int) -> Annotation
         elif not is_large and not notable:
             category = Category.SMALL
         else:
-            found = _read(name, include)
+            found = read_source(name, include)
             if isinstance(found, str):
                 category = Category.UNREADABLE if is_large else Category.SMALL
                 if is_large:
                     unreadable.append((name, found, sums[name]))
             else:
-                path, text, time = found
                 file = _source_file(
-                    name, path, text, costs.get(name, {}), calls.get(name, {}), notable, context,
-                    profile_time is not None and time > profile_time, sums[name],
+                    name, found, costs.get(name, {}), calls.get(name, {}), notable, context,
+                    written is not None and found.modified > written, sums[name],
                 )
                 files.append(file)
-                _summarize(summary, costs.get(name, {}), len(text))
+                _summarize(summary, costs.get(name, {}), len(found.lines))
                 continue
         summary[category] = add_rows(summary[category], sums[name])
     return Annotation(tuple(files), tuple(unreadable), summary)
@@ -136,7 +137,7 @@ def _limit(report: Report) -> tuple[Metric, Number]:
 
 def _notable(costs: _Costs, calls: _Calls, metric: Metric, smallest: Number) -> set[int]:
     """The lines whose own costs, or one of whose calls, are worth showing."""
-    least = smallest if metric.is_ratio else max(smallest * _LINE_SHARE, 1)
+    least = smallest if metric.is_ratio else max(smallest * LINE_SHARE, 1)
     found = {line for line, row in costs.items() if abs(metric.value(row) or 0) >= least}
     for line, entries in calls.items():
         if any(call.cost and abs(metric.value(call.cost) or 0) >= smallest for call in entries):
@@ -145,9 +146,11 @@ def _notable(costs: _Costs, calls: _Calls, metric: Metric, smallest: Number) -> 
 
 
 def _source_file(
-    name: str, path: str, text: Sequence[str], costs: _Costs, calls: _Calls, notable: set[int],
+    name: str, source: SourceText, costs: _Costs, calls: _Calls, notable: set[int],
     context: int, is_newer: bool, cost: Row,
 ) -> SourceFile:
+    text = source.lines
+
     def line(number: int) -> Line:
         known = 1 <= number <= len(text)
         return Line(
@@ -164,7 +167,9 @@ def _source_file(
         for number in sorted({*costs, *calls})
         if (number == 0 or number > len(text)) and (any(costs.get(number, ())) or number in calls)
     )
-    return SourceFile(name, path, is_newer, cost, groups, beyond)
+    return SourceFile(
+        name, source.path, is_newer, source.is_outside, cost, groups, beyond
+    )
 
 
 def _summarize(summary: dict[Category, Row], costs: _Costs, length: int) -> None:
@@ -177,7 +182,7 @@ def _summarize(summary: dict[Category, Row], costs: _Costs, length: int) -> None
         summary[category] = add_rows(summary[category], row)
 
 
-def _profile_time(report: Report) -> float | None:
+def profile_time(report: Report) -> float | None:
     """When the oldest of the profiles was written; None for standard input."""
     times: list[float] = []
     for part in report.profile.parts:
@@ -186,28 +191,3 @@ def _profile_time(report: Report) -> float | None:
         except (OSError, ValueError):
             return None
     return min(times)
-
-
-def _read(name: str, include: Sequence[str]) -> tuple[str, list[str], float] | str:
-    """The path, lines and time of a source file, or why there are none."""
-    reason = "not found"
-    for path in _candidates(name, include):
-        try:
-            if not os.path.isfile(path):
-                if os.path.exists(path):
-                    reason = "not a regular file"
-                continue
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                return path, file.read().split("\n"), os.stat(path).st_mtime
-        except (OSError, ValueError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or "not readable"
-    return reason
-
-
-def _candidates(name: str, include: Sequence[str]) -> list[str]:
-    """As the profile names it; then below each folder of -I, with ever fewer leading folders."""
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    below = [
-        os.path.join(folder, *parts[start:]) for folder in include for start in range(len(parts))
-    ]
-    return [name, *below]

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .columns import Column, Side
 from ..model.graph import CallGraph
 from ..model.metrics import Number
 from ..model.profile import Call, Function, Row, sum_rows
+from .columns import Column, Side
 from .report import Entry, Report, rank
 
 
@@ -19,7 +19,7 @@ class Arc:
 
     other: Function
     calls: int
-    cost: Row | None  # None inside recursion, where it would be counted once per level
+    cost: Row | None  # None of a function's calls to itself, which would count each level
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,13 @@ def _arcs(graph: CallGraph, members: tuple[Function, ...], incoming: bool) -> li
 
 
 def _arc(graph: CallGraph, member: Function, other: Function, call: Call) -> Arc:
-    within = graph.within_cycle(member, other)
-    return Arc(other, call.calls, None if within else call.cost)
+    if member == other:
+        return Arc(other, call.calls, None)
+    if not graph.within_cycle(member, other):
+        return Arc(other, call.calls, call.cost)
+    # Inside a cycle, a cost can count levels of recursion. More than either has, it is not.
+    ends = graph.functions[member].inclusive, graph.functions[other].inclusive
+    return Arc(other, call.calls, tuple(min(counts) for counts in zip(call.cost, *ends)))
 
 
 def _split(

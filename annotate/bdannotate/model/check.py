@@ -21,7 +21,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .graph import CallGraph, build, strongly_connected
+from .components import strongly_connected
+from .graph import CallGraph, build
 from .profile import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
 
 REFERENCE_EVENT = "Ir"
@@ -63,16 +64,16 @@ class SumViolation:
 def sum_violations(profile: Profile) -> Iterator[SumViolation]:
     """`totals:` before `summary:`."""
     for part in profile.parts:
-        has_totals = any(claim.key == "totals" for claim in part.claims)
+        has_totals = any(total.key == "totals" for total in part.stated_totals)
         harmless = has_totals and part.creator.startswith("callgrind")
-        for claim in sorted(part.claims, key=lambda claim: claim.key, reverse=True):
-            for event, stated, found in zip(profile.events, claim.row, part.sums):
+        for total in sorted(part.stated_totals, key=lambda total: total.key, reverse=True):
+            for event, stated, found in zip(profile.events, total.row, part.sums):
                 if stated != found:
                     text = (
-                        f"{part.source}:{claim.line}: {claim.key}: states {event} {stated:,}, "
+                        f"{part.source}:{total.line}: {total.key}: states {event} {stated:,}, "
                         f"but the costs add up to {found:,}"
                     )
-                    yield SumViolation(text, harmless and claim.key == "summary")
+                    yield SumViolation(text, harmless and total.key == "summary")
                     break
 
 
@@ -88,7 +89,7 @@ def _call_violation(
     root_cost = profile.zero
     for group in strongly_connected(sorted(graph.functions), graph.callees):
         members = frozenset(group)
-        inclusive = sum_rows((graph.functions[member].inclusive for member in group), width)
+        inclusive = sum_rows((graph.functions[member].own_part for member in group), width)
         incoming = [
             call.cost
             for member in group

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .profile import (
-    Call, CallSite, Instruction, InstructionCall, Jump, JumpCount, Place, Row, add_rows,
-    sum_rows,
+    Call, CallSite, Instruction, InstructionCall, Jump, JumpCount, Place, Row, ThreadOrigin,
+    add_rows, sum_rows,
 )
 
 
@@ -20,6 +20,7 @@ class Costs:
         self.instructions: dict[Place, dict[int, Instruction]] = {}
         self.instruction_calls: dict[InstructionCall, Call] = {}
         self.jumps: dict[Jump, JumpCount] = {}
+        self.origins: list[ThreadOrigin] = []
 
     def sums(self, width: int) -> Row:
         rows = (row for lines in self.lines.values() for row in lines.values())
@@ -61,6 +62,7 @@ class Costs:
             self.add_instruction_call(key, call.calls, call.cost)
         for jump, count in other.jumps.items():
             self.add_jump(jump, count)
+        self.origins += other.origins
 
 
 def add_instruction(known: dict[int, Instruction], address: int, line: int, cost: Row) -> None:

@@ -2,6 +2,11 @@
 """Mistakes of the user or of a file: one sentence, exit status 2, never a traceback."""
 
 
+from __future__ import annotations
+
+from bdcommon.console import printable
+
+
 class UserError(Exception):
     """What went wrong, as one sentence that names the file or option."""
 
@@ -19,5 +24,5 @@ class FormatProblem(Exception):
 
 def shorten(text: str, length: int = 60) -> str:
     """Text from a file as it may stand in a message: printable and not endless."""
-    printable = "".join(c if c.isprintable() else "?" for c in text[: length + 1])
-    return printable if len(printable) <= length else printable[: length - 3] + "..."
+    start = printable(text[: length + 1])
+    return start if len(start) <= length else start[: length - 3] + "..."

@@ -6,29 +6,35 @@ that would count the same cost once per level. So functions that call each other
 a cycle (a strongly connected component of the call graph), and calls inside it are left out:
 
   inclusive cost of a cycle          the self costs of its members + their calls out of it
-  inclusive cost of a member         its own self cost + its own calls out of the cycle
+  own part of a member               its own self cost + its own calls out of the cycle
+  inclusive cost of a member         its self cost + all calls it makes, or all calls of it if
+                                     these cost less, and no more than the cycle
 
-The first is exact: no chain of calls enters the same cycle twice. The second is what can be
-known of a member: the members' costs add up to the cycle's. A function that calls only itself
-is its own cycle, and its cost is exact.
+The first is exact: no chain of calls enters the same cycle twice. The own parts of the members
+add up to it. The third is exact for a member that was never open more than once, as most of a
+large cycle never are, and too high for others. A function that calls only itself is its own
+cycle, and its cost is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from .components import strongly_connected
 from .profile import Call, Function, Profile, Row, add_rows, sum_rows
 
 Edges = Mapping[Function, Mapping[Function, Call]]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCosts:
-    """calls counts how often the function was called, by others and by itself."""
+class FunctionCosts(NamedTuple):
+    """calls counts how often the function was called, by others and by itself. Outside of cycles,
+    own_part is the inclusive cost."""
 
     self_cost: Row
     inclusive: Row
+    own_part: Row
     calls: int
     recursive: bool
     cycle: int  # the number of its cycle, from 1; 0 outside of cycles
@@ -39,7 +45,7 @@ class Cycle:
     """Two or more functions that call each other in a circle. calls counts calls into it."""
 
     number: int
-    members: tuple[Function, ...]  # the costliest first, in the first event
+    members: tuple[Function, ...]  # by their own parts in the first event, the costliest first
     self_cost: Row
     inclusive: Row
     calls: int
@@ -67,7 +73,11 @@ def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
     callers: dict[Function, dict[Function, Call]] = {}
     for caller, out in callees.items():
         for callee, call in out.items():
-            callers.setdefault(callee, {})[caller] = call
+            known = callers.get(callee)
+            if known is None:
+                callers[callee] = {caller: call}
+            else:
+                known[caller] = call
 
     if like is None:
         groups = strongly_connected(self_costs, callees)
@@ -78,12 +88,12 @@ def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
         }
         cycles = [list(cycle.members) for cycle in like.cycles]
     cycle_of = {member: number for number, members in enumerate(cycles) for member in members}
-    inclusive = {
-        function: _inclusive(function, self_cost, callees.get(function, {}), cycle_of)
+    own_parts = {
+        function: _own_part(function, self_cost, callees.get(function, {}), cycle_of)
         for function, self_cost in self_costs.items()
     }
     found = [
-        _cycle(members, number, self_costs, inclusive, callers, cycle_of)
+        _cycle(members, number, self_costs, own_parts, callers, cycle_of)
         for number, members in enumerate(cycles)
     ]
     if like is None:
@@ -92,10 +102,18 @@ def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
         found.sort(key=lambda cycle: cycle.inclusive, reverse=True)
     found = [replace(cycle, number=number) for number, cycle in enumerate(found, 1)]
     number_of = {member: cycle.number for cycle in found for member in cycle.members}
+    inclusive: dict[Function, Row] = {}
+    for cycle in found:
+        entered = _is_entered_by_calls(cycle, callers, number_of)
+        for member in cycle.members:
+            inclusive[member] = _member_inclusive(
+                member, cycle, self_costs[member], entered, callees, callers
+            )
     functions = {
         function: FunctionCosts(
             self_cost=self_cost,
-            inclusive=inclusive[function],
+            inclusive=inclusive.get(function, own_parts[function]),
+            own_part=own_parts[function],
             calls=sum(call.calls for call in callers.get(function, {}).values()),
             recursive=function in callees.get(function, {}),
             cycle=number_of.get(function, 0),
@@ -105,16 +123,45 @@ def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
     return CallGraph(functions, tuple(found), callees, callers)
 
 
-def _inclusive(
+def _own_part(
     function: Function, self_cost: Row, out: Mapping[Function, Call],
     cycle_of: Mapping[Function, int],
 ) -> Row:
     mine = cycle_of.get(function)
-    total = self_cost
-    for callee, call in out.items():
-        if callee != function and (mine is None or cycle_of.get(callee) != mine):
-            total = add_rows(total, call.cost)
-    return total
+    rows = [
+        call.cost
+        for callee, call in out.items()
+        if callee != function and (mine is None or cycle_of.get(callee) != mine)
+    ]
+    if len(rows) < 2:
+        return add_rows(self_cost, rows[0]) if rows else self_cost
+    return tuple(map(sum, zip(self_cost, *rows)))
+
+
+def _is_entered_by_calls(
+    cycle: Cycle, callers: Edges, number_of: Mapping[Function, int]
+) -> bool:
+    """Whether calls from outside account for all of it, so that no member is a root."""
+    calls = [
+        call.cost
+        for member in cycle.members
+        for caller, call in callers.get(member, {}).items()
+        if number_of.get(caller) != cycle.number
+    ]
+    return sum_rows(calls, len(cycle.inclusive)) == cycle.inclusive
+
+
+def _member_inclusive(
+    member: Function, cycle: Cycle, self_cost: Row, entered: bool, callees: Edges, callers: Edges
+) -> Row:
+    """In every event. What a root costs is in no call of it: its callers would give too little."""
+    made = [call.cost for callee, call in callees.get(member, {}).items() if callee != member]
+    below = tuple(map(sum, zip(self_cost, *made)))
+    if not entered:
+        return tuple(map(min, below, cycle.inclusive))
+    calls = [call.cost for caller, call in callers.get(member, {}).items() if caller != member]
+    above = sum_rows(calls, len(self_cost))
+    return tuple(map(min, below, above, cycle.inclusive))
 
 
 def _functions_and_callees(
@@ -122,20 +169,26 @@ def _functions_and_callees(
 ) -> tuple[dict[Function, Row], dict[Function, dict[Function, Call]]]:
     """The self costs of every function, and its calls added up over its call sites."""
     width = len(profile.events)
+    zero = profile.zero
     self_costs: dict[Function, Row] = {}
     for place, lines in profile.lines.items():
-        row = sum_rows(lines.values(), width)
+        rows = lines.values()
+        row = next(iter(rows)) if len(rows) == 1 else sum_rows(rows, width)
         known = self_costs.get(place.function)
         self_costs[place.function] = add_rows(known, row) if known else row
     callees: dict[Function, dict[Function, Call]] = {}
     for site, call in profile.calls.items():
         if not call.calls and not any(call.cost):
             continue
-        self_costs.setdefault(site.caller, profile.zero)
-        self_costs.setdefault(site.callee, profile.zero)
-        out = callees.setdefault(site.caller, {})
-        earlier = out.get(site.callee)
-        out[site.callee] = earlier.plus(*call) if earlier else call
+        caller, callee = site.caller, site.callee
+        self_costs.setdefault(caller, zero)
+        self_costs.setdefault(callee, zero)
+        out = callees.get(caller)
+        if out is None:
+            callees[caller] = {callee: call}
+            continue
+        earlier = out.get(callee)
+        out[callee] = earlier.plus(*call) if earlier else call
     return self_costs, callees
 
 
@@ -143,7 +196,7 @@ def _cycle(
     members: list[Function],
     number: int,
     self_costs: Mapping[Function, Row],
-    inclusive: Mapping[Function, Row],
+    own_parts: Mapping[Function, Row],
     callers: Edges,
     cycle_of: Mapping[Function, int],
 ) -> Cycle:
@@ -156,47 +209,8 @@ def _cycle(
     )
     return Cycle(
         number=number,
-        members=tuple(sorted(members, key=lambda member: inclusive[member], reverse=True)),
+        members=tuple(sorted(members, key=lambda member: own_parts[member], reverse=True)),
         self_cost=sum_rows((self_costs[member] for member in members), width),
-        inclusive=sum_rows((inclusive[member] for member in members), width),
+        inclusive=sum_rows((own_parts[member] for member in members), width),
         calls=calls,
     )
-
-
-def strongly_connected(functions: Iterable[Function], callees: Edges) -> list[list[Function]]:
-    """Tarjan's algorithm, with a stack of its own: call chains are deeper than Python's."""
-    order: dict[Function, int] = {}
-    lowest: dict[Function, int] = {}
-    open_functions: list[Function] = []
-    is_open: set[Function] = set()
-    groups: list[list[Function]] = []
-    for start in functions:
-        if start in order:
-            continue
-        order[start] = lowest[start] = len(order)
-        open_functions.append(start)
-        is_open.add(start)
-        work = [(start, iter(callees.get(start, ())))]
-        while work:
-            function, remaining = work[-1]
-            for callee in remaining:
-                if callee not in order:
-                    order[callee] = lowest[callee] = len(order)
-                    open_functions.append(callee)
-                    is_open.add(callee)
-                    work.append((callee, iter(callees.get(callee, ()))))
-                    break
-                if callee in is_open:
-                    lowest[function] = min(lowest[function], order[callee])
-            else:
-                work.pop()
-                if work:
-                    parent = work[-1][0]
-                    lowest[parent] = min(lowest[parent], lowest[function])
-                if lowest[function] == order[function]:
-                    group: list[Function] = []
-                    while not group or group[-1] != function:
-                        group.append(open_functions.pop())
-                        is_open.discard(group[-1])
-                    groups.append(group)
-    return groups

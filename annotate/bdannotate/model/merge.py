@@ -178,14 +178,19 @@ def rename(profile: Profile, renaming: Renaming) -> Profile:
     if not renaming.files and not renaming.functions:
         return profile
 
-    def function(old: Function) -> Function:
-        return Function(
-            _applied(renaming.files, old.object),
-            _applied(renaming.files, old.file),
-            _applied(renaming.functions, old.name),
-        )
+    return map_functions(
+        profile,
+        lambda function: rename_function(function, renaming),
+        lambda name: _applied(renaming.files, name),
+    )
 
-    return map_functions(profile, function, lambda name: _applied(renaming.files, name))
+
+def rename_function(function: Function, renaming: Renaming) -> Function:
+    return Function(
+        _applied(renaming.files, function.object),
+        _applied(renaming.files, function.file),
+        _applied(renaming.functions, function.name),
+    )
 
 
 def functions_of(profile: Profile) -> set[Function]:

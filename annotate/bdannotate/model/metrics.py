@@ -8,9 +8,9 @@ a function's, a line's, a call's, self or inclusive.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from operator import mul
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from operator import itemgetter, mul
 
 from .errors import UserError
 from .profile import Profile, Row
@@ -43,6 +43,13 @@ class Metric:
         bottom: int = sum(map(mul, self.denominator, row))
         return top / bottom if bottom else None
 
+    def counter(self) -> Callable[[Row], int]:
+        """The numerator, for loops over many rows: several times as fast as value()."""
+        weights = [(index, weight) for index, weight in enumerate(self.numerator) if weight]
+        if len(weights) == 1 and weights[0][1] == 1:
+            return itemgetter(weights[0][0])
+        return lambda row: sum(weight * row[index] for index, weight in weights)
+
 
 # What is summed, with weights; a sum is offered where all of its events are recorded.
 _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
@@ -54,10 +61,20 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ("LLm", "LL misses", "Misses of the last level", {"ILmr": 1, "DLmr": 1, "DLmw": 1}),
     ("Loaded1", "L1 loaded", "Bytes loaded into L1", {"SpLoss1": 1, "UsByte1": 1}),
     ("Loaded2", "LL loaded", "Bytes loaded into LL", {"SpLoss2": 1, "UsByte2": 1}),
+    ("LoadedD1", "D1 loaded", "Bytes of data loaded into D1", {"SpLossD1": 1, "UsByteD1": 1}),
+    ("LoadedDL", "LLd loaded", "Bytes of data loaded into LL", {"SpLossDL": 1, "UsByteDL": 1}),
+    ("LoadedI1", "I1 loaded", "Bytes of code loaded into I1",
+     {"SpLoss1": 1, "UsByte1": 1, "SpLossD1": -1, "UsByteD1": -1}),
+    ("LoadedIL", "LLi loaded", "Bytes of code loaded into LL",
+     {"SpLoss2": 1, "UsByte2": 1, "SpLossDL": -1, "UsByteDL": -1}),
+    ("SpLossI1", "unused code", "Bytes of code loaded into I1 and never used",
+     {"SpLoss1": 1, "SpLossD1": -1}),
+    ("SpLossIL", "unused LLi", "Bytes of code loaded into LL and never used",
+     {"SpLoss2": 1, "SpLossDL": -1}),
     ("Bm", "mispred.", "Mispredicted branches", {"Bcm": 1, "Bim": 1}),
     ("Branches", "branches", "Branches", {"Bc": 1, "Bi": 1}),
     (
-        "CEst", "cycle est.", "Cycle estimation: Ir + 10 L1m + 100 LLm",
+        "CEst", "cycle est.", "Estimated cycles: Ir + 10 L1m + 100 LLm",
         {"Ir": 1, "I1mr": 10, "D1mr": 10, "D1mw": 10, "ILmr": 100, "DLmr": 100, "DLmw": 100},
     ),
 )
@@ -68,6 +85,14 @@ _SHARES: tuple[tuple[str, str, str, str, str], ...] = (
      "SpLoss1", "Loaded1"),
     ("Unused2", "unused LL", "Share of the bytes loaded into LL that was never used",
      "SpLoss2", "Loaded2"),
+    ("UnusedD1", "unused", "Share of the bytes of data loaded into D1 that was never used",
+     "SpLossD1", "LoadedD1"),
+    ("UnusedDL", "unused LLd", "Share of the bytes of data loaded into LL that was never used",
+     "SpLossDL", "LoadedDL"),
+    ("UnusedI1", "unused code", "Share of the bytes of code loaded into I1 that was never used",
+     "SpLossI1", "LoadedI1"),
+    ("UnusedIL", "unused LLi", "Share of the bytes of code loaded into LL that was never used",
+     "SpLossIL", "LoadedIL"),
     ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir"),
     ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs"),
     ("L1rate", "L1 miss", "Miss rate of the first level, all accesses", "L1m", "L1Refs"),
@@ -83,6 +108,8 @@ _QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
      "Access1", "EvLine1", 1),
     ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL, on average",
      "Access2", "EvLine2", 1),
+    ("AccLineD1", "acc/line", "Accesses to a line while it was in D1, on average",
+     "AccessD1", "EvLineD1", 1),
     # A few lines with thousands of accesses, such as the stack's, hide all others in an average.
     ("AccTyp1", "typ. acc", "The same for L1, typically: the harmonic mean", "EvLine1", "AcCost1",
      1000),
@@ -105,14 +132,27 @@ _HEADINGS = {
     "DLmw": ("LL wr miss", "Data writes that missed LL"),
     "SpLoss1": ("never used", "Bytes loaded into L1 and never used"),
     "SpLoss2": ("never used LL", "Bytes loaded into LL and never used"),
-    "AcCost1": ("rarely used", "1000 / accesses, added up over the lines loaded into L1"),
-    "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines loaded into LL"),
+    "SpLossD1": ("never used", "Bytes of data loaded into D1 and never used"),
+    "SpLossDL": ("never used LL", "Bytes of data loaded into LL and never used"),
+    "AcCost1": ("rarely used", "1000 / accesses, added up over the lines that left L1"),
+    "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
+# Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.
+_MISLEADING_TITLES = frozenset({"AcCost1", "AcCost2"})
 
 
 def metrics_of(profile: Profile) -> dict[str, Metric]:
     """Everything that can be shown of a profile, by name: its events first."""
     return metrics_for(profile.events, profile.titles, profile.formulas)
+
+
+def with_cycle_costs(profile: Profile, costs: tuple[int, int, int]) -> Profile:
+    """The profile with other costs of an instruction and of a miss of L1 and of LL in CEst."""
+    if any(event not in profile.events for event in ("I1mr", "D1mr", "D1mw", "ILmr")):
+        raise UserError(f"--cycle-costs: {profile.parts[0].source} counts no cache misses")
+    formula = "{} Ir + {} L1m + {} LLm".format(*costs)
+    titles = {**profile.titles, "CEst": f"Estimated cycles: {formula}"}
+    return replace(profile, titles=titles, formulas={**profile.formulas, "CEst": formula})
 
 
 def metrics_for(
@@ -122,14 +162,17 @@ def metrics_for(
     for event in events:
         heading, title = _HEADINGS.get(event, (event, event))
         own = _weights(events, {event: 1})
-        found[event] = Metric(event, heading, titles.get(event, title), own)
+        if event not in _MISLEADING_TITLES:
+            title = titles.get(event, title)
+        found[event] = Metric(event, heading, title, own)
     for name, heading, title, weights in _SUMS:
         if name not in found and all(event in events for event in weights):
             found[name] = Metric(name, heading, title, _weights(events, weights))
     for name, formula in formulas.items():
         if name not in events:
             row = _formula(name, formula, found, len(events))
-            found[name] = Metric(name, name, titles.get(name, f"{name} = {formula}"), row)
+            heading = found[name].heading if name in found else name
+            found[name] = Metric(name, heading, titles.get(name, f"{name} = {formula}"), row)
     for name, heading, title, top, bottom in _SHARES:
         if name not in found and top in found and bottom in found:
             over, under = found[top].numerator, found[bottom].numerator

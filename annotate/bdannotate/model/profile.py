@@ -84,8 +84,17 @@ class JumpCount(NamedTuple):
     executed: int
 
 
+class ThreadOrigin(NamedTuple):
+    """Threads that began in `root` and were created while `creators` were open, outermost first:
+    each is called by the one before it."""
+
+    root: Function
+    creators: tuple[Function, ...]
+    threads: int
+
+
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StatedTotal:
     """A total that the file itself states: its `summary:` or `totals:` line. Callgrind leaves
     trailing counts out, of cache use even where they are not 0: `given` counts are stated."""
 
@@ -107,7 +116,7 @@ class Part:
     thread: str
     descriptions: tuple[tuple[str, str], ...]
     sums: Row
-    claims: tuple[Claim, ...]
+    stated_totals: tuple[StatedTotal, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,7 @@ class Profile:
     instructions: Mapping[Place, Mapping[int, Instruction]]
     instruction_calls: Mapping[InstructionCall, Call]
     jumps: Mapping[Jump, JumpCount]
+    origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which uses them up
 
     @property
     def zero(self) -> Row:

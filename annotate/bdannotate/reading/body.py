@@ -7,10 +7,14 @@ import re
 
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, shorten
+from ..model.profile import (
+    CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row,
+)
 from .fields import absolute, count
-from ..model.profile import CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row
 from .names import NameTable
+from .origins import Origins
 
+_REMEMBERED = 1 << 16  # values of calls=, most of which come again
 _CALLS = re.compile(r"(\d+)(?:\s+(?:\*|[+-]?(?:0x[0-9a-fA-F]+|\d+)))*\s*", re.ASCII)
 
 # A jump whose own position is on the next line: (count, target, its line and address, conditional).
@@ -57,6 +61,9 @@ class Body:
         self._object_names = NameTable()
         self._file_names = NameTable()
         self._function_names = NameTable()
+        self.origins = Origins(
+            self._object_names, self._file_names, self._function_names, self._identity
+        )
         self._object = ""
         self._function_file = ""
         self._file = ""
@@ -64,6 +71,10 @@ class Body:
         self._callee_object = ""
         self._callee_file = ""
         self._callee = ""
+        self._here: dict[int, Row] = {}  # `slot`, also while a call or jump waits for its costs
+        self._call_counts: dict[str, int] = {}
+        # Whether the second line of a call or jump must come now.
+        self.is_waiting = False
         self._pending_calls: int | None = None
         self._jump_file = ""
         self._jump_function = ""
@@ -75,16 +86,10 @@ class Body:
         self.address_column = positions.index("instr") if "instr" in positions else None
         self.by_instruction = self._wants_instructions and self.address_column is not None
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the second line of a call or jump must come now."""
-        return self._pending_calls is not None or self._pending_jump is not None
-
     def second_line(self, row: Row) -> None:
         """The line after calls=, jump= or jcnd=: where it is, and what the calls cost."""
         if self._function is None:
             raise FormatProblem("costs outside of a function")
-        here = Place(self._function, self._file)
         if self._pending_calls is not None:
             callee = self._identity(
                 self._callee_object or self._object, self._callee_file or self._file, self._callee
@@ -100,17 +105,19 @@ class Body:
         elif self._pending_jump is not None:
             number, target, line, address, conditional = self._pending_jump
             if self.by_instruction:
+                here = Place(self._function, self._file)
                 jump = Jump(here, self.line, self.address, target, line, address, conditional)
                 self.costs.add_jump(jump, number)
             self._pending_jump = None
-        self._enter(here)
+        self.is_waiting = False
+        self.slot = self._here
 
     def _identity(self, object_name: str, file: str, name: str) -> Function:
         function = Function(object_name, file, name)
         return self._functions.setdefault(function, function)
 
     def _enter(self, place: Place) -> None:
-        self.slot = self.costs.lines.setdefault(place, {})
+        self.slot = self._here = self.costs.lines.setdefault(place, {})
         if self.by_instruction:
             self.instruction_slot = self.costs.instructions.setdefault(place, {})
 
@@ -145,10 +152,16 @@ class Body:
     def _start_calls(self, value: str) -> None:
         if not self._callee:
             raise FormatProblem("calls= without cfn=")
-        match = _CALLS.fullmatch(value)
-        if match is None:
-            raise FormatProblem(f"calls= needs a count and a position, not '{shorten(value)}'")
-        self._pending_calls = count(match[1])
+        number = self._call_counts.get(value)
+        if number is None:
+            match = _CALLS.fullmatch(value)
+            if match is None:
+                raise FormatProblem(f"calls= needs a count and a position, not '{shorten(value)}'")
+            if len(self._call_counts) >= _REMEMBERED:
+                self._call_counts.clear()
+            number = self._call_counts[value] = count(match[1])
+        self._pending_calls = number
+        self.is_waiting = True
         self.slot = None
 
     def _set_jump_file(self, value: str) -> None:
@@ -188,4 +201,5 @@ class Body:
             conditional,
         )
         self._jump_file = self._jump_function = ""
+        self.is_waiting = True
         self.slot = None

@@ -7,6 +7,7 @@ import re
 
 from ..model.errors import FormatProblem, shorten
 
+_DECIMAL_COUNTS = re.compile("[0-9 ]*")
 _HEXADECIMAL = re.compile("0x[0-9a-fA-F]{1,16}")
 
 
@@ -21,6 +22,18 @@ def count(word: str) -> int:
     if word == ".":  # Cachegrind's way to write that a line cannot have an event
         return 0
     raise FormatProblem(f"'{shorten(word)}' is not a number")
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """All counts of a line. Those that are all decimal, as nearly always, are taken at once: that
+    is three times as fast."""
+    words = text.split()
+    if _DECIMAL_COUNTS.fullmatch(text):
+        try:
+            return tuple(map(int, words))
+        except ValueError:
+            raise FormatProblem("a number is too long") from None
+    return tuple(map(count, words))
 
 
 def position(word: str) -> tuple[bool, int]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..model.errors import FormatProblem
-from ..model.profile import Claim, Part, Row
+from ..model.profile import StatedTotal, Part, Row
 
 _TEXT_KEYS = frozenset({"creator", "pid", "cmd", "part", "thread", "target", "arch"})
 _POSITION_KINDS = frozenset({"instr", "bb", "line"})
@@ -30,11 +30,11 @@ class Headers:
     formulas: dict[str, str] = field(default_factory=dict)
     positions: tuple[str, ...] = ("line",)
     events: tuple[str, ...] = ()
-    claims: list[Claim] = field(default_factory=list)
+    stated_totals: list[StatedTotal] = field(default_factory=list)
 
     def start_part(self) -> None:
         self.descriptions = []
-        self.claims = []
+        self.stated_totals = []
         self.texts.pop("thread", None)
 
     def read(self, key: str, value: str, line: int) -> None:
@@ -54,7 +54,7 @@ class Headers:
         elif key == "events":
             self._read_events(value)
         elif key in CLOSING_KEYS:
-            self._read_claim(key, value, line)
+            self._read_stated_total(key, value, line)
         else:
             raise FormatProblem(f"unknown header '{key}:'")
 
@@ -68,7 +68,7 @@ class Headers:
             thread=self.texts.get("thread", ""),
             descriptions=tuple(self.descriptions),
             sums=sums,
-            claims=tuple(self.claims),
+            stated_totals=tuple(self.stated_totals),
         )
 
     def _read_positions(self, value: str) -> None:
@@ -85,6 +85,8 @@ class Headers:
         if not match:
             raise FormatProblem("event: needs a name, and '= formula' or ': long name'")
         name, formula, title = match.groups()
+        if not name.isprintable():
+            raise FormatProblem("event: the name has characters that cannot be printed")
         if formula:
             self.formulas[name] = formula
         if title:
@@ -94,11 +96,13 @@ class Headers:
         events = tuple(value.split())
         if not events:
             raise FormatProblem("events: names no event")
+        if not all(event.isprintable() for event in events):
+            raise FormatProblem("events: names an event with characters that cannot be printed")
         if len(set(events)) < len(events):
             raise FormatProblem("events: names an event twice")
         self.events = events
 
-    def _read_claim(self, key: str, value: str, line: int) -> None:
+    def _read_stated_total(self, key: str, value: str, line: int) -> None:
         words = value.split()
         if not self.events:
             raise FormatProblem(f"{key}: comes before events:")
@@ -108,7 +112,7 @@ class Headers:
             raise FormatProblem(f"{key}: has {len(words)} counts for {len(self.events)} events")
         counts = tuple(map(int, words))
         row = counts + (0,) * (len(self.events) - len(counts))
-        self.claims.append(Claim(key, line, row, len(counts)))
+        self.stated_totals.append(StatedTotal(key, line, row, len(counts)))
 
 
 def split_header(text: str) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from ..model.check import sum_violations
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename
 from ..model.profile import Profile
+from ..model.threads import below_creators
 from .parser import Detail, parse
 from .progress import Progress
 
@@ -28,22 +29,26 @@ def default_profile() -> str:
     return max(found, key=lambda path: (os.stat(path).st_mtime_ns, path))
 
 
-def load(path: str, detail: Detail, renaming: Renaming) -> Profile:
+def load(path: str, detail: Detail, renaming: Renaming, threads: str = "below") -> Profile:
     """One file's profile. A file that contradicts itself is an error."""
     profile = parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
     for violation in sum_violations(profile):
         if not violation.is_harmless:
             raise UserError(violation.text)
+    if threads == "below":
+        profile = below_creators(profile)
     return rename(profile, renaming)
 
 
-def load_sum(paths: Sequence[str], detail: Detail, renaming: Renaming) -> Profile:
+def load_sum(
+    paths: Sequence[str], detail: Detail, renaming: Renaming, threads: str = "below"
+) -> Profile:
     if len(paths) > 1:
         # With --separate-threads=yes, Callgrind leaves an empty file beside those of the threads.
         paths = [path for path in paths if not _is_empty(path)] or paths
-    total = load(paths[0], detail, renaming)
+    total = load(paths[0], detail, renaming, threads)
     for path in paths[1:]:
-        total = add(total, load(path, detail, renaming))
+        total = add(total, load(path, detail, renaming, threads))
     return total
 
 

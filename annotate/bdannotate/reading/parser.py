@@ -14,14 +14,14 @@ from __future__ import annotations
 import enum
 from operator import add
 
-from .body import Body
 from ..model.costs import Costs, add_instruction
 from ..model.errors import FormatProblem, ProfileError, shorten
-from .fields import count, position
-from .headers import CLOSING_KEYS, Headers, is_known, split_header
 from ..model.profile import Function, Part, Profile, Row
-from .progress import Progress
 from .blocks import display_name, line_blocks
+from .body import Body
+from .fields import counts, position
+from .headers import CLOSING_KEYS, Headers, is_known, split_header
+from .progress import Progress
 
 _REMEMBERED = 200_000
 _COST_STARTS = frozenset("0123456789+-*")
@@ -172,21 +172,26 @@ class _Parser:
 
     def _row(self, costs: str) -> Row:
         width = len(self._headers.events)
-        words = costs.split()
-        if len(words) > width:
-            raise FormatProblem(f"{len(words)} costs for {width} events")
-        row = tuple(map(count, words)) + (0,) * (width - len(words))
+        row = counts(costs)
+        if len(row) > width:
+            raise FormatProblem(f"{len(row)} costs for {width} events")
+        row += (0,) * (width - len(row))
         if len(self._rows) >= _REMEMBERED:
             self._rows.clear()
         self._rows[costs] = row
         return row
 
     def _other_line(self, text: str) -> None:
+        body = self._body
         key, equals, value = text.partition("=")
-        directive = self._body.directives.get(key) if equals else None
-        if directive is None and (not text or text.isspace() or text.startswith("#")):
+        directive = body.directives.get(key) if equals else None
+        if directive is not None and self._in_costs and not body.is_waiting:
+            directive(value)  # nearly always
             return
-        if self._body.is_waiting:
+        if directive is None and (not text or text.isspace() or text.startswith("#")):
+            body.origins.comment(text)
+            return
+        if body.is_waiting:
             raise FormatProblem("the costs of a call, or the position of a jump, are missing here")
         if directive is None:
             self._header(text)
@@ -221,6 +226,7 @@ class _Parser:
             raise FormatProblem("the profile ends in the middle of a call or jump")
         self._events = self._headers.events
         costs = self._body.costs
+        costs.origins += self._body.origins.finish()
         self._parts.append(self._headers.part(self._source, costs.sums(len(self._events))))
         if len(self._parts) == 1:
             self._all_costs = costs
@@ -249,6 +255,7 @@ class _Parser:
             instructions={place: rows for place, rows in costs.instructions.items() if rows},
             instruction_calls=costs.instruction_calls,
             jumps=costs.jumps,
+            origins=tuple(costs.origins),
         )
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 import time
 
+from bdcommon.console import printable
+
 _BAR_WIDTH = 30
 _FIRST_SECONDS = 1.0
 _NEXT_SECONDS = 0.2
@@ -15,8 +17,9 @@ class Progress:
     """Draws only where standard error is a terminal, and removes itself when done."""
 
     def __init__(self, label: str, enabled: bool | None = None) -> None:
-        self._label = label
-        self._enabled = sys.stderr.isatty() if enabled is None else enabled
+        self._label = printable(label)
+        watched = sys.stderr is not None and sys.stderr.isatty()
+        self._enabled = watched if enabled is None else enabled
         self._due = time.monotonic() + _FIRST_SECONDS
         self._drawn = False
 

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 
 from ..analyses.columns import Column, Form, Side
 from ..model.metrics import Number
+from ..model.numbers import percent, ratio
 from ..model.profile import Row
-from .text import Cell, Page, Table, count, left_width, percent, ratio
+from .text import Cell, Page, Table, count, left_width
 
 # From these shares of the total on, a number is worth looking at.
 _HOT = 0.10
 _WARM = 0.01
 _MOSTLY_UNUSED = 0.5
 _MIN_NAME_WIDTH = 24
+# Columns go rather than names get shorter than this.
+_NAMES_NEED = 32
 
 
 def cost_cells(
@@ -54,6 +57,21 @@ def cost_headings(columns: Sequence[Column], with_sides: bool) -> list[list[str]
     """What is counted and, unless a list has only one kind, whether self or inclusive."""
     names = [column.metric.heading for column in columns]
     return [names, [column.side.value for column in columns]] if with_sides else [names]
+
+
+def fitting(
+    headings: Sequence[Sequence[str]], cells: Sequence[Sequence[Cell]], page: Page,
+    kept: int = 0, least: int = _NAMES_NEED,
+) -> tuple[list[list[str]], list[list[Cell]]]:
+    """Without as many columns as must go to leave room for names: those further right matter less.
+    The first stays, and so do as many of the last as `kept` says."""
+    count = len(headings[0]) if headings else 0
+    use = list(range(count))
+    widths = [left_width([[row[i]] for row in cells if row], [[row[i]] for row in headings])
+              for i in use]
+    while page.cut and len(use) > 1 + kept and page.width - sum(widths[i] for i in use) < least:
+        del use[-1 - kept]
+    return [[row[i] for i in use] for row in headings], [[row[i] for i in use] for row in cells]
 
 
 def name_width(

@@ -7,11 +7,14 @@ import csv
 import io
 from collections.abc import Sequence
 
+from bdcommon.console import printable
+
 from ..analyses.diff import Diff
-from ..model.metrics import Number
 from ..analyses.per_file import PerFile
 from ..analyses.report import Entry, Report
+from ..model.metrics import Number
 
+_FORMULA_STARTS = ("=", "+", "-", "@")
 _NAME_COLUMNS = ("function", "file", "object", "cycle")
 
 
@@ -61,5 +64,13 @@ def _csv_name(entry: Entry) -> list[str | Number | None]:
 
 def _csv(rows: Sequence[Sequence[str | Number | None]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    writer = csv.writer(out, lineterminator="\n")
+    for row in rows:
+        writer.writerow([_plain(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: names are from whoever wrote the profile."""
+    text = printable(text)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bdcommon.console import printable
+
 from ..analyses.columns import Column
-from .costs import cost_table, name_width
-from ..analyses.diff import Diff, difference
+from ..analyses.diff import CallChange, Diff, difference
+from ..model.metrics import Metric, Number
+from ..model.numbers import percent, ratio, signed
+from ..model.profile import Row
+from .costs import cost_table, fitting, name_width
 from .functions import entry_label
 from .headers import pairs, source_text
-from ..model.metrics import Metric, Number
-from ..model.profile import Function, Row
-from .text import (
-    Cell, Page, Table, count, percent, printable, ratio, shorten_middle, signed,
-)
+from .names import fit
+from .text import Cell, Page, Table, count
 from .tree import inclusive_columns
 
 # What changed by more than this part of itself is worth colour.
@@ -24,7 +26,7 @@ _NOTABLE = 0.05
 _CALL_COLUMNS = 3
 
 
-class _Sides(NamedTuple):
+class Sides(NamedTuple):
     """The self and inclusive costs of one thing in one profile."""
 
     self_cost: Row
@@ -37,18 +39,20 @@ def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
         for name, profile in (("Before", diff.before), ("After", diff.after))
     ]
     if diff.matched:
-        text = f"{diff.matched} functions by name only: their file or object changed"
+        functions = "1 function" if diff.matched == 1 else f"{diff.matched} functions"
+        text = f"{functions} by name only: file or object changed"
         rows.append(("Matched", text))
     return pairs([*rows, ("Sorted by", f"change of {sort}")], page)
 
 
 def totals_table(diff: Diff, page: Page) -> list[str]:
+    """Of what changed."""
     rows: list[list[Cell]] = []
     for metric in diff.metrics.values():
         if not metric.is_ratio and metric.name not in diff.before.events:
             continue
         before, after = metric.value(diff.before_totals), metric.value(diff.after_totals)
-        if not before and not after:
+        if before == after:
             continue
         style = _style(metric, before, after)
         rows.append([
@@ -59,20 +63,22 @@ def totals_table(diff: Diff, page: Page) -> list[str]:
             Cell(metric.name),
             Cell(printable(metric.title)),
         ])
+    if not rows:
+        return ["nothing changed"]
     headings = [["before", "after", "change", "", "", ""]]
     return Table(headings, rows, frozenset({4})).lines(page)
 
 
 def functions_table(diff: Diff, page: Page) -> list[str]:
-    main, *others = _ordered(diff.selection.keys[0].column, diff.selection.columns)
+    main, *others = ordered(diff.selection.keys[0].column, diff.selection.columns)
     cells = [
-        _cells(
-            main, others, _Sides(change.before.self_cost, change.before.inclusive),
-            _Sides(change.after.self_cost, change.after.inclusive), page,
+        change_cells(
+            main, others, Sides(change.before.self_cost, change.before.inclusive),
+            Sides(change.after.self_cost, change.after.inclusive), page,
         )
         for change in diff.functions
     ]
-    headings = _headings(main, others, with_sides=True)
+    headings, cells = fitting(change_headings(main, others, with_sides=True), cells, page)
     width = name_width(headings, cells, page)
     labels = [entry_label(change.after, page, width) for change in diff.functions]
     return cost_table(headings, "function", cells, labels, page)
@@ -80,41 +86,42 @@ def functions_table(diff: Diff, page: Page) -> list[str]:
 
 def calls_table(diff: Diff, page: Page) -> list[str]:
     main, *others = inclusive_columns(
-        _ordered(diff.selection.keys[0].column, diff.selection.columns)
+        ordered(diff.selection.keys[0].column, diff.selection.columns)
     )
     others = others[:_CALL_COLUMNS]
     cells = [
         [
-            *_cells(
-                main, others, _Sides(change.before.cost, change.before.cost),
-                _Sides(change.after.cost, change.after.cost), page,
+            *change_cells(
+                main, others, Sides(change.before.cost, change.before.cost),
+                Sides(change.after.cost, change.after.cost), page,
             ),
             Cell(_calls(change.before.calls, change.after.calls)),
         ]
         for change in diff.calls
     ]
-    headings = [[*row, ""] for row in _headings(main, others, with_sides=False)]
+    headings = [[*row, ""] for row in change_headings(main, others, with_sides=False)]
     headings[-1][-1] = "calls"
-    width = (name_width(headings, cells, page) - 4) // 2
-    labels = [
-        Cell(
-            f"{_name(change.caller, page, width)} -> {_name(change.callee, page, width)}"
-        )
-        for change in diff.calls
-    ]
+    headings, cells = fitting(headings, cells, page, kept=1)
+    width = name_width(headings, cells, page) - 4
+    labels = [Cell(_call(change, page, width)) for change in diff.calls]
     return cost_table(headings, "call", cells, labels, page)
 
 
-def _name(function: Function, page: Page, width: int) -> str:
-    name = printable(function.name)
-    return name if page.full_names else shorten_middle(name, width)
+def _call(change: CallChange, page: Page, width: int) -> str:
+    """A short name leaves its room to the other."""
+    caller, callee = page.name(change.caller), page.name(change.callee)
+    if not page.full_names:
+        half = width // 2
+        caller = fit(caller, max(half, width - len(callee)))
+        callee = fit(callee, max(half, width - len(caller)))
+    return f"{caller} -> {callee}"
 
 
-def _ordered(main: Column, columns: Sequence[Column]) -> list[Column]:
+def ordered(main: Column, columns: Sequence[Column]) -> list[Column]:
     return [main, *(column for column in columns if column != main)]
 
 
-def _headings(main: Column, others: Sequence[Column], with_sides: bool) -> list[list[str]]:
+def change_headings(main: Column, others: Sequence[Column], with_sides: bool) -> list[list[str]]:
     def side(column: Column) -> str:
         return f" {column.side.value}" if with_sides else ""
 
@@ -124,8 +131,8 @@ def _headings(main: Column, others: Sequence[Column], with_sides: bool) -> list[
     return [first, second + [side(column).strip() for column in others]]
 
 
-def _cells(
-    main: Column, others: Sequence[Column], before: _Sides, after: _Sides, page: Page
+def change_cells(
+    main: Column, others: Sequence[Column], before: Sides, after: Sides, page: Page
 ) -> list[Cell]:
     def values(column: Column) -> tuple[Number | None, Number | None]:
         return column.value(*before), column.value(*after)

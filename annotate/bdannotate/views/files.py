@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bdcommon.console import printable
+
 from ..analyses.columns import Column, Side
-from .costs import cost_cells, cost_headings, cost_table, name_width
 from ..analyses.files import Group
-from ..model.profile import Row
 from ..analyses.report import Report
-from .text import Cell, Page, printable, shorten_middle
+from ..model.profile import Row
+from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
+from .text import Cell, Page, shorten_middle
 
 
 def group_table(
@@ -36,6 +38,7 @@ def group_table(
             add("", item.cost, "    ", item.name)
         if group.hidden:
             add("", None, f"    ({group.hidden} others)")
+    headings, cells = fitting(headings, cells, page)
     width = name_width(headings, cells, page)
     labels = [
         Cell(start + (name if page.full_names else shorten_middle(name, width - len(start))))

@@ -1,38 +1,80 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The list of functions and cycles with their costs."""
+"""The list of functions with their costs, and what is to be said of the cycles among them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column
-from .costs import cost_cells, cost_headings, cost_table, name_width
-from ..model.profile import Row
-from ..analyses.report import Entry
-from .text import Cell, Page, function_label, printable, shorten_end
+from ..analyses.chains import inner_links
+from ..analyses.cycles import origin
+from ..analyses.report import Entry, Report
+from ..model.graph import Cycle
+from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
+from .text import Cell, Page, function_label, shorten_end
+
+_CYCLES_EXPLAINED = 1
 
 
-def function_table(
-    entries: Sequence[Entry], columns: Sequence[Column], totals: Row, page: Page
-) -> list[str]:
+def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[str], int]:
+    """And how many more there are. Cycles have no rows of their own: they would hide their
+    members."""
+    columns, totals = report.selection.columns, report.totals
+    listed = [entry for entry in report.entries if not entry.is_cycle]
+    entries = listed
+    if limit is not None:
+        links = inner_links(report)
+        entries = [e for e in listed if e.is_group or e.function not in links][:limit]
     headings = cost_headings(columns, with_sides=True)
     cells = [
         cost_cells(columns, entry.self_cost, entry.inclusive, totals, page) for entry in entries
     ]
+    if page.exact:
+        cells.append(cost_cells(columns, totals, totals, totals, page))
+    headings, cells = fitting(headings, cells, page)
     width = name_width(headings, cells, page)
     labels = [entry_label(entry, page, width) for entry in entries]
     if page.exact:
-        cells.append(cost_cells(columns, totals, totals, totals, page))
         labels.append(Cell("PROGRAM TOTALS"))
-    return cost_table(headings, "function", cells, labels, page)
+    lines = cost_table(headings, "function", cells, labels, page)
+    return lines + cycle_lines(report, entries, page), len(listed) - len(entries)
 
 
 def entry_label(entry: Entry, page: Page, width: int) -> Cell:
-    if entry.is_cycle:
+    if entry.is_group:
         start = f"<cycle {entry.cycle}> {len(entry.members)} functions: "
-        names = ", ".join(printable(member.name) for member in entry.members)
+        if entry.is_startup:
+            number = len(entry.members)
+            start = f"(above main: {number} function{'s' if number > 1 else ''}) "
+        names = ", ".join(map(page.name, entry.members))
+        if entry.is_startup and not page.full_names and len(start + names) > width:
+            names = ""  # a part of these names tells nothing
         if not page.full_names:
-            names = shorten_end(names, max(12, width - len(start)))
-        return Cell(start + names, "cyan")
+            names = shorten_end(names, max(0, width - len(start)))
+        return Cell((start + names).rstrip(), "dim" if entry.is_startup else "cyan")
     suffix = f" <cycle {entry.cycle}>" if entry.cycle else ""
     return Cell(function_label(entry.function, page, width, suffix))
+
+
+def cycle_lines(report: Report, entries: Sequence[Entry], page: Page) -> list[str]:
+    numbers = list(dict.fromkeys(entry.cycle for entry in entries if entry.cycle))
+    texts = [
+        _cycle_text(report, report.graph.cycles[number - 1], page)
+        for number in numbers[:_CYCLES_EXPLAINED]
+    ]
+    return [
+        page.paint(shorten_end(text, page.width) if page.cut else text, "cyan") for text in texts
+    ]
+
+
+def _cycle_text(report: Report, cycle: Cycle, page: Page) -> str:
+    found = origin(report.graph, cycle)
+    text = f"<cycle {cycle.number}>: {len(cycle.members):,} functions call each other"
+    if found.calls:
+        calls = ", ".join(
+            f"{page.name(caller)} -> {page.name(callee)} ({count:,}x)"
+            for caller, callee, count in found.calls
+        )
+        return f"{text}, closed by {calls}"
+    if found.dispatchers:
+        return f"{text}, mostly through {' and '.join(map(page.name, found.dispatchers))}"
+    return text

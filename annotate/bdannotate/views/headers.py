@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
+from bdcommon.console import printable
+
 from ..model.metrics import Metric
+from ..model.numbers import ratio
 from ..model.profile import Part, Profile, Row
-from .text import Cell, Page, Table, printable, ratio, shorten_middle
+from .costs import fitting
+from .text import Cell, Page, Table, shorten_middle
 
 # What every part repeats or what says nothing to the reader of a finished run.
 _DULL = {("Trigger", "Program termination")}
 _DULL_NAMES = {"Timerange"}
 _MANY = 6
+# A command can be a page of arguments.
+_WRAPPED_LINES = 2
+CACHE_NAMES = ("I1 cache", "D1 cache", "LL cache")
 
 
 def metadata(profile: Profile) -> list[tuple[str, str]]:
     first = profile.parts[0]
     rows = [("Profile", source_text(profile.parts)), ("Command", first.command)]
-    for name, text in _descriptions(profile.parts):
+    for name, text in descriptions(profile.parts):
         rows.append((name, text))
     return [(name, text) for name, text in rows if text]
 
@@ -31,6 +39,20 @@ def pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
         + (text if page.full_names else shorten_middle(text, page.width - width - 2))
         for name, text in ((name, printable(text)) for name, text in rows)
     ]
+
+
+def wrapped_pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
+    """The same, with what is long going on below itself."""
+    width = max((len(name) for name, _ in rows), default=0)
+    lines: list[str] = []
+    for name, text in rows:
+        pieces = textwrap.wrap(
+            printable(text), max(page.width - width - 2, 20), break_on_hyphens=False
+        )
+        for index, piece in enumerate(pieces[:_WRAPPED_LINES]):
+            start = printable(name) if index == 0 else ""
+            lines.append(page.heading(start.ljust(width)) + "  " + piece)
+    return lines
 
 
 def source_text(parts: Sequence[Part]) -> str:
@@ -52,7 +74,7 @@ def source_text(parts: Sequence[Part]) -> str:
     return f"{text} ({', '.join(facts)})" if facts else text
 
 
-def _descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
+def descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
     """Each `desc:` line once. One that differs from part to part is given with its variants."""
     texts: dict[str, list[str]] = {}
     for part in parts:
@@ -95,6 +117,7 @@ def totals_tables(profile: Profile, metrics: Mapping[str, Metric], page: Page) -
         used = [i for i in range(len(_CACHE_HEADINGS)) if any(row[i].text for row in rows)]
         headings = [[_CACHE_HEADINGS[i] for i in used] + [""]]
         cells = [[row[i] for i in used] + [Cell("")] for row in rows]
+        headings, cells = fitting(headings, cells, page, kept=1, least=0)
         lines += ["", *Table(headings, cells).lines(page)]
     return lines
 

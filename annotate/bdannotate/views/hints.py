@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hints as text, each with the numbers that made it."""
+"""Hints as text, each with the numbers that made it; or, for the first screen, in two lines."""
 
 from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..analyses.hints import Hint
-from .text import Page, function_label, printable, short_count
+from bdcommon.console import printable
+
+from ..analyses.hint_changes import HintChanges
+from ..analyses.hints import Hint, Pattern
+from ..model.numbers import short_count
+from ..model.profile import Function
+from .names import fit
+from .text import Page, function_label, shorten_end
 
 _MAX_CALLERS = 4
 _NAME_WIDTH = 50
@@ -16,24 +22,82 @@ _NAME_WIDTH = 50
 _SKEWED = 1.5
 
 
-def hint_lines(found: Sequence[Hint], page: Page) -> list[str]:
+def hint_lines(
+    found: Sequence[Hint], page: Page, notes: Mapping[Function, str] | None = None
+) -> list[str]:
+    """A function's note is said before everything else of it."""
     if not found:
         return ["nothing that loads enough lines to say something about"]
     lines: list[str] = []
+    said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
         if lines:
             lines.append("")
         title = f"{number}. {function_label(hint.function, page, page.width - 4)}"
         lines.append(page.heading(title))
-        for sentence in _sentences(hint, page):
+        sentences = _sentences(hint, page, said.get(hint.pattern))
+        if notes and hint.function in notes:
+            sentences.insert(0, notes[hint.function])
+        for sentence in sentences:
             lines += textwrap.wrap(
                 sentence, page.width, initial_indent="   ", subsequent_indent="     ",
-                break_on_hyphens=False, break_long_words=False,
+                break_on_hyphens=False, break_long_words=page.cut,
+            )
+        said.setdefault(hint.pattern, number)
+    return lines
+
+
+def hint_change_lines(found: HintChanges, page: Page) -> list[tuple[str, list[str]]]:
+    """Title and lines of each section: what is gone, what is new, what remains."""
+    def said(function: Function) -> str:
+        before, after = map(short_count, found.amounts[function])
+        return f"never used {before} bytes before, {after} now."
+
+    def notes(hints: Sequence[Hint]) -> dict[Function, str]:
+        return {hint.function: f"Change: {said(hint.function)}" for hint in hints}
+
+    gone = [
+        f"{function_label(hint.function, page, page.width // 2)}: {said(hint.function)}"
+        for hint in found.gone
+    ]
+    sections = [("Hints that are gone", gone or ["none"])]
+    for title, hints in (("new", found.new), ("as before", found.remaining)):
+        lines = hint_lines(hints, page, notes(hints)) if hints else ["none"]
+        sections.append((f"Hints that are {title}", lines))
+    return sections
+
+
+def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
+    """Where, how much, and what usually helps: said once, if it is the same for several."""
+    lines: list[str] = []
+    said: dict[Pattern, int] = {}
+    for number, hint in enumerate(found, 1):
+        first = said.setdefault(hint.pattern, number)
+        numbers = (
+            f": {100 * hint.share:.0f}% of the loss, {100 * hint.use.unused_share:.0f}% unused"
+        ) + (f"; as {first}." if first != number else "")
+        where = f" ({_where(hint.line)})" if hint.line else ""
+        if hint.callers:
+            where = f" called by {page.name(hint.callers[0][0])}"
+        elif hint.through:
+            where = f" through {page.name(hint.through)}"
+        room = page.width - len(f"{number}. {where}{numbers}")
+        name = fit(page.name(hint.function), max(room, 12))
+        text = shorten_end(f"{number}. {name}{where}{numbers}", page.width)
+        lines.append(page.heading(text))
+        if first == number:
+            lines += textwrap.wrap(
+                hint.pattern.brief, page.width, initial_indent="   ", subsequent_indent="   ",
+                break_on_hyphens=False,
             )
     return lines
 
 
-def _sentences(hint: Hint, page: Page) -> list[str]:
+def _where(line: tuple[str, int, float]) -> str:
+    return f"{os.path.basename(printable(line[0]))}:{line[1]}"
+
+
+def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
     use = hint.use
     accesses = f"{use.accesses_per_line:.1f}"
     if use.average_accesses > _SKEWED * use.accesses_per_line:
@@ -49,11 +113,15 @@ def _sentences(hint: Hint, page: Page) -> list[str]:
             if use.loads_per_line >= 2 else ""
         )
     ]
+    if hint.bytes_per_call:
+        first, last = map(short_count, hint.bytes_per_call)
+        sentences.append(f"Moved per call: {first} bytes of data from LL, {last} from memory.")
     if hint.line:
-        file, line, share = hint.line
-        sentences.append(
-            f"Where: {100 * share:.0f}% of its own at {os.path.basename(printable(file))}:{line}."
-        )
+        share = 100 * hint.line[2]
+        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line)}.")
+    if hint.through:
+        name = function_label(hint.through, page, _NAME_WIDTH)
+        sentences.append(f"Through: {name}, which is not the program's own.")
     if hint.callers:
         callers = [
             f"{100 * share:.0f}% under {function_label(caller, page, _NAME_WIDTH).split('  ')[0]}"
@@ -65,7 +133,10 @@ def _sentences(hint: Hint, page: Page) -> list[str]:
             f"Depends on the caller: never used are {', '.join(callers)}. What to change is how "
             "the first of these uses it."
         )
-    else:
-        sentences.append(f"Looks like: {hint.looks}.")
-        sentences.append(f"Usually helps: {hint.helps}.")
-    return sentences
+    if said:
+        return [*sentences, f"Looks like {said}., and the same helps."]
+    return [
+        *sentences,
+        f"Looks like: {hint.pattern.looks}.",
+        f"Usually helps: {hint.pattern.helps}.",
+    ]

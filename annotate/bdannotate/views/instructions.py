@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from bdcommon.console import printable
+
 from ..analyses.columns import Column
-from .costs import cost_cells, cost_headings, cost_table
-from .files import self_columns
 from ..analyses.instructions import FunctionCode
 from ..analyses.report import Report
-from .text import Cell, Page, function_label, printable
+from .costs import cost_cells, cost_headings, cost_table, fitting
+from .files import self_columns
+from .text import Cell, Page, function_label
 from .tree import inclusive_columns
 
 _CALLEE_WIDTH = 60
@@ -57,6 +59,5 @@ def _code_table(
                 inclusive = inclusive_columns(columns)
                 cells.append(cost_cells(inclusive, None, call.cost, report.totals, page))
                 labels.append(Cell(f"{'':{digits}}  => {name}  ({times})", "cyan"))
-    return cost_table(
-        cost_headings(columns, with_sides=False), "address", cells, labels, page
-    )
+    headings, cells = fitting(cost_headings(columns, with_sides=False), cells, page)
+    return cost_table(headings, "address", cells, labels, page)

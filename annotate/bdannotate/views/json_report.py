@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..analyses.columns import Column
 from ..analyses.diff import Diff
-from ..model.metrics import Metric
-from ..model.profile import Call, Function, Part, Profile, Row
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
+from ..model.metrics import Metric
+from ..model.profile import Call, Function, Part, Profile, Row
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
@@ -33,7 +33,10 @@ def profile_json(report: Report) -> Json:
         "parts": [_part(part) for part in report.profile.parts],
         "totals": list(report.totals),
         "functions": [
-            _function(entry, report.selection.columns, index[entry.function])
+            {
+                **_function(entry, report.selection.columns, index[entry.function]),
+                "own_part": list(report.graph.functions[entry.function].own_part),
+            }
             for entry in report.entries
             if not entry.is_cycle
         ],
@@ -169,7 +172,7 @@ def _name(function: Function) -> dict[str, Json]:
     }
 
 
-def _function(entry: Entry, columns: Sequence[Column], number: int) -> Json:
+def _function(entry: Entry, columns: Sequence[Column], number: int) -> dict[str, Json]:
     return {
         "id": number,
         **_name(entry.function),
@@ -188,7 +191,7 @@ def _costs(entry: Entry, columns: Sequence[Column]) -> dict[str, Json]:
     }
 
 
-def _call(call: Call) -> Json:
+def _call(call: Call) -> dict[str, Json]:
     return {"calls": call.calls, "cost": list(call.cost)}
 
 

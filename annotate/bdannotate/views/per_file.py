@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from .costs import cost_table, name_width
-from .functions import entry_label
-from ..model.metrics import Metric, Number
+from bdcommon.console import printable
+
 from ..analyses.per_file import PerFile, Spread
-from .text import Cell, Page, count, printable, ratio, shorten_middle
+from ..model.metrics import Metric, Number
+from ..model.numbers import ratio
+from .costs import cost_table, fitting, name_width
+from .functions import entry_label
+from .text import Cell, Page, count, shorten_middle
 
 _SOURCE_WIDTH = 24
 # From this spread on, profiles differ enough to look for the reason.
@@ -29,6 +32,7 @@ def _table(found: PerFile, index: int, page: Page) -> list[str]:
         _cells(metric, spreads[index], found.sources, page) for _, spreads in found.functions
     ]
     headings = [["min", "mean", "max", "spread", "max in"]]
+    headings, cells = fitting(headings, cells, page)
     width = name_width(headings, cells, page)
     labels = [Cell("(whole program)")]
     labels += [entry_label(entry, page, width) for entry, _ in found.functions]

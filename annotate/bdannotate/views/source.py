@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bdcommon.console import printable
+
 from ..analyses.columns import Column
-from .costs import cost_cells, cost_headings, cost_table
-from .files import self_columns
-from ..model.profile import Row
 from ..analyses.report import Report
 from ..analyses.source import Annotation, Category, Line, SourceFile
-from .text import Cell, Page, function_label, printable
+from ..model.profile import Row
+from .costs import cost_cells, cost_headings, cost_table, fitting
+from .files import self_columns
+from .text import Cell, Page, function_label
 from .tree import inclusive_columns
 
 _CALLEE_WIDTH = 60
+_NEWER = "This file is newer than the profile: costs may stand beside the wrong lines."
+OUTSIDE = "Only the profile names this file: it is not below this folder, nor one of -I, nor /usr."
 
 
 def source_tables(
@@ -61,10 +65,12 @@ def _file_table(
             add_line(line, printable(line.text.expandtabs(8)))
 
     lines = [f"from {printable(file.path)}", ""] if file.path != file.name else []
-    if file.is_newer:
-        warning = "This file is newer than the profile: costs may stand beside the wrong lines."
+    warnings = [_NEWER] if file.is_newer else []
+    warnings += [OUTSIDE] if file.is_outside else []
+    for warning in warnings:
         lines = [page.paint(warning, "yellow"), "", *lines]
-    return lines + cost_table(cost_headings(columns, with_sides=False), "line", cells, labels, page)
+    headings, cells = fitting(cost_headings(columns, with_sides=False), cells, page)
+    return lines + cost_table(headings, "line", cells, labels, page)
 
 
 def _summary(
@@ -81,4 +87,5 @@ def _summary(
             for name, reason, cost in annotation.unreadable:
                 cells.append(cost_cells(columns, cost, None, report.totals, page))
                 labels.append(Cell(f"    {printable(name)}: {reason}", "dim"))
-    return cost_table(cost_headings(columns, with_sides=False), "where", cells, labels, page)
+    headings, cells = fitting(cost_headings(columns, with_sides=False), cells, page)
+    return cost_table(headings, "where", cells, labels, page)

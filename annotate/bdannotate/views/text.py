@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..model.metrics import Metric, Number
-from ..model.profile import Function
+from bdcommon.console import printable
 
-_UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+from ..model.metrics import Number
+from ..model.numbers import short_count
+from ..model.profile import Function
+from .names import Names, fit
+
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -24,6 +27,8 @@ class Page:
     exact: bool = False  # counts with all their digits
     percents: bool = True
     full_names: bool = False
+    cut: bool = False  # nothing may be wider than the page
+    names: Names = field(default_factory=Names)
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
@@ -31,47 +36,20 @@ class Page:
     def heading(self, text: str) -> str:
         return self.paint(text, "bold")
 
+    def name(self, function: Function) -> str:
+        """What a function is called on this page."""
+        return printable(function.name if self.full_names else self.names.label(function))
+
 
 class Cell(NamedTuple):
     text: str
     style: str = ""
 
 
-def short_count(value: Number) -> str:
-    """Three digits and a unit of thousands; up to 9,999 exactly."""
-    if abs(value) < 10_000:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-    for unit, suffix in _UNITS:
-        if abs(value) >= unit * 0.9995:
-            scaled = value / unit
-            digits = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
-            return f"{scaled:.{digits}f}{suffix}"
-    return f"{value:,}"
-
-
 def count(value: Number, page: Page) -> str:
     if not page.exact:
         return short_count(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-
-
-def signed(text: str) -> str:
-    """A difference with its sign, unless it is none at the digits shown."""
-    if not text.strip("-0.%"):
-        return text.lstrip("-")
-    return text if text.startswith("-") else "+" + text
-
-
-def percent(part: Number, whole: Number) -> str:
-    return f"{100 * part / whole:.1f}%" if whole else "-"
-
-
-def ratio(metric: Metric, value: Number | None) -> str:
-    if value is None:
-        return "-"
-    if metric.is_share:
-        return f"{100 * value:.1f}%"
-    return f"{value:.1f}" if abs(value) < 10_000 else short_count(value)
 
 
 def shorten_middle(text: str, width: int) -> str:
@@ -88,28 +66,22 @@ def shorten_end(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
-def printable(text: str) -> str:
-    """Names come from files: they must not control the terminal. Bytes that were not UTF-8
-    (surrogates here) go out as they came in."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in text)
-
-
 def function_label(function: Function, page: Page, width: int, suffix: str = "") -> str:
     """The function's name, and where it is as far as there is room; all of it if so asked."""
-    name = printable(function.name)
+    name = page.name(function)
     file = "" if function.file == "???" else printable(function.file)
     module = "" if function.object == "???" else printable(function.object)
     if page.full_names:
         parts = (name + suffix, file, f"[{module}]" if module else "")
         return "  ".join(part for part in parts if part)
     file, module = os.path.basename(file), os.path.basename(module)
+    if name.startswith(f"{module}+0x"):
+        module = ""  # said already
     bracketed = f"[{module}]" if module else ""
     for where in (f"{file} {bracketed}" if file and module else "", file, bracketed):
         if where and len(name) + len(suffix) + 2 + len(where) <= width:
             return f"{name}{suffix}  {where}"
-    return shorten_middle(name, width - len(suffix)) + suffix
+    return fit(name, width - len(suffix)) + suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +115,15 @@ class Table:
         while last > 0 and not row[last].text:
             last -= 1
         cells: list[str] = []
+        room = page.width
         for index, cell in enumerate(row[: last + 1]):
             text = cell.text
             if index < len(widths):
                 left = index in self.left_columns
                 text = text.ljust(widths[index]) if left else text.rjust(widths[index])
+            if page.cut and index >= len(widths):
+                text = shorten_end(text, room)
+            room -= len(text) + 2
             cells.append(page.paint(text.rstrip() if index == last else text, cell.style))
         return "  ".join(cells)
 

@@ -3,35 +3,129 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from . import diff as diff_view
+from bdcommon.console import printable
+
+from ..analyses.code_use import code_use
 from ..analyses.columns import SortKey
+from ..analyses.data_use import data_loss
 from ..analyses.diff import Diff
 from ..analyses.files import by_file, by_function
-from .files import group_table
-from .functions import function_table
-from .headers import metadata, pairs, source_text, totals_tables
+from ..analyses.hint_changes import HintChanges
+from ..analyses.hints import can_hint
 from ..analyses.hints import hints as find_hints
-from .hints import hint_lines
 from ..analyses.instructions import function_codes
-from .instructions import code_tables
 from ..analyses.per_file import PerFile
-from .per_file import spread_tables
 from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
+from ..analyses.source_diff import SourceDiff
+from ..analyses.top_lines import top_lines
+from ..analyses.unknown import unknown_code
+from ..analyses.verdict import First, verdict
+from . import diff as diff_view
+from .code import code_table
+from .files import group_table
+from .functions import function_table
+from .headers import metadata, pairs, source_text, totals_tables, wrapped_pairs
+from .hints import brief_lines, hint_change_lines, hint_lines
+from .instructions import code_tables
+from .lines import line_table
+from .next_steps import next_steps
+from .overview import overview
+from .per_file import spread_tables
 from .source import source_tables
-from .text import Page
+from .source_diff import source_diff_tables
+from .text import Page, shorten_end
 from .tree import tree_table
 
 
 def section(title: str, lines: list[str], page: Page) -> list[str]:
-    return ["", page.heading(f"== {title} =="), "", *lines]
+    title = f"== {title} =="
+    return ["", page.heading(shorten_end(title, page.width) if page.cut else title), *lines]
 
 
-def head(report: Report, page: Page) -> list[str]:
+# Places for hints on the first screen; --hints has them all.
+_BRIEF_HINTS = 3
+# The first screen is to be seen at once.
+_HEIGHT = 40
+# A list of functions has a title with a gap, two headings and a rule, and may have a line on a
+# cycle; behind the list come the commands for what is next.
+_AROUND_FUNCTIONS = 6 + 5
+_FEWEST_FUNCTIONS = 4
+# Functions whose code misses I1, as far as that matters at all; all of them with --limit=all.
+_CODE_FUNCTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rows each list of the first screen has, or nothing for all. With `fit`, there are
+    fewer functions where the rest of the screen leaves no room."""
+
+    functions: int | None
+    lines: int | None
+    fit: bool
+
+
+def first_screen(
+    report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page
+) -> list[str]:
+    """What to change, and where: in 80 columns and 40 lines, unless more is asked for."""
+    ranked = top_lines(report)
+    rows = overview(report, ranked, page)
+    if note := _unknown_code(report):
+        rows.append(("Unknown", note))
+    lines = wrapped_pairs(rows, page)
+    if ranked and ranked.lines + ranked.others:
+        table, hidden = line_table(ranked, limits.lines, report, page)
+        lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
+    found = find_hints(report)[:_BRIEF_HINTS] if with_hints and can_hint(report) else []
+    advice = section(_advice_title(report), brief_lines(found, page), page) if found else []
+    code = code_use(report)
+    if code:
+        few = None if limits.functions is None else min(_CODE_FUNCTIONS, limits.functions)
+        advice += section("Code that misses I1", code_table(code, few, report, page), page)
+    rows_of_functions = limits.functions
+    if limits.fit and rows_of_functions:
+        room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS
+        rows_of_functions = max(min(rows_of_functions, room), _FEWEST_FUNCTIONS)
+    lines += functions(report, rows_of_functions, page) + advice
+    steps = next_steps(report, found, page) if with_next else []
+    return [*lines, "", *steps] if steps else lines
+
+
+def _advice_title(report: Report) -> str:
+    """Advice on data must not look like what to do next where other things cost the time."""
+    found = verdict(report.profile, report.metrics, report.totals)
+    costs_little = found is not None and found.first is First.INSTRUCTIONS
+    return "What to change" + (", if anything: misses cost little" if costs_little else "")
+
+
+def _more(hidden: int) -> str:
+    return f"; {hidden:,} more: --limit=all" if hidden > 0 else ""
+
+
+def _unknown_code(report: Report) -> str:
+    """Which objects tell nothing of their code, and what would help."""
+    loss = data_loss(report.metrics)
+    metric = loss or report.selection.keys[0].column.metric
+    found = None if metric.is_ratio else unknown_code(report, metric)
+    if not found:
+        return ""
+    objects = ", ".join(os.path.basename(printable(name)) for name in found.objects)
+    what = "lines" if found.has_symbols else "symbols"
+    return (
+        f"{100 * found.share:.0f}% of {'the loss' if loss else metric.name} is in code without "
+        f"{what} ({objects}): -g, debug packages or DEBUGINFOD_URLS (Valgrind 3.19) help"
+    )
+
+
+def totals(report: Report, page: Page) -> list[str]:
     lines = pairs([*metadata(report.profile), ("Sorted by", sort_text(report.selection))], page)
-    return lines + section("Totals", totals_tables(report.profile, report.metrics, page), page)
+    table = [*lines, "", *totals_tables(report.profile, report.metrics, page)]
+    return section("Totals", table, page)
 
 
 def sort_text(selection: Selection) -> str:
@@ -46,11 +140,12 @@ def sort_text(selection: Selection) -> str:
     return ", ".join(key_text(index, key) for index, key in enumerate(selection.keys))
 
 
-def functions(report: Report, page: Page) -> list[str]:
-    if not report.entries:
-        return section("Functions", ["none that match"], page)
-    table = function_table(report.entries, report.selection.columns, report.totals, page)
-    return section("Functions", table, page)
+def functions(report: Report, limit: int | None, page: Page) -> list[str]:
+    title = f"Functions by {sort_text(report.selection)}"
+    if all(entry.is_cycle for entry in report.entries):
+        return section(title, ["none that match"], page)
+    table, hidden = function_table(report, limit, page)
+    return section(f"{title}{_more(hidden)}", table, page)
 
 
 def tree(report: Report, page: Page, kind: str) -> list[str]:
@@ -90,6 +185,16 @@ def diff_report(diff: Diff, page: Page) -> list[str]:
         table = diff_view.calls_table(diff, page) if diff.calls else nothing
         lines += section("Calls", table, page)
     return lines
+
+
+def hint_changes(found: HintChanges, page: Page) -> list[str]:
+    sections = hint_change_lines(found, page)
+    return [line for title, lines in sections for line in section(title, lines, page)]
+
+
+def source_diff(found: SourceDiff, diff: Diff, page: Page) -> list[str]:
+    tables = source_diff_tables(found, diff, page)
+    return [line for title, lines in tables for line in section(title, lines, page)]
 
 
 def per_file_report(found: PerFile, page: Page) -> list[str]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..analyses.columns import Column, Side
-from .costs import cost_cells, cost_headings, cost_table, name_width
-from .functions import entry_label
-from ..model.profile import Row
 from ..analyses.report import Report, key_limits
-from .text import Cell, Page, function_label
 from ..analyses.tree import Arc, Neighbours, neighbours
+from ..model.profile import Row
+from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
+from .functions import entry_label
+from .text import Cell, Page, function_label
 
 _MARK_WIDTH = 4
 
@@ -25,10 +25,13 @@ def tree_table(report: Report, page: Page, callers: bool, callees: bool) -> list
     headings = [[*row, "calls"] for row in cost_headings(columns, with_sides=False)]
     cells: list[list[Cell]] = []
     labels: list[Cell] = []
-    blocks = [neighbours(report, entry, threshold) for entry in report.entries]
+    blocks = [
+        neighbours(report, entry, threshold) for entry in report.entries if not entry.is_startup
+    ]
     # Labels need the width that numbers leave, so numbers come first.
     for block in blocks:
         cells += [row for row, _ in _block(report, block, columns, page, callers, callees, 0)]
+    headings, cells = fitting(headings, cells, page, kept=1)
     width = name_width(headings, cells, page) - _MARK_WIDTH
     for block in blocks:
         rows = _block(report, block, columns, page, callers, callees, width)
@@ -51,7 +54,9 @@ def _block(
         return [*cost_cells(columns, None, cost, report.totals, page), Cell(calls)], label
 
     def arc(mark: str, arc: Arc) -> _Line:
-        within = "" if arc.cost else " <recursion>"
+        within = "" if arc.cost and not report.graph.within_cycle(
+            entry.function, arc.other
+        ) else " <recursion>"
         name = function_label(arc.other, page, width, within)
         return line(arc.cost, f"{arc.calls:,}", Cell(f"{mark} {name}"))
 

@@ -366,7 +366,7 @@ def test_the_log_ends_with_the_command_that_reads_all(options: list[str], tmp_pa
     words = command.removeprefix("Read it:  bd_annotate ")
     assert profile == f"Profile:  {words}"
     read = subprocess.run(
-        ["/bin/sh", "-c", f'exec "$0" "$1" {words}', sys.executable, str(BD_ANNOTATE)],
+        ["/bin/sh", "-c", f'exec "$0" "$1" --totals {words}', sys.executable, str(BD_ANNOTATE)],
         capture_output=True,
         text=True,
         cwd=tmp_path,

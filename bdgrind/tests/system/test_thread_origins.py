@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where threads were created is in the profile."""
+"""Where threads were created is in the profile, and reports have their costs below that."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from harness import GUESTS, SMALL_CACHES, check_profile, run_tool
+from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, check_profile, run_tool
 
 
 def origins(path: Path) -> list[tuple[int, list[str]]]:
@@ -15,6 +18,18 @@ def origins(path: Path) -> list[tuple[int, list[str]]]:
     text = path.read_text()
     found = re.findall(r"^# threads: (\d+)\n((?:# .*\n)+)", text, re.MULTILINE)
     return [(int(number), re.findall("^# fn=(.*)$", way, re.MULTILINE)) for number, way in found]
+
+
+def inclusive(path: Path, *options: str, event: str = "SpLoss1") -> dict[str, int]:
+    completed = subprocess.run(
+        [sys.executable, str(BD_ANNOTATE), "--format=json", *options, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    report = json.loads(completed.stdout)
+    column = report["events"].index(event)
+    return {entry["name"]: entry["inclusive"][column] for entry in report["functions"]}
 
 
 @pytest.mark.parametrize("thread", ["no", "yes"])
@@ -29,13 +44,27 @@ def test_who_created_two_threads(thread: str, tmp_path: Path) -> None:
     assert check_profile(path) == ""
 
 
+def test_reports_have_threads_below_who_created_them(tmp_path: Path) -> None:
+    path = run_tool(tmp_path, [GUESTS / "threads"], SMALL_CACHES).profile_path
+    for event in ("Ir", "D1mw", "SpLoss1", "SpLoss2"):
+        apart = inclusive(path, "--threads=apart", event=event)
+        below = inclusive(path, event=event)
+        of_threads = sum(apart[f"turns_of_{which}"] for which in ("first", "second"))
+        assert apart["main"] + of_threads <= below["main"], event
+        assert below["work_of_first"] == apart["work_of_first"]
+        (creates,) = [name for name in below if re.fullmatch("_*pthread_create.*", name)]
+        assert below[creates] >= of_threads > apart[creates], event
+
+
 def test_parts_and_threads_in_files_of_their_own(tmp_path: Path) -> None:
     options = ["--separate-threads=yes", "--dump-before=after", "--compress-strings=no"]
-    run_tool(tmp_path, [GUESTS / "threads"], [*SMALL_CACHES, *options])
+    run = run_tool(tmp_path, [GUESTS / "threads"], [*SMALL_CACHES, *options])
     found = {path.name: origins(path) for path in tmp_path.glob("profile.out*")}
     assert found["profile.out-01"] == [] and len(found["profile.out-02"]) == 1
     (number, (root, *creators)) = found["profile.out-03"][0]
     assert (number, "main" in creators) == (1, True)
+    below = inclusive(Path(f"{run.profile_path}-02"))
+    assert below["main"] >= below["turns_of_first"] > 0
 
 
 def test_a_child_does_not_know_its_parents_threads(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where instructions miss I1, and what helps: what helps data does not help code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.profile import Function, Row
+from .report import Report
+from .verdict import NOTABLE, verdict
+
+# A larger share of the code loaded and not executed tells of branches that are not taken.
+_MOSTLY_UNUSED = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class CodeUse:
+    """The functions whose own instructions miss I1 most, the costliest first."""
+
+    functions: tuple[tuple[Function, Row], ...]  # with their self costs
+    helps: str
+
+
+def code_use(report: Report) -> CodeUse | None:
+    """None where code is not told apart from data, or where its misses cost little."""
+    metrics = report.metrics
+    if "UnusedI1" not in metrics or "I1mr" not in metrics:
+        return None
+    found = verdict(report.profile, metrics, report.totals)
+    if found is None or found.l1_code < NOTABLE:
+        return None
+    misses = metrics["I1mr"].counter()
+    least = max(misses(report.totals) * (report.selection.threshold or 0.0) / 100, 1)
+    functions = [
+        (function, costs.self_cost)
+        for function, costs in report.graph.functions.items()
+        if misses(costs.self_cost) >= least
+    ]
+    functions.sort(key=lambda item: (-misses(item[1]), item[0]))
+    unused = metrics["UnusedI1"].value(report.totals) or 0
+    return CodeUse(tuple(functions), _SPLIT if unused >= _MOSTLY_UNUSED else _SHRINK)
+
+
+_SPLIT = (
+    "much of each line is not executed: split hot from cold code (-fprofile-use, [[unlikely]]), "
+    "and order functions by profile"
+)
+_SHRINK = (
+    "more code is in use than I1 holds: inline and unroll less, -Os where it is cold, and order "
+    "functions by profile (-fprofile-use, a linker's order file)"
+)

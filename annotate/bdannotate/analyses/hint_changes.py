@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What became of the hints of one profile in another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..model.profile import Function, Profile
+from .data_use import data_loss
+from .diff import Diff
+from .hints import Hint, hints
+from .report import Report, make_report
+
+
+@dataclass(frozen=True, slots=True)
+class HintChanges:
+    """amounts are the bytes never used, inclusive, before and after; of all functions that have a
+    hint in either profile."""
+
+    gone: tuple[Hint, ...]
+    new: tuple[Hint, ...]
+    remaining: tuple[Hint, ...]
+    amounts: Mapping[Function, tuple[int, int]]
+
+
+def hint_changes(diff: Diff) -> HintChanges:
+    """The numbers of hints that remain are those of the profile after."""
+    reports = tuple(_report(profile, diff) for profile in (diff.before, diff.after))
+    before, after = map(hints, reports)
+    there_before, there_after = ({hint.function for hint in found} for found in (before, after))
+    amounts = {
+        function: (_loss(reports[0], function), _loss(reports[1], function))
+        for function in there_before | there_after
+    }
+    return HintChanges(
+        tuple(hint for hint in before if hint.function not in there_after),
+        tuple(hint for hint in after if hint.function not in there_before),
+        tuple(hint for hint in after if hint.function in there_before),
+        amounts,
+    )
+
+
+def _report(profile: Profile, diff: Diff) -> Report:
+    return make_report(profile, diff.selection)
+
+
+def _loss(report: Report, function: Function) -> int:
+    costs = report.graph.functions.get(function)
+    if costs is None:
+        return 0
+    loss = data_loss(report.metrics)
+    return int((loss and loss.value(costs.inclusive)) or 0)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which code its reader can change: what has source that is not a library's."""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from ..model.profile import Function, Place
+
+ADDRESS = re.compile(r"0x[0-9a-f]+('\d+)?")
+# Headers that compilers and distributions bring, and the folders of their builders.
+_FOREIGN = re.compile(r"/usr/(?!src/|local/src/)|/rustc/|/build/|/opt/|.*/\.cargo/|.*/\.rustup/")
+
+
+class Reach(enum.IntEnum):
+    """How near a function is to who reads the report."""
+
+    FOREIGN = 0
+    NAMED = 1  # of the program, but nobody knows where its source is
+    OWN = 2
+
+
+class Ownership:
+    """Answers for the functions of one profile. What is readable here, or belongs to the program
+    itself, is the reader's own, unless it lies where libraries do."""
+
+    def __init__(self, places: Mapping[Function, Sequence[Place]]) -> None:
+        self._places = places
+        self._programs = {function.object for function in places if function.name == "main"}
+        self._known: dict[Function, Reach] = {}
+        self._readable: dict[str, bool] = {}
+
+    def reach(self, function: Function) -> Reach:
+        known = self._known.get(function)
+        if known is None:
+            known = self._known[function] = self._find(function)
+        return known
+
+    def _find(self, function: Function) -> Reach:
+        """By all files that its code is from: what is inlined often comes first."""
+        of_program = function.object in self._programs
+        if ADDRESS.fullmatch(function.name):
+            return Reach.FOREIGN
+        files = {function.file, *(place.file for place in self._places.get(function, ()))}
+        if files == {"???"}:
+            return Reach.NAMED if of_program else Reach.FOREIGN
+        for file in files:
+            if file != "???" and not _FOREIGN.match(file):
+                if of_program or self._is_readable(file):
+                    return Reach.OWN
+        return Reach.FOREIGN
+
+    def _is_readable(self, file: str) -> bool:
+        known = self._readable.get(file)
+        if known is None:
+            known = self._readable[file] = file.startswith("/") and os.path.isfile(file)
+        return known

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Objects without symbols or line numbers, where they have a notable part of the cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.metrics import Metric
+from .ownership import ADDRESS
+from .report import Report
+
+# Below this share of the cost, nobody needs to be told.
+_NOTABLE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Objects of which neither functions nor lines are known, or no lines: the costliest first."""
+
+    objects: tuple[str, ...]
+    share: float  # of the program's
+    has_symbols: bool
+
+
+def unknown_code(report: Report, metric: Metric) -> Unknown | None:
+    """None where it has less than a tenth of the cost."""
+    count = metric.counter()
+    total = count(report.totals)
+    without_symbols: dict[str, int] = {}
+    without_lines: dict[str, int] = {}
+    for function, costs in report.graph.functions.items():
+        value = count(costs.self_cost)
+        if function.file != "???" or value <= 0:
+            continue
+        without_lines[function.object] = without_lines.get(function.object, 0) + value
+        if ADDRESS.fullmatch(function.name):
+            without_symbols[function.object] = without_symbols.get(function.object, 0) + value
+    for found, has_symbols in ((without_symbols, False), (without_lines, True)):
+        everything = sum(found.values())
+        if total and everything > _NOTABLE * total:
+            large = [name for name in found if found[name] > _NOTABLE * everything]
+            large.sort(key=lambda name: (-found[name], name))
+            return Unknown(tuple(large), everything / total, has_symbols)
+    return None

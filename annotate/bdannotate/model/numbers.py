@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts, shares and differences as people read them."""
+
+from __future__ import annotations
+
+from .metrics import Metric, Number
+
+_UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+def short_count(value: Number) -> str:
+    """Three digits and a unit of thousands; up to 9,999 exactly."""
+    if abs(value) < 10_000:
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    for unit, suffix in _UNITS:
+        if abs(value) >= unit * 0.9995:
+            scaled = value / unit
+            digits = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
+            return f"{scaled:.{digits}f}{suffix}"
+    return f"{value:,}"
+
+
+def signed(text: str) -> str:
+    """A difference with its sign, unless it is none at the digits shown."""
+    if not text.strip("-0.%"):
+        return text.lstrip("-")
+    return text if text.startswith("-") else "+" + text
+
+
+def percent(part: Number, whole: Number) -> str:
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def ratio(metric: Metric, value: Number | None) -> str:
+    if value is None:
+        return "-"
+    if metric.is_share:
+        return f"{100 * value:.1f}%"
+    return f"{value:.1f}" if abs(value) < 10_000 else short_count(value)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of functions as people know them, instead of as the linker does: without what a template
+argument is by default, without symbol versions, and without argument lists where these tell
+nothing apart.
+
+Names come from strangers' files. Whatever cannot be taken apart stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from ..model.profile import Function
+
+_VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
+_ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
+# How deep in recursion, with --separate-recs.
+_RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
+_FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
+_RUST = re.compile(r"^[<&]|::<|\{closure[#}]|\{impl[#}]|\{\{closure")
+_RUST_PATH = re.compile(r"\b(?:\w+::)+(?=\w)")
+# Brackets in the names of operators would not match any other.
+_OPERATOR = re.compile(r"\boperator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>|\(\))")
+_OPERATOR_MARK = "\x00"
+_INLINE_NAMESPACE = re.compile(r"\bstd::(?:__cxx11|__1|__2|__8)::")
+_DEFAULT_ARGUMENT = re.compile(
+    r"std::(?:allocator|char_traits|less|equal_to|hash|default_delete"
+    r"|pmr::polymorphic_allocator|ranges::less)\s*<"
+)
+_STRINGS = {
+    "basic_string<char>": "string",
+    "basic_string_view<char>": "string_view",
+    "basic_ostream<char>": "ostream",
+    "basic_istream<char>": "istream",
+}
+_CLOSING = {")": "(", ">": "<"}
+_LONGEST = 20_000
+
+
+class Names:
+    """Short names, unique among all names that a profile has."""
+
+    def __init__(self, everything: Iterable[str] = ()) -> None:
+        self._alike: dict[str, list[str]] = {}
+        for name in everything:
+            self._alike.setdefault(_stem(name), []).append(name)
+        self._counts: dict[str, Counter[str]] = {}
+        self._short: dict[str, str] = {}
+
+    def short(self, name: str) -> str:
+        known = self._short.get(name)
+        if known is None:
+            known = self._short[name] = self._choose(name)
+        return known
+
+    def label(self, function: Function) -> str:
+        """The name; for code without one, the object and the address in it."""
+        address = _ADDRESS.fullmatch(function.name)
+        if not address:
+            return self.short(function.name)
+        module = os.path.basename(function.object)
+        return f"0x{address[1]}" if module in ("", "???") else f"{module}+0x{address[1]}"
+
+    def _choose(self, name: str) -> str:
+        bare, with_arguments = _forms(name)
+        if bare == with_arguments:
+            return bare
+        stem = _stem(name)
+        if stem not in self._counts:
+            others = set(self._alike.get(stem, ()))
+            self._counts[stem] = Counter(_forms(other)[0] for other in others)
+        return bare if self._counts[stem][bare] <= 1 else with_arguments
+
+
+def fit(name: str, width: int) -> str:
+    """The name in so many characters: first go template arguments, then the scopes outside, then
+    its end."""
+    if len(name) <= width:
+        return name
+    collapsed = _collapsed(name)
+    if len(collapsed) <= width:
+        return collapsed
+    scopes = collapsed.split("::")
+    while len(scopes) > 1:
+        del scopes[0]
+        shorter = "..::" + "::".join(scopes)
+        if len(shorter) <= width:
+            return shorter
+    return collapsed[: max(width - 3, 0)] + "..." if width > 3 else collapsed[: max(width, 0)]
+
+
+def _collapsed(name: str) -> str:
+    """With <..> for everything in angle brackets, but for those that a name begins with."""
+    text = _OPERATOR.sub(_OPERATOR_MARK, name)
+    pieces: list[str] = []
+    depth = start = 0
+    for index, character in enumerate(text):
+        if character == "<" and (depth or index):
+            if depth == 0:
+                pieces.append(text[start:index] + "<..>")
+            depth += 1
+        elif character == ">" and depth:
+            depth -= 1
+            start = index + 1
+    short = "".join(pieces) + (text[start:] if depth == 0 else "")
+    for operator in _OPERATOR.findall(name):
+        short = short.replace(_OPERATOR_MARK, operator, 1)
+    return short if _OPERATOR_MARK not in short else name
+
+
+def _stem(name: str) -> str:
+    """What names that could become the same have in common."""
+    before = name.partition("(")[0].partition("<")[0]
+    return before.rpartition(" ")[2]
+
+
+def _forms(name: str) -> tuple[str, str]:
+    """The name without and with its arguments."""
+    if len(name) > _LONGEST or _OPERATOR_MARK in name:
+        return name, name
+    if recursion := _RECURSION.fullmatch(name):
+        bare, with_arguments = _forms(recursion[1])
+        return bare + recursion[2], with_arguments + recursion[2]
+    name = _VERSION.sub("", name) or name
+    if fortran := _FORTRAN.fullmatch(name):
+        short = f"{fortran[1]}::{fortran[2]}"
+        return short, short
+    if _is_rust(name):
+        short = _rust(name)
+        return short, short
+    if "(" not in name and "<" not in name:
+        short = _INLINE_NAMESPACE.sub("std::", name)
+        return short, short
+    return _cpp(name)
+
+
+def _is_rust(name: str) -> bool:
+    return _RUST_HASH.search(name) is not None or ("(" not in name and bool(_RUST.search(name)))
+
+
+def _rust(name: str) -> str:
+    """Rust's own syntax, with the types in angle brackets by their last names."""
+    name = _RUST_CRATE.sub("", _RUST_HASH.sub("", name))
+    name = name.replace("{{closure}}", "{closure}")
+    depth = 0
+    start = 0
+    pieces: list[str] = []
+    for index, character in enumerate(name):
+        if character == "<":
+            if depth == 0:
+                pieces.append(name[start:index])
+                start = index
+            depth += 1
+        elif character == ">" and name[index - 1 : index] != "-":
+            depth -= 1
+            if depth < 0:
+                return name
+            if depth == 0:
+                pieces.append(_RUST_PATH.sub("", name[start : index + 1]))
+                start = index + 1
+    return "".join(pieces) + name[start:] if depth == 0 else name
+
+
+def _cpp(name: str) -> tuple[str, str]:
+    operators: list[str] = _OPERATOR.findall(name)
+    text = _OPERATOR.sub(_OPERATOR_MARK, name)
+    text = _INLINE_NAMESPACE.sub("std::", text).replace("[abi:cxx11]", "")
+    text = _without_defaults(text)
+    bare = _without_arguments(text)
+
+    def restored(short: str) -> str:
+        for operator in operators:
+            short = short.replace(_OPERATOR_MARK, operator, 1)
+        return short
+
+    return restored(bare), restored(text)
+
+
+def _without_defaults(text: str) -> str:
+    """Leaves out template arguments that are what they would be by default."""
+    stack: list[list[str]] = [[""]]  # the arguments so far, of each bracket that is open
+    opened: list[str] = []
+    for character in text:
+        if character in "(<":
+            opened.append(character)
+            stack.append([""])
+        elif character in ")>":
+            if not opened or opened.pop() != _CLOSING[character]:
+                return text
+            inner = [argument.strip() for argument in stack.pop()]
+            if character == ">":
+                inner = inner[:1] + [
+                    argument for argument in inner[1:] if not _DEFAULT_ARGUMENT.match(argument)
+                ]
+            joined = f"{_CLOSING[character]}{', '.join(inner)}{character}"
+            stack[-1][-1] = _with_alias(stack[-1][-1], joined)
+        elif character == "," and opened:
+            stack[-1].append("")
+        else:
+            stack[-1][-1] += character
+    return stack[0][0] if len(stack) == 1 else text
+
+
+def _with_alias(before: str, brackets: str) -> str:
+    """std::basic_string<char> is std::string."""
+    if brackets == "<char>" and before.endswith(("std::basic_string", "std::basic_string_view",
+                                                 "std::basic_ostream", "std::basic_istream")):
+        start, _, last = before.rpartition("std::")
+        return f"{start}std::{_STRINGS[last + brackets]}"
+    return before + brackets
+
+
+def _without_arguments(text: str) -> str:
+    """Without the argument list, and the type returned that templates have before it."""
+    end = len(text)
+    while text[:end].endswith((" const", " &", " &&", " volatile")):
+        end = text[:end].rindex(" ")
+    if not text[:end].endswith(")"):
+        return text
+    depth = 0
+    for index in range(end - 1, -1, -1):
+        if text[index] == ")":
+            depth += 1
+        elif text[index] == "(":
+            depth -= 1
+            if depth == 0:
+                name = text[:index]
+                return _without_return_type(name) if name else text
+    return text
+
+
+def _without_return_type(text: str) -> str:
+    """What follows the last space outside of brackets; the spaces of an operator's own name, as in
+    operator new, are not looked at."""
+    end = len(text)
+    for operator in (_OPERATOR_MARK, "operator "):
+        if operator in text:
+            end = min(end, text.index(operator))
+    depth = 0
+    for index in range(end - 1, -1, -1):
+        character = text[index]
+        if character in ")>":
+            depth += 1
+        elif character in "(<":
+            depth -= 1
+        elif character == " " and depth == 0:
+            return text[index + 1 :] or text
+    return text

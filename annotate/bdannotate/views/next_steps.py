@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The last lines of the first screen: what to look at next, as commands for this very profile."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from bdcommon.console import printable
+
+from ..analyses.hints import Hint
+from ..analyses.report import Report
+from ..model.profile import Function
+from .text import Page
+
+_START = "Next  "
+_SHORTEST_NAME = 8
+
+
+def next_steps(report: Report, found: Sequence[Hint], page: Page) -> list[str]:
+    """Whole commands, there to be copied; without one that does not fit the page."""
+    sources = list(dict.fromkeys(part.source for part in report.profile.parts))
+    if any(not source.isprintable() or source == "standard input" for source in sources):
+        return []  # nothing that could be typed
+    files = " ".join(map(shlex.quote, sources))
+    place = _place(report, found)
+    room = page.width - len(_START) if page.cut else None
+    commands: list[tuple[str, str]] = []
+    if place and report.profile.calls:
+        commands.append((_with_function("--tree=both", place, files, room), "its callers"))
+        if _has_lines(report, place):
+            commands.append((_with_function("--annotate", place, files, room), "its lines"))
+    elif place and _has_lines(report, place):
+        commands.append((f"bd_annotate --annotate {files}", "the lines"))
+    if found:
+        commands.append((f"bd_annotate --hints {files}", "why"))
+    if report.profile.calls and len(sources) == 1:
+        commands.append((f"kcachegrind {files}", "the map"))
+    lines: list[str] = []
+    for command, what in commands:
+        text = f"{command}  # {what}"
+        if room is None or len(command) <= room:
+            start = " " * len(_START) if lines else page.heading(_START)
+            lines.append(start + (text if room is None or len(text) <= room else command))
+    return lines
+
+
+def _with_function(option: str, function: Function, files: str, room: int | None) -> str:
+    """Of a long name, as much of the beginning as there is room for."""
+    name = printable(function.name)
+    length = len(name)
+    while True:
+        pattern = "^" + re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", name[:length])
+        pattern += "$" if length == len(name) else ""
+        command = f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
+        if room is None or len(command) <= room or length <= _SHORTEST_NAME:
+            return command
+        length -= 1
+
+
+def _place(report: Report, found: Sequence[Hint]) -> Function | None:
+    if found:
+        hint = found[0]
+        return hint.callers[0][0] if hint.callers else hint.function
+    for entry in report.entries:
+        if not entry.is_group:
+            return entry.function
+    return None
+
+
+def _has_lines(report: Report, function: Function) -> bool:
+    return any(place.file != "???" for place in report.places[function])

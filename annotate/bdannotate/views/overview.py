@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The head of a report: what was profiled, how bad it is, and which level to look at first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from bdcommon.console import printable
+
+from ..analyses.data_use import data_loss
+from ..analyses.report import Report
+from ..analyses.top_lines import TopLines
+from ..analyses.verdict import CACHE, First, Verdict, verdict
+from ..model.metrics import Metric
+from ..model.numbers import percent, ratio, short_count
+from ..model.profile import Profile
+from .headers import CACHE_NAMES, descriptions, source_text
+from .text import Page, shorten_middle
+
+# Told by the lines about caches, or of no use before the report is understood.
+_TOLD = frozenset({*CACHE_NAMES, "Geometry", "Options"})
+_NAMES = 10  # the width of names and the gap behind them
+_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[str, str]]:
+    """Names and texts."""
+    profile = report.profile
+    rows = [
+        ("Profile", source_text(profile.parts)),
+        ("Command", shorten_middle(profile.parts[0].command, page.width - _NAMES)),
+        ("Caches", _caches(profile)),
+    ]
+    rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
+    rows += [("Counted", _events(report)), *_levels(report)]
+    if found := verdict(profile, report.metrics, report.totals):
+        rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines))]
+    return [(name, text) for name, text in rows if text]
+
+
+def _caches(profile: Profile) -> str:
+    known = dict(profile.parts[0].descriptions)
+    texts: list[str] = []
+    lines: list[str] = []
+    for name in CACHE_NAMES:
+        if match := CACHE.fullmatch(known.get(name, "")):
+            size, line, ways = match.groups()
+            texts.append(f"{name.split()[0]} {_size(int(size))} {ways}-way")
+            lines.append(line)
+    if len(set(lines)) > 1:
+        return ", ".join(f"{text} {line} B" for text, line in zip(texts, lines))
+    return f"{', '.join(texts)}; lines of {lines[0]} B" if texts else ""
+
+
+def _size(size: int) -> str:
+    for unit, suffix in _UNITS:
+        if size >= unit and size % (unit // 4) == 0:
+            return f"{size / unit:g} {suffix}"
+    return f"{size} B"
+
+
+# Told in other lines.
+_COVERED = frozenset({
+    "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
+    *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
+      for level in ("1", "2", "D1", "I1", "DL", "IL")),
+})
+
+
+def _events(report: Report) -> str:
+    return ", ".join(
+        f"{short_count(total)} {event}"
+        for event, total in zip(report.profile.events, report.totals)
+        if event not in _COVERED
+    )
+
+
+def _levels(report: Report) -> list[tuple[str, str]]:
+    metrics, rows = report.metrics, []
+    # Of data, where it is told apart from code.
+    l1, ll = ("D1", "DL") if "UnusedD1" in metrics else ("1", "2")
+    for name, misses, rate, code, loaded, unused in (
+        ("L1", "D1m", "D1rate", "I1mr", f"Loaded{l1}", f"Unused{l1}"),
+        ("LL", "DLm", "", "ILmr", f"Loaded{ll}", f"Unused{ll}"),
+    ):
+        if misses not in metrics:
+            continue
+        text = f"{_count(report, misses)} data misses"
+        if rate in metrics:
+            text += f" ({ratio(metrics[rate], metrics[rate].value(report.totals))})"
+        text += f", {_count(report, code)} code" if code in metrics else ""
+        if unused in metrics:
+            share = ratio(metrics[unused], metrics[unused].value(report.totals))
+            text += f"; {_count(report, loaded)}B loaded, {share} unused"
+        rows.append((name, text))
+    return rows
+
+
+def _count(report: Report, name: str) -> str:
+    return short_count(report.metrics[name].value(report.totals) or 0)
+
+
+def _estimate(found: Verdict) -> str:
+    one, first, last = found.factors
+    formula = f"{'' if one == 1 else f'{one} '}Ir + {first} L1m + {last} LLm"
+    return (
+        f"{short_count(found.cycles)} cycles ({formula}): {100 * found.instructions:.0f}% "
+        f"instr., {100 * (found.l1_data + found.l1_code):.0f}% L1, "
+        f"{100 * found.last_level:.0f}% LL"
+    )
+
+
+def _first(found: Verdict, report: Report, lines: TopLines | None) -> str:
+    metrics: Mapping[str, Metric] = report.metrics
+    if found.first is First.L1_DATA:
+        metric = data_loss(metrics) if found.wasted else metrics["D1m"]
+        text = _cost(found.wasted, "its data misses cost", found.l1_data)
+        fits = "; all data fits LL" if found.fits_last_level else ""
+        return f"L1: {text}{_most_at(lines, metric, report)}{fits}"
+    if found.first is First.LAST_LEVEL:
+        text = _cost(found.wasted, "its misses cost", found.last_level)
+        return f"LL: {text}{_most_at(lines, metrics['DLm'], report)} (--sort=DLm)"
+    if found.first is First.L1_CODE:
+        share = percent(metrics["I1mr"].value(report.totals) or 0,
+                        metrics["L1m"].value(report.totals) or 0)
+        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os"
+    return "instructions: misses cost little here; see --sort=Ir"
+
+
+def _cost(wasted: float | None, misses: str, share: float) -> str:
+    what, part = ("data never used costs", wasted) if wasted else (misses, share)
+    return f"{what} {100 * part:.0f}% of the cycles"
+
+
+# A line with less of it is not where most is.
+_MOST = 0.2
+
+
+def _most_at(lines: TopLines | None, metric: Metric | None, report: Report) -> str:
+    """The line of those listed that has most of it."""
+    if lines is None or metric is None:
+        return ""
+    count = metric.counter()
+    line = max((*lines.lines, *lines.others), key=lambda line: count(line.cost), default=None)
+    total = count(report.totals)
+    if line is None or count(line.cost) < _MOST * total:
+        return ""
+    place = f"{os.path.basename(printable(line.file))}:{line.line}"
+    return f", {100 * count(line.cost) / total:.0f}% at {place}"

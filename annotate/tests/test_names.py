@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of functions as reports show them."""
+
+import string
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bdannotate.model.profile import Function
+from bdannotate.views.names import Names, fit
+
+STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+
+@pytest.mark.parametrize("name, short", [
+    ("main", "main"),
+    ("__libc_start_main@@GLIBC_2.34", "__libc_start_main"),
+    ("fopen@GLIBC_2.2.5", "fopen"),
+    (f"f({STRING} const&, int)", "f"),
+    (f"std::vector<{STRING}, std::allocator<{STRING} > >::push_back({STRING}&&)",
+     "std::vector<std::string>::push_back"),
+    (f"std::map<{STRING}, int, std::less<{STRING} >, std::allocator<std::pair<{STRING} const, int>"
+     f" > >::operator[]({STRING}&&)", "std::map<std::string, int>::operator[]"),
+    ("std::unique_ptr<A, std::default_delete<A> >::get()", "std::unique_ptr<A>::get"),
+    ("void sort<int*>(int*, int*)", "sort<int*>"),
+    ("bool operator< <int>(A<int> const&, A<int> const&)", "operator< <int>"),
+    ("std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<< <char>"),
+    ("A::operator()(int) const", "A::operator()"),
+    ("A::operator->() const", "A::operator->"),
+    ("operator new(unsigned long)", "operator new"),
+    ("A::operator unsigned long() const", "A::operator unsigned long"),
+    ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+    ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
+    ("f[abi:cxx11](int)", "f"),
+    ("f(int)'2", "f'2"),
+    ("__sums_MOD_along_rows", "sums::along_rows"),
+    ("MAIN__", "MAIN__"),
+    ("__memcpy_avx_unaligned_erms", "__memcpy_avx_unaligned_erms"),
+    ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
+    ("<core::fmt::Formatter>::pad_integral", "<Formatter>::pad_integral"),
+    ("<alloc::vec::Vec<table::Row> as core::ops::Drop>::drop", "<Vec<Row> as Drop>::drop"),
+    ("std::rt::lang_start::<()>::{closure#0}", "std::rt::lang_start::<()>::{closure#0}"),
+    # Nothing to hold on to: as it is.
+    ("a<b", "a<b"),
+    (")(", ")("),
+    ("operator", "operator"),
+    ("", ""),
+])
+def test_what_a_name_is_shortened_to(name, short):
+    assert Names([name]).short(name) == short
+
+
+def test_arguments_stay_where_they_tell_functions_apart():
+    names = Names(["f(int)", "f(char)", "g(int)"])
+    assert [names.short(name) for name in ("f(int)", "f(char)", "g(int)")] == [
+        "f(int)", "f(char)", "g"
+    ]
+
+
+def test_code_without_a_symbol_is_named_by_its_object():
+    def label(module, name):
+        return Names().label(Function(module, "???", name))
+
+    assert label("/usr/bin/sqlite3", "0x0000000000096b40") == "sqlite3+0x96b40"
+    assert label("/usr/bin/sqlite3", "0x0000000000096b40'2") == "sqlite3+0x96b40'2"
+    assert label("???", "0x0000000000001000") == "0x1000"
+
+
+@pytest.mark.parametrize("width, text", [
+    (100, "std::_Rb_tree<std::string, int>::_M_erase"),
+    (40, "std::_Rb_tree<..>::_M_erase"),
+    (22, "..::_M_erase"),
+    (8, "std::..."),
+    (2, "st"),
+])
+def test_a_name_fits_by_what_tells_least(width, text):
+    assert fit("std::_Rb_tree<std::string, int>::_M_erase", width) == text
+
+
+ALPHABET = string.ascii_letters + "<>():, *&'~@\x00"
+
+
+@given(st.lists(st.text(alphabet=ALPHABET, max_size=40), min_size=1))
+def test_any_name_has_some_short_form_that_fits(everything):
+    names = Names(everything)
+    for name in everything:
+        short = names.short(name)
+        assert len(short) <= len(name) + 8
+        assert bool(short) == bool(name)
+        assert len(fit(short, 10)) <= 10
