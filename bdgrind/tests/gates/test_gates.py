@@ -186,10 +186,10 @@ def test_every_source_names_its_licence() -> None:
 def test_python_is_typed(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
     packages = ["annotate/bdannotate", "annotate/bdcommon", "annotate/bdcontrol"]
-    packages += ["bdgrind/tests/bench/bdbench"]
+    packages += ["bdgrind/tests/bench/bdbench", "docs/manual"]
     tests = ["arm64", "checks", "oracle", "system", "versions"]
     folders = [f"bdgrind/tests/{name}" for name in tests]
-    roots = ["annotate", "bdgrind/tests/bench", *folders]
+    roots = ["annotate", "bdgrind/tests/bench", "docs", *folders]
     path = ":".join(str(TOP / folder) for folder in roots)
     files = [file for folder in packages + folders for file in (TOP / folder).rglob("*.py")]
     files += [TOP / "annotate" / "bd_annotate", TOP / "annotate" / "bd_control"]

@@ -50,8 +50,13 @@ def test_everything_is_where_programs_look_for_it(root: Path) -> None:
     (tool,) = (BUILD / "bdgrind").glob(f"bdgrind-{configured('VG_ARCH')}-linux")
     assert (below(root, "vgtooldir") / tool.name).is_file()
     assert (below(root, "vgheaderdir") / "bdgrind.h").is_file()
+    for name in ("bdgrind", "bd_annotate", "bd_control"):
+        assert (below(root, "mandir") / "man1" / f"{name}.1").is_file()
+    data = below(root, "datadir")
     for name in ("bd_annotate", "bd_control"):
         assert os.access(below(root, "bindir") / name, os.X_OK)
+        assert (data / "bash-completion" / "completions" / name).is_file()
+        assert (data / "zsh" / "site-functions" / f"_{name}").is_file()
     documents = below(root, "docdir")
     assert {path.name for path in (TOP / "docs").glob("*.md")} == {
         path.name for path in documents.glob("*.md")
