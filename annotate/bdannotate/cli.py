@@ -19,6 +19,8 @@ from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, make_report, make_selection
 from .analyses.source_diff import diff_sources
 from .model.check import check
+from .model.context_check import context_violation
+from .model.contexts import Kind
 from .model.errors import UserError
 from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
@@ -29,6 +31,7 @@ from .options import (
     DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_THRESHOLD, Options, parse_options,
 )
 from .pager import write_paged
+from .reading.contexts import contexts_path, read_contexts
 from .reading.load import default_profile, load, load_sum
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
@@ -236,4 +239,20 @@ def _check(path: str) -> int:
         if found:
             lines.append(f"  {title}: {len(found)} ({names}{', ...' if len(found) > 8 else ''})")
     console.write([f"{console.printable(line)}\n" for line in lines])
+    contexts = contexts_path(path)
+    return _check_contexts(contexts, profile) if contexts else EXIT_GOOD
+
+
+def _check_contexts(path: str, profile: Profile) -> int:
+    tree = read_contexts(path)
+    violation = context_violation(tree, profile)
+    if violation:
+        console.say(f"bd_annotate: {violation}")
+        return EXIT_FAILED
+    functions = sum(1 for frame in tree.frames if frame.kind is Kind.FUNCTION)
+    line = (
+        f"{path}: {len(tree)} nodes of {functions} functions, height {tree.height()}: "
+        "the same run as the profile tells of"
+    )
+    console.write([f"{console.printable(line)}\n"])
     return EXIT_GOOD

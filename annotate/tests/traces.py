@@ -21,9 +21,13 @@ class Trace:
         self.self_costs = {}  # (function, file of the code, line) -> [events]
         self.arcs = {}  # (caller, callee, file, line) -> [calls, [events]]
         self.inclusive = {}  # function -> [events], once however deep
+        self.contexts = {}  # path of functions -> [calls, [events]]
+        self.folded_contexts = {}  # the same, where a path ends at its first visit of a function
         self.totals = [0, 0]
         self._log = []  # (who is on the stack, cost)
         stack = [(names[0], None)]
+        self._paths = [((names[0],), (names[0],))]  # of each entry of the stack
+        self._visit()
         for _ in range(steps):
             move = chance.random()
             if move < 0.35 and len(stack) < 12:
@@ -32,11 +36,26 @@ class Trace:
                 arc = (caller, callee, file, chance.randrange(1, 9))
                 self.arcs.setdefault(arc, [0, [0, 0]])[0] += 1
                 stack.append((callee, arc))
+                path, folded = self._paths[-1]
+                known = folded.index(callee) if callee in folded else len(folded)
+                self._paths.append(((*path, callee), (*folded[:known], callee)))
+                self._visit()
+                for context in self._here():
+                    context[0] += 1
                 self._spend(stack, chance)
             elif move < 0.6 and len(stack) > 1:
                 stack.pop()
+                self._paths.pop()
             else:
                 self._spend(stack, chance)
+
+    def _visit(self):
+        for contexts, path in zip((self.contexts, self.folded_contexts), self._paths[-1]):
+            contexts.setdefault(path, [0, [0, 0]])
+
+    def _here(self):
+        path, folded = self._paths[-1]
+        return self.contexts[path], self.folded_contexts[folded]
 
     def _spend(self, stack, chance):
         function = stack[-1][0]
@@ -44,6 +63,7 @@ class Trace:
         cost = [chance.randrange(1, 50), chance.choice((0, 0, chance.randrange(1000)))]
         places = [self.self_costs.setdefault((function, file, chance.randrange(1, 9)), [0, 0])]
         places += [self.arcs[arc][1] for _, arc in stack if arc]
+        places += [context[1] for context in self._here()]
         places += [self.totals]
         for on_stack in {function for function, _ in stack}:
             places.append(self.inclusive.setdefault(on_stack, [0, 0]))

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "profile/file_head.h"
+
 namespace bd {
 namespace {
 
@@ -222,6 +224,38 @@ void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals
         report.write_use("LL", Event::kSpLoss2);
     }
     if (events.has(Event::kBc)) report.write_branches();
+}
+
+void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
+                               ConstCosts other_paths) {
+    const ContextTree::Stats stats = tree.stats();
+    out << "\nContext tree:\n  nodes:              " << Grouped(stats.nodes) << " of " << Grouped(stats.contexts)
+        << " functions\n  height:             " << Grouped(stats.height) << "\n  called by a node:   ";
+    const std::uint64_t called = stats.nodes - std::min(stats.nodes, stats.begun);
+    out.fixed(per_ten_thousand(called, stats.parents) / 100, 2)
+        << " on average, if any; " << Grouped(stats.children)
+        << " at most\n  copies of one:      " << Grouped(stats.copies) << " at most";
+    if (stats.copied != nullptr) {
+        out << ", of ";
+        write_context_name(out, *stats.copied);
+    }
+    out << "\n  memory, bytes:      " << Grouped(stats.bytes) << "\n  other paths:        ";
+    if (stats.nodes < tree.rules().most_nodes) {
+        out << "none\n";
+        return;
+    }
+    const auto share = [&](Event event) {
+        out.fixed(per_ten_thousand(other_paths[column(event)], totals[column(event)]), 2)
+            << "% of " << kEvents[column(event)].name;
+    };
+    share(Event::kIr);
+    if (events.has(Event::kSpLoss1)) {
+        out << ", ";
+        share(Event::kSpLoss1);
+        out << ", ";
+        share(Event::kSpLoss2);
+    }
+    out << "; see --context-tree-nodes\n";
 }
 
 void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks) {

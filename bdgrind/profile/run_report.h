@@ -13,6 +13,10 @@ namespace bd {
 // `totals`: by event, as Profile has them.
 void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
 
+// What is known of the context tree. `other_paths`: the costs of paths that it does not tell apart, of `totals`.
+void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
+                               ConstCosts other_paths);
+
 // What --stats=yes adds: the sizes of the back-dating trees.
 void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks);
 

@@ -24,6 +24,7 @@
 #include "engine/replay/engine.h"
 #include "engine/trace/trace_reader.h"
 #include "profile/callgrind_writer.h"
+#include "profile/context_tree_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
 #include "tool/function_options.h"
@@ -40,7 +41,8 @@ constexpr const char* kUsage =
     "  valgrind --tool=bdgrind --record-trace=TRACE\n"
     "and reports on stderr as the tool does.\n"
     "\n"
-    "  --out=<file>         write the profile (of a single trace)\n"
+    "  --out=<file>         write the profile (of a single trace), and beside it\n"
+    "                       the context tree if there is one\n"
     "  --stats=no|yes       report the sizes of the engine's tables [no]\n"
     "  --batch-words=<n>    give the engine about so many words at once [32768]\n"
     "  --repeat=<n>         do it <n> times [1]\n"
@@ -172,6 +174,7 @@ void write_file(const char* path, Write write) {
     if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
 }
 
+// And the context tree, if there is one, beside it.
 void write_profile(const std::string& path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
                    const Profile& profile) {
     const EngineConfig& config = engine.config();
@@ -189,6 +192,12 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
                               .compress_positions = arguments.options.compress_pos,
                               .compat_events = arguments.options.compat_events})
             .write(description, profile);
+    });
+    if (engine.context_tree() == nullptr) return;
+    std::string beside = path;
+    beside.insert(path.rfind('/') + 1, "contexts.");
+    write_file(beside.c_str(), [&](TextOutput& out) {
+        ContextTreeWriter(out, engine, arguments.options.compat_events).write(description);
     });
 }
 
@@ -270,6 +279,9 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
     StreamOutput report(stderr);
     if (arguments.traces.size() > 1) report << path << ":\n";
     write_run_report(report, profile.events(), profile.totals());
+    if (const ContextTree* const tree = engine.context_tree()) {
+        write_context_tree_report(report, *tree, profile.events(), profile.totals(), costs_of_other_paths(engine, 0));
+    }
     if (arguments.stats) {
         report << '\n';
         write_engine_stats(report, engine.stats(), symbols.functions().size(), blocks.blocks().size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profile/callgrind_writer.h"
+#include "profile/context_tree_writer.h"
 #include "profile/run_ending.h"
 #include "tool/options.h"
 #include "tool/output.h"
@@ -30,6 +31,20 @@ private:
     const Profile& profile_;
 };
 
+// A context tree as it is written.
+class ContextTreeText final : public Text {
+public:
+    ContextTreeText(const RunDescription& run, const Engine& engine) : run_(run), engine_(engine) {}
+
+    void write_to(TextOutput& out) const override {
+        ContextTreeWriter(out, engine_, options.compat_events).write(run_);
+    }
+
+private:
+    const RunDescription& run_;
+    const Engine& engine_;
+};
+
 }  // namespace
 
 void write_command(TextOutput& out) {
@@ -44,7 +59,10 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
     : engine_(engine),
       geometry_source_(geometry_source),
       parts_(options.earlier_parts),
-      totals_(engine.events().width()) {}
+      totals_(engine.events().width()),
+      other_paths_(engine.events().width()) {
+    if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
+}
 
 bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
     engine_.settle();
@@ -70,7 +88,7 @@ bool Dumps::write_last() {
     for (const std::uint32_t thread : threads_with_counts()) {
         written &= write(part, thread);
     }
-    return written;
+    return written && !tree_is_lost_;
 }
 
 void Dumps::write_ending(TextOutput& out) const {
@@ -84,6 +102,8 @@ void Dumps::write_ending(TextOutput& out) const {
 
 bool Dumps::begin_exec(bool with_part) {
     file_.begin_attempt();
+    if (tree_file_ != nullptr) tree_file_->begin_attempt();
+    other_paths_before_exec_ = other_paths_;
     totals_before_exec_ = totals_;
     parts_before_exec_ = parts_;
     bool written = true;
@@ -98,8 +118,10 @@ bool Dumps::begin_exec(bool with_part) {
 }
 
 void Dumps::exec_failed() {
+    if (tree_file_ != nullptr) tree_file_->take_back();
     if (file_.take_back()) {
         totals_ = totals_before_exec_;
+        other_paths_ = other_paths_before_exec_;
         parts_ = parts_before_exec_;
     } else if (parts_ != parts_before_exec_) {
         engine_.zero(0);
@@ -144,6 +166,10 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     }
     if (!file_.write(ending.view(), ProfileText(run, profile))) return false;
     add(totals_, profile.totals());
+    if (tree_file_ != nullptr) {
+        add(other_paths_, costs_of_other_paths(engine_, thread));
+        if (!tree_file_->write(ending.view(), ContextTreeText(run, engine_))) tree_is_lost_ = true;
+    }
     return true;
 }
 
@@ -164,7 +190,9 @@ void Dumps::zeroed(std::uint32_t thread) {
 void Dumps::start_in_child() {
     parts_ = 0;
     std::ranges::fill(totals_, 0);
+    std::ranges::fill(other_paths_, 0);
     file_.start_in_child();
+    if (tree_file_ != nullptr) tree_file_->start_in_child();
     zeroed(0);
 }
 

@@ -3,11 +3,13 @@
 // The files that the profile goes into: a part for each dump in mid-run, and what is left at the end. They are named as
 // Callgrind names them: <file>.<part>, the last one <file>; and -<thread> behind that with --separate-threads=yes. All
 // parts together are the profile. With --combine-dumps=yes they stand one behind the other in <file>. When the process
-// goes on with another program, what has been counted so far is a part, too, and that program's numbers follow.
+// goes on with another program, what has been counted so far is a part, too, and that program's numbers follow. Each
+// part has its context tree beside it, if there is one.
 
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -45,8 +47,9 @@ public:
     // Says how to read all that was written.
     void write_ending(TextOutput& out) const;
 
-    // What all of them add up to, by event.
+    // What all of them add up to, by event; and of that, the paths that the context tree does not tell apart.
     ConstCosts totals() const { return totals_; }
+    ConstCosts other_paths() const { return other_paths_; }
 
     // The engine has forgotten what `thread` (0: every thread) has counted so far.
     void zeroed(std::uint32_t thread);
@@ -67,11 +70,15 @@ private:
 
     Engine& engine_;
     std::string_view geometry_source_;
-    OutFile file_;
+    OutFile file_{OutFile::Kind::kProfile};
+    std::unique_ptr<OutFile> tree_file_;  // null: there is no context tree
+    bool tree_is_lost_ = false;           // a part of it at least
     std::uint32_t parts_;
     std::vector<std::uint64_t> totals_;
+    std::vector<std::uint64_t> other_paths_;
     std::uint32_t parts_before_exec_ = 0;
     std::vector<std::uint64_t> totals_before_exec_;
+    std::vector<std::uint64_t> other_paths_before_exec_;
     // Engine::blocks_run() when the counts were last 0: of each thread, and of those not mentioned.
     std::vector<std::uint64_t> counted_from_;
     std::uint64_t all_counted_from_ = 0;

@@ -28,6 +28,18 @@ const char* read(std::string_view text, Choice* choice) {
     return nullptr;
 }
 
+const char* read(std::string_view text, TreeChoice* choice) {
+    if (text != "no" && text != "yes" && text != "sites") return "it must be no, yes or sites";
+    *choice = text == "no" ? TreeChoice::kNo : text == "yes" ? TreeChoice::kYes : TreeChoice::kSites;
+    return nullptr;
+}
+
+const char* read(std::string_view text, ContextRecursion* recursion) {
+    if (text != "folded" && text != "apart") return "it must be folded or apart";
+    *recursion = text == "folded" ? ContextRecursion::kFolded : ContextRecursion::kApart;
+    return nullptr;
+}
+
 const char* read(std::string_view text, SystemTime* unit) {
     if (text == "no") {
         *unit = SystemTime::kNo;
@@ -128,7 +140,12 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .back_date = given.backdate,
                         .bus_events = given.collect_bus,
                         .system_calls = given.collect_systime != SystemTime::kNo,
-                        .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds};
+                        .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds,
+                        .context_tree = given.context_tree != TreeChoice::kNo && given.backdate,
+                        .context_tree_rules = {
+                            .by_site = given.context_tree == TreeChoice::kSites,
+                            .recursion = given.context_tree_recursion,
+                            .most_nodes = std::min(given.context_tree_nodes, ContextTree::kMostNodes)}};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;

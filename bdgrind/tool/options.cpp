@@ -16,6 +16,12 @@ const char* text_of(bool flag) { return flag ? "yes" : "no"; }
 const char* text_of(Choice choice) {
     return choice == Choice::kYes ? "yes" : choice == Choice::kNo ? "no" : "auto";
 }
+const char* text_of(TreeChoice choice) {
+    return choice == TreeChoice::kNo ? "no" : choice == TreeChoice::kYes ? "yes" : "sites";
+}
+const char* text_of(ContextRecursion recursion) {
+    return recursion == ContextRecursion::kFolded ? "folded" : "apart";
+}
 const char* text_of(SystemTime unit) { return unit == SystemTime::kNo ? "no" : "yes"; }
 const char* text_of(const char* text) { return text == nullptr ? "none" : text; }
 template <std::unsigned_integral Number>

@@ -45,9 +45,12 @@ enum class Choice : std::uint8_t { kNo, kYes, kAuto };
 // The unit of time in system calls.
 enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanoseconds };
 
+// Whether there is a calling context tree, and whether it tells call sites apart.
+enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
+
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
-//   Cache   <size>,<ways>,<line size>
+//   Cache   <size>,<ways>,<line size>; Tree, Recursion   of the context tree
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -116,6 +119,14 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
     BD_OPTION(Patterns, fn_skip, "fn-skip", {}, "<function>", "the same for this function")             \
     BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
               "the same for all functions of this object file")                                         \
+    BD_OPTION_GROUP("calling context tree, a file of its own beside the profile")                       \
+    BD_OPTION(Tree, context_tree, "context-tree", TreeChoice::kNo, "no|yes|sites",                      \
+              "keep costs apart by the whole path of calls, and with\nsites also by the calling instructions") \
+    BD_OPTION(Number, context_tree_nodes, "context-tree-nodes", 1000000, "<n>",                         \
+              "tell no more than <n> paths apart; others are put\ntogether where they begin to differ")  \
+    BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
+              "folded|apart", "whether a call of a function that is on the path goes\n"                 \
+              "back to there, or deeper")                                                               \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
@@ -136,6 +147,8 @@ using Number = std::uint32_t;
 using Count = std::uint64_t;
 using Cache = CacheOption;
 using Patterns = PatternList;
+using Tree = TreeChoice;
+using Recursion = ContextRecursion;
 }  // namespace option_type
 
 struct Options {

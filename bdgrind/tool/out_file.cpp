@@ -25,33 +25,54 @@ int write_text(int descriptor, const Text& text) {
     return out.error();
 }
 
+const char* text_of(OutFile::Kind kind) {
+    return kind == OutFile::Kind::kProfile ? "profile" : "context tree";
+}
+
 }  // namespace
 
-OutFile::OutFile()
-    : path_(expanded(options.out_file)), is_default_(VG_(strcmp)(options.out_file, Options{}.out_file) == 0) {
+OutFile::OutFile(Kind kind)
+    : kind_(kind),
+      path_(expanded(options.out_file)), is_default_(VG_(strcmp)(options.out_file, Options{}.out_file) == 0) {
     is_parents_ = options.parents_file != nullptr && path_.view() == options.parents_file;
     combined_.begun = options.earlier_parts != 0;
     const int error = check();
     if (error == 0) return;
-    VG_(umsg)("The profile could not be written to %s (--bdgrind-out-file): %s.\n", path_.c_str(), error_text(error));
+    VG_(umsg)("The %s could not be written to %s (--bdgrind-out-file): %s.\n", text_of(kind_), beside(path_).c_str(),
+              error_text(error));
     VG_(exit)(1);
 }
 
-void OutFile::say(const char* name, int error) {
-    VG_(umsg)("The profile could not be written to %s: %s.\n", name, error_text(error));
+void OutFile::say(const char* name, int error) const {
+    VG_(umsg)("The %s could not be written to %s: %s.\n", text_of(kind_), name, error_text(error));
+}
+
+// The name of the file where the profile has this one.
+Path OutFile::beside(const Path& profile) const {
+    if (kind_ == Kind::kProfile) return profile;
+    const std::size_t begin = profile.view().rfind('/') + 1;
+    Path path(profile.view().substr(0, begin));
+    path << "contexts." << profile.view().substr(begin);
+    return path;
 }
 
 int OutFile::check() {
     if (is_default_) return NewFile(name()).error();
+    if (kind_ == Kind::kContextTree && find_place(path_.view()).is_stream()) {
+        VG_(umsg)("There can be no context tree beside %s, which is no file: name one with --bdgrind-out-file.\n",
+                  path_.c_str());
+        VG_(exit)(1);
+    }
     const Place place = find_place(name().view());
     if (place.error != 0) return place.error;
+    if (kind_ == Kind::kContextTree && place.is_stream()) return kReplaced;
     return place.is_stream() ? open_stream(place, &stream_) : NewFile(place.path).error();
 }
 
 Path OutFile::name() const {
     Path path = path_;
     if (is_parents_) path << ".pid" << VG_(getpid)();
-    return path;
+    return beside(path);
 }
 
 Path OutFile::known_name() const {
@@ -132,14 +153,15 @@ void OutFile::blank(int descriptor, long long begin, long long end) {
 bool OutFile::write_elsewhere(std::string_view ending, const Text& text) {
     int error = VKI_EEXIST;
     for (int i = 0; error == VKI_EEXIST && i < 100; ++i) {
-        Path path(VG_(tmpdir)());
-        path << "/bdgrind.out." << VG_(getpid)() << ending;
-        if (i != 0) path << "~" << i;
+        Path profile(VG_(tmpdir)());
+        profile << "/bdgrind.out." << VG_(getpid)() << ending;
+        if (i != 0) profile << "~" << i;
+        const Path path = beside(profile);
         Descriptor file(path.c_str(), kNewFile, kOwnersOnly);
         error = file.error();
         if (error == 0) error = write_text(file.number(), text);
         if (error == 0) {
-            VG_(umsg)("The profile is in %s instead.\n", path.c_str());
+            VG_(umsg)("The %s is in %s instead.\n", text_of(kind_), path.c_str());
             remember(path);
             return true;
         }

@@ -7,6 +7,9 @@
 //              file that they lead to is replaced. Nobody follows what is at a default name, which others can guess.
 //   a stream   (a FIFO, a device, /dev/stdout) is opened once, at the start, and gets all parts one behind the other.
 //
+// A context tree stands beside the profile, with a name that begins differently, so that viewers which open all that
+// begins with a profile's name pass over it. It is no text to go into a stream.
+//
 // What cannot be written there goes into the folder for temporary files, under a name that nothing has yet.
 
 #pragma once
@@ -31,9 +34,11 @@ protected:
 
 class OutFile {
 public:
+    enum class Kind { kProfile, kContextTree };
+
     // Ends the process with a sentence if such a file could not be written there: better to know that before the
     // program has run for hours. What is there stays as it is until there is something new to write.
-    OutFile();
+    explicit OutFile(Kind kind);
 
     // Writes `text` into the file with `ending` behind its name, in place of an older one. With --combine-dumps=yes,
     // appends it to what this has written to the file before. False if it could not be written anywhere. Failures are
@@ -65,9 +70,10 @@ private:
         bool begun = false;
     };
 
+    Path beside(const Path& profile) const;
     Path name() const;
     int check();
-    static void say(const char* name, int error);
+    void say(const char* name, int error) const;
     int write_file(const Path& path, const Text& text);
     int replace(const Path& path, const Text& text);
     int append(const Path& path, const Text& text);
@@ -75,6 +81,7 @@ private:
     bool write_elsewhere(std::string_view ending, const Text& text);
     void remember(const Path& path);
 
+    Kind kind_;
     Path path_;  // of the profile, as named on the command line, with the process id and the like put in
     bool is_default_;         // the name is not the user's choice
     bool is_parents_ = false;  // another process writes there

@@ -19,6 +19,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
     const bool one_given = options.i1.given || options.d1.given || options.ll.given;
     *source = geometry_source(options, machine.source);
+    if (options.context_tree != TreeChoice::kNo && !config.context_tree && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --context-tree does nothing with --backdate=no.\n");
+    }
     if (!config.cache_sim) {
         if ((config.write_back || config.prefetch) && VG_(clo_verbosity) > 0) {
             VG_(umsg)("Warning: --simulate-wb and --simulate-hwpref do nothing without --cache-sim=yes.\n");
@@ -158,6 +161,10 @@ void Session::finish() {
         write_unmatched(log, options);
         log << '\n';
         write_run_report(log, engine_.events(), dumps_.totals());
+        if (engine_.context_tree() != nullptr) {
+            write_context_tree_report(log, *engine_.context_tree(), engine_.events(), dumps_.totals(),
+                                      dumps_.other_paths());
+        }
         dumps_.write_ending(log);
     }
     if (VG_(clo_stats)) {

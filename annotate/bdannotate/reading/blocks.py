@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files as blocks of lines: plain, gzip, bzip2 or xz, or standard input."""
+"""Files as blocks of lines or as bytes: plain, gzip, bzip2 or xz, or standard input."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ..model.errors import ProfileError, UserError
@@ -68,6 +69,16 @@ def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
         raise _unreadable(name, error) from None
     finally:
         progress.clear()
+
+
+@contextmanager
+def binary_file(path: str) -> Iterator[BinaryIO]:
+    """The unpacked bytes of a file."""
+    try:
+        with _File(path) as file, io.BufferedReader(file) as raw, _decompressed(raw) as data:
+            yield data
+    except _READING_ERRORS as error:
+        raise _unreadable(display_name(path), error) from None
 
 
 def _unreadable(name: str, error: Exception) -> UserError:

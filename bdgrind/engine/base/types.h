@@ -30,6 +30,10 @@ inline constexpr JumpId kNoJump{0};
 enum class NodeId : std::uint32_t {};
 inline constexpr NodeId kNoNode{0};
 
+// A node of the calling context tree; see context_tree.h.
+enum class ContextNodeId : std::uint32_t {};
+inline constexpr ContextNodeId kNoContextNode{0};
+
 // A vector of event counts in a CostPool; see costs.h.
 enum class CostId : std::uint32_t {};
 inline constexpr CostId kNoCost{0};

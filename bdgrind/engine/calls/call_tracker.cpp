@@ -99,6 +99,10 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     const ArcId arc = open(execution, block, site, stack_pointer, return_address);
     execution.update_top();
     if (execution.collecting) ++arcs_[arc].calls;
+    if (__builtin_expect(context_tree_ != nullptr, 0)) {
+        extend_path(execution, arc);
+        if (execution.collecting) context_tree_->count_call(execution.path.node);
+    }
 }
 
 // Opens a call that is not shown: its costs are charged to `charged_site`.
@@ -107,6 +111,7 @@ inline void CallTracker::open_skipped(CallStack& stack, const CallSite& charged_
     stack.special_calls.push_back({stack.calls.size(), stack.charged_site, nullptr});
     stack.charged_site = charged_site;
     push(stack, stack_pointer, return_address, stack.context, kNoArc);
+    if (context_tree_ != nullptr) extend_path_nowhere(stack);
 }
 
 // What may have been the call of a stub does more than jump on, so it is opened after all.
@@ -260,6 +265,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
     execution.stack_pointer = stack_pointer;
     execution.base = stack_pointer;
     execution.update_stack();
+    if (context_tree_ != nullptr) begin_path(execution);
     if (block.is_entry && block.function->triggers.any()) {
         execution.triggering_root = block.function;
         fire_entry_triggers(execution, *block.function);
@@ -267,6 +273,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
 }
 
 void CallTracker::leave_root(CallStack& stack) {
+    if (context_tree_ != nullptr) charge_path(stack);
     const Function* const left = std::exchange(stack.triggering_root, nullptr);
     if (left != nullptr) fire_exit_triggers(*running_, *left);
 }
@@ -282,14 +289,16 @@ void CallTracker::call(Execution& execution, Block& block, const CallSite& from,
         const bool is_special = execution.charged_site || !callee.is_plain();
         if (is_special) execution.special_calls.push_back({execution.calls.size(), execution.charged_site, nullptr});
         execution.charged_site = {};
-        open(execution, block, site, stack_pointer, return_address);
+        const ArcId arc = open(execution, block, site, stack_pointer, return_address);
         if (return_address == 0) {
             if (const std::size_t repeated = calls_since_same(execution); repeated != 0) {
+                if (context_tree_ != nullptr) extend_path_nowhere(execution);
                 leave(execution, repeated + 1);
                 call(execution, block, site, stack_pointer, return_address);
                 return;
             }
         }
+        if (context_tree_ != nullptr) extend_path(execution, arc);
     }
     execution.update_top();
     if (__builtin_expect(callee.triggers.any(), 0)) {
@@ -308,6 +317,7 @@ void CallTracker::count_call(Execution& execution) {
     const ArcId arc = execution.calls.back().arc;
     if (arc == kNoArc || !execution.collecting) return;
     ++arcs_[arc].calls;
+    if (context_tree_ != nullptr) context_tree_->count_call(execution.path.node);
 }
 
 [[gnu::noinline]] void CallTracker::fire_entry_triggers(Execution& execution, const Function& function) {
@@ -344,6 +354,7 @@ void CallTracker::leave(CallStack& stack) {
     const OpenCall& open = stack.calls.back();
     const NodeId node = open.node;
     const bool has_node = stack.nodes == stack.calls.size();
+    if (__builtin_expect(context_tree_ != nullptr, 0)) shorten_path(stack);
     if (open.arc != kNoArc) {
         add_running(arcs_.costs(open.arc), stack.running);
         const Function& callee = stack.context->function();
@@ -390,6 +401,7 @@ NodeId CallTracker::make_nodes(Execution& execution) {
             tree_.acquire(node);  // a call that is not shown stands in its caller's node
         } else {
             node = tree_.acquire_child(node, open.arc);
+            if (context_tree_ != nullptr) follow_path(execution, node, execution.nodes);
         }
         open.node = node;
     }
@@ -425,7 +437,9 @@ void CallTracker::settle_stack(CallStack& stack) {
     for (const OpenCall& open : stack.calls) {
         if (open.arc != kNoArc) add_running(arcs_.costs(open.arc), stack.running);
     }
+    if (context_tree_ != nullptr) charge_path(stack);
     stack.running = {};
+    stack.path.charged = {};
 }
 
 void CallTracker::switch_to(Execution& execution) {

@@ -23,8 +23,14 @@ struct ContextRules {
 class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
-                ContextRules rules = {}, bool back_dates = true)
-        : contexts_(contexts), blocks_(blocks), arcs_(arcs), tree_(tree), rules_(rules), back_dates_(back_dates) {}
+                ContextRules rules = {}, bool back_dates = true, ContextTree* context_tree = nullptr)
+        : contexts_(contexts),
+          blocks_(blocks),
+          arcs_(arcs),
+          tree_(tree),
+          context_tree_(context_tree),
+          rules_(rules),
+          back_dates_(back_dates) {}
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
@@ -85,6 +91,14 @@ private:
     void settle_stack(CallStack& stack);
     NodeId make_nodes(Execution& execution);
 
+    // Where there is a context tree: see context_paths.cpp.
+    void begin_path(Execution& execution);
+    void extend_path(CallStack& stack, ArcId arc);
+    void extend_path_nowhere(CallStack& stack);
+    void shorten_path(CallStack& stack);
+    void charge_path(CallStack& stack);
+    void follow_path(const Execution& execution, NodeId node, std::size_t call);
+
     // Functions count their open calls where code is running. Executions take turns seldom, calls are frequent; so
     // the counts are changed when executions change, and calls need not ask whose they are.
     void switch_to(Execution& execution);
@@ -108,6 +122,7 @@ private:
     BlockCosts& blocks_;
     ArcTable& arcs_;
     BackdatingTree& tree_;
+    ContextTree* const context_tree_;  // null: there is none
     const ContextRules rules_;
     const bool back_dates_;  // no: all misses and all use are the root's
     Execution* running_ = nullptr;

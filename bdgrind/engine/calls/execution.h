@@ -49,6 +49,14 @@ struct AddressRange {
     bool has(Address address) const { return address - begin <= end - begin; }
 };
 
+// Where a stack is in the calling context tree. Without such a tree, nothing of that is used.
+struct ContextPath {
+    ContextNodeId root = kNoContextNode;  // of the thread or the signal handler
+    ContextNodeId node = kNoContextNode;  // of the code that runs
+    RunningCosts charged{};               // CallStack::running, as far as nodes have been charged with it
+    std::vector<ContextNodeId> callers;   // for each open call, the node to go back to
+};
+
 // The calls that are open on one stack.
 struct CallStack {
     explicit CallStack(NodeId tree_root) : root(tree_root) {}
@@ -83,6 +91,7 @@ struct CallStack {
     // The functions that call the current one, outermost first and without direct recursion. Kept only if callers are
     // told apart.
     std::vector<const Function*> callers;
+    ContextPath path;
 };
 
 // The members of the base class are the current stack's.

@@ -114,6 +114,7 @@ void CallTracker::resume_stack(Execution& execution, std::size_t other) {
 void CallTracker::start_stack(Execution& execution, Block& block, Address stack_pointer) {
     count_open_calls(execution, -1);
     auto stack = std::make_unique<CallStack>(tree_.make_root());
+    stack->path.root = execution.path.root;
     std::swap(static_cast<CallStack&>(execution), *stack);
     execution.others.insert(execution.first_based_at(stack->base), std::move(stack));
     start(execution, block, stack_pointer);

@@ -36,12 +36,14 @@ NodeId BackdatingTree::make(NodeId parent, ArcId arc) {
     if (id == kNoNode) {
         id = NodeId{static_cast<std::uint32_t>(nodes_.size())};
         nodes_.emplace_back();
+        if (contexts_ != nullptr) context_nodes_.resize(nodes_.size());
     } else {
         free_ = nodes_[index_of(id)].child;
     }
     Node& node = nodes_[index_of(id)] = {};
     node.parent = parent;
     node.arc = arc;
+    node.charges_more = contexts_ != nullptr;
     if (parent != kNoNode) attach_below(node, nodes_[index_of(parent)]);
     ++stats_.made;
     stats_.most_live = std::max(stats_.most_live, ++stats_.live);
@@ -57,6 +59,7 @@ void BackdatingTree::attach_below(Node& node, const Node& parent) const {
         if (repeated->arc != node.arc) continue;
         if (parent.times[i] == kMostTimes) return;
         node.is_repeat = true;
+        node.charges_more = true;
         node.base = base;
         node.times = parent.times;
         ++node.times[i];

@@ -25,6 +25,9 @@
 // A repeat has no pending costs of its own. What is charged to it is pending at its base, and all that it repeats is
 // charged at once, so many times. (A million calls deep: replay in 0.35 of the time, in half the memory.)
 //
+// Where there is a calling context tree, each node knows the node of its path there, and what it is charged is charged
+// there, too, at once.
+//
 // The tree takes costs and references. It knows neither caches nor the call stack.
 
 #pragma once
@@ -38,6 +41,7 @@
 
 #include "engine/base/types.h"
 #include "engine/costs/arcs.h"
+#include "engine/costs/context_tree.h"
 #include "engine/costs/costs.h"
 
 namespace bd {
@@ -50,8 +54,9 @@ public:
         std::uint32_t most_live = 0;
     };
 
-    // `arcs` gets the costs of pruned nodes.
-    BackdatingTree(ArcTable& arcs, std::size_t width) : arcs_(arcs), costs_(width), root_costs_(width) {
+    // `arcs` gets the costs of pruned nodes; `contexts`, if there is one, what is charged to any.
+    BackdatingTree(ArcTable& arcs, std::size_t width, ContextTree* contexts = nullptr)
+        : arcs_(arcs), contexts_(contexts), costs_(width), root_costs_(width) {
         nodes_.emplace_back();
     }
 
@@ -67,6 +72,10 @@ public:
 
     // The node for `arc` below `parent`, found or made, with one reference more.
     NodeId acquire_child(NodeId parent, ArcId arc);
+
+    // What is charged to `id`, but not what is charged below it, is charged to this node of the context tree, too. To
+    // be said of each node before it is charged, if there is such a tree; always the same.
+    void set_context_node(NodeId id, ContextNodeId node) { context_nodes_[index_of(id)] = node; }
 
     // Asks the host's memory for what charge() or release() reads first.
     [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
@@ -84,9 +93,9 @@ public:
     template <class Add>
     [[gnu::always_inline]] void charge(NodeId id, Add add) {
         Node* node = &nodes_[index_of(id)];
-        if (__builtin_expect(node->is_repeat, 0)) {
-            charge_repeated(*node, add);
-            node = &nodes_[index_of(node->base)];
+        if (__builtin_expect(node->charges_more, 0)) {
+            charge_more(id, add);
+            if (node->is_repeat) node = &nodes_[index_of(node->base)];
         }
         if (__builtin_expect(node->pending == kNoCost, 0)) node->pending = make_pending();
         add(costs_[node->pending], 1);
@@ -108,7 +117,9 @@ public:
 
     bool empty() const { return stats_.live == 0; }
     const Stats& stats() const { return stats_; }
-    std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + costs_.bytes(); }
+    std::size_t bytes() const {
+        return nodes_.capacity() * sizeof(Node) + context_nodes_.capacity() * sizeof(ContextNodeId) + costs_.bytes();
+    }
 
 private:
     // So many arcs can be repeated, those that lead to the base and to the nodes above it. What recursion takes turns
@@ -129,6 +140,7 @@ private:
         };
         Times times{};  // of a repeat: how often it repeats its base, the base's parent, ...
         bool is_repeat = false;
+        bool charges_more = false;       // than what is pending: a repeat, or there is a context tree
         bool has_more_children = false;  // in children_, or had
     };
 
@@ -149,6 +161,12 @@ private:
     void pass_on(Node& node);
     CostId make_pending();
 
+    template <class Add>
+    [[gnu::noinline]] void charge_more(NodeId id, Add add) {
+        if (contexts_ != nullptr) contexts_->charge(context_nodes_[index_of(id)], add);
+        if (const Node& node = nodes_[index_of(id)]; node.is_repeat) charge_repeated(node, add);
+    }
+
     // What a repeat is charged, to the arcs between its base and itself.
     template <class Add>
     [[gnu::noinline]] void charge_repeated(const Node& node, Add add) {
@@ -160,7 +178,9 @@ private:
     }
 
     ArcTable& arcs_;
+    ContextTree* const contexts_;                                         // null: there is none
     std::vector<Node> nodes_;                                             // by NodeId
+    std::vector<ContextNodeId> context_nodes_;                            // the same, if there is a context tree
     NodeId free_ = kNoNode;                                               // the first of those not in use
     CostPool costs_;                                                      // pending ones
     std::vector<CostId> free_costs_;                                      // zeros

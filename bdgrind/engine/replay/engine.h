@@ -97,6 +97,7 @@ public:
     const ArcTable& arcs() const { return state_.arcs; }
     std::span<const Jump> jumps() const { return state_.jumps.all(); }
     // Null: none was asked for. As the other counts, it is complete after settle() or finish().
+    const ContextTree* context_tree() const { return state_.context_tree.get(); }
     EngineStats stats() const;
 
 private:

@@ -8,6 +8,7 @@
 
 #include "engine/base/geometry.h"
 #include "engine/calls/call_tracker.h"
+#include "engine/costs/context_tree.h"
 #include "engine/costs/events.h"
 
 namespace bd {
@@ -28,6 +29,8 @@ struct EngineConfig {
     bool bus_events = false;        // counts atomic instructions
     bool system_calls = false;      // counts them and the time they take
     bool system_cpu_time = false;   // and their processor time
+    bool context_tree = false;      // keeps costs apart by whole paths of calls, too; needs back_date
+    ContextTreeRules context_tree_rules{};
 
     EventSet events() const;
 };

@@ -17,9 +17,13 @@ EngineState::EngineState(const EngineConfig& engine_config)
       costs(events.width()),
       blocks(costs),
       arcs(events.width()),
-      tree(arcs, events.width()),
+      context_tree(config.context_tree ? std::make_unique<ContextTree>(config.context_tree_rules, arcs, events.width())
+                                       : nullptr),
+      tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
-      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date) {}
+      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get()) {
+    BD_CHECK(config.back_date || !config.context_tree);
+}
 
 void EngineState::mark(Marker marker, const Word* values) {
     const auto id = static_cast<std::uint32_t>(values[0]);
@@ -41,7 +45,7 @@ void EngineState::mark(Marker marker, const Word* values) {
     }
     if (threads.size() <= id) threads.resize(id + 1);
     Executions& executions = threads[id];
-    if (executions.empty() && marker != Marker::kThreadEnd) add_execution(executions, id, AddressRange{});
+    if (executions.empty() && marker != Marker::kThreadEnd) add_execution(executions, {id, false, 0}, AddressRange{});
     switch (marker) {
         case Marker::kThread:
             thread = id;
@@ -52,7 +56,7 @@ void EngineState::mark(Marker marker, const Word* values) {
             if (thread == id) current = nullptr;
             return;
         case Marker::kSignalEnter:
-            add_execution(executions, id, AddressRange{values[1], values[2]});
+            add_execution(executions, {id, true, std::exchange(signal, 0)}, AddressRange{values[1], values[2]});
             break;
         case Marker::kSignalLeave:
             BD_CHECK_OP(id, ==, thread);
@@ -67,7 +71,8 @@ void EngineState::mark(Marker marker, const Word* values) {
         case Marker::kThreadCreate:
             origins.begin(static_cast<std::uint32_t>(values[1]), *executions.back());
             break;
-        case Marker::kSignal:  // for readers of traces: it costs nothing
+        case Marker::kSignal:
+            signal = static_cast<std::uint32_t>(values[1]);
             break;
         case Marker::kCollect:
         case Marker::kZero:
@@ -93,10 +98,11 @@ bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {
     return false;
 }
 
-void EngineState::add_execution(Executions& executions, std::uint32_t id, AddressRange stack) {
+void EngineState::add_execution(Executions& executions, const ContextRoot& what, AddressRange stack) {
     executions.push_back(std::make_unique<Execution>(tree.make_root(), stack));
     executions.back()->collecting = collect_at_start;
-    executions.back()->thread = config.separate_threads ? id : 0;
+    executions.back()->thread = config.separate_threads ? what.thread : 0;
+    if (context_tree != nullptr) executions.back()->path.root = context_tree->root(what);
 }
 
 void EngineState::leave_execution(Executions& executions) {
@@ -149,6 +155,7 @@ void EngineState::settle() {
 
 void EngineState::zero(std::uint32_t thread_zeroed) {
     settle();
+    if (context_tree != nullptr) context_tree->clear_counts(thread_zeroed);
     if (thread_zeroed == 0) {
         blocks.clear_counts();
         ledger.clear_counts();

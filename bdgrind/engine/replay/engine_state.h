@@ -16,6 +16,7 @@
 #include "engine/costs/arcs.h"
 #include "engine/costs/backdating_tree.h"
 #include "engine/costs/block_cost.h"
+#include "engine/costs/context_tree.h"
 #include "engine/costs/contexts.h"
 #include "engine/costs/costs.h"
 #include "engine/costs/events.h"
@@ -55,7 +56,7 @@ struct EngineState {
     void zero(std::uint32_t thread);
 
     using Executions = std::vector<std::unique_ptr<Execution>>;
-    void add_execution(Executions& executions, std::uint32_t id, AddressRange stack);
+    void add_execution(Executions& executions, const ContextRoot& what, AddressRange stack);
     void leave_execution(Executions& executions);
 
     EngineConfig config;
@@ -66,6 +67,7 @@ struct EngineState {
     BlockCosts blocks;
     ArcTable arcs;
     JumpTable jumps;
+    std::unique_ptr<ContextTree> context_tree;  // null: none is asked for
     BackdatingTree tree;
     Ledger ledger;
     CallTracker calls;
@@ -73,6 +75,7 @@ struct EngineState {
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;
     std::uint32_t thread = 0;
+    std::uint32_t signal = 0;  // of the handler to come; 0: not known
     Execution* current = nullptr;
     ThreadOrigins origins;
     Replay* replay = nullptr;

@@ -17,6 +17,30 @@ ContextKey key_of(const Context& context) {
     return key;
 }
 
+// Of all nodes, or of those in one thread. "Other" nodes have no key and are not expected.
+void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKey, PathCounts>& paths) {
+    std::vector<PathKey> keys(tree.nodes().size());
+    Counts costs{};
+    for (std::uint32_t id = 1; id < tree.nodes().size(); ++id) {
+        const ContextTree::Node& node = tree.nodes()[id];
+        if (tree.is_root(node)) {
+            const ContextRoot& root = tree.root_of(node);
+            keys[id] = {root.thread, root.is_handler, root.signal};
+            continue;
+        }
+        keys[id] = keys[index_of(node.parent)];
+        ASSERT_FALSE(tree.is_other(node));
+        const ContextTree::Step& step = tree.steps()[node.step];
+        keys[id].steps.push_back({key_of(*step.context)});
+        if (step.site) keys[id].steps.back().site = step.site.from->block->exits()[step.site.exit].branch_address();
+        if (thread != 0 && keys[id].thread != thread) continue;
+        tree.get_costs(node, costs);
+        PathCounts& counts = paths[keys[id]];
+        counts.calls += node.calls;
+        add_to(counts.self, costs);
+    }
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
@@ -50,6 +74,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }
+    if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;
         if (jump.count == 0 || !meant(from)) continue;

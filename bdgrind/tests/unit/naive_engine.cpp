@@ -47,6 +47,7 @@ struct Stack {
 struct Execution : Stack {
     Address thread = 0;
     bool is_handler = false;
+    Address signal = 0;
     Address lowest = 0;  // where the stack pointer may be while a handler runs
     Address highest = 0;
     std::vector<Stack> others;  // that it ran on before, lowest base first
@@ -67,6 +68,7 @@ struct Line {
     bool is_data = false;  // an access to data loaded it, not a fetch
     InstructionKey loader{};
     std::vector<ArcKey> chain{};
+    PathKey path{};
 };
 
 // Every set is a list, most recently used line first.
@@ -101,8 +103,9 @@ struct Cache {
 
 class NaiveEngine {
 public:
-    explicit NaiveEngine(const Scenario& scenario)
-        : scenario_(scenario), i1_(scenario.caches.i1), d1_(scenario.caches.d1), ll_(scenario.caches.ll) {}
+    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths)
+        : scenario_(scenario), paths_(paths),
+          i1_(scenario.caches.i1), d1_(scenario.caches.d1), ll_(scenario.caches.ll) {}
 
     void run(const Scenario::Record& record) {
         if (record.is_marker) {
@@ -160,6 +163,7 @@ private:
                 begin(value);
                 Execution handler;
                 handler.thread = value;
+                handler.signal = std::exchange(signal_, 0);
                 handler.collecting = collect_at_start_;
                 handler.is_handler = true;
                 handler.lowest = record.values[1];
@@ -200,9 +204,12 @@ private:
                 begin(value);
                 system_call(executions_[value].back(), record.values[1], record.values[2]);
                 break;
-            case Marker::kThreadCreate:  // these cost nothing
+            case Marker::kThreadCreate:  // costs nothing
+                begin(value);
+                break;
             case Marker::kSignal:
                 begin(value);
+                signal_ = record.values[1];
                 break;
             case Marker::kCount:
                 break;
@@ -222,9 +229,9 @@ private:
         if (!execution.collecting || !execution.last) return;
         const InstructionKey charged =
             last_instruction(execution.charged_site ? *execution.charged_site : *execution.last);
-        charge(Event::ksysCount, 1, charged, open_arcs(execution));
-        charge(Event::ksysTime, time, charged, open_arcs(execution));
-        charge(Event::ksysCpuTime, cpu_time, charged, open_arcs(execution));
+        charge(Event::ksysCount, 1, charged, open_arcs(execution), path_of(execution));
+        charge(Event::ksysTime, time, charged, open_arcs(execution), path_of(execution));
+        charge(Event::ksysCpuTime, cpu_time, charged, open_arcs(execution), path_of(execution));
     }
 
     InstructionKey last_instruction(const Site& site) {
@@ -436,6 +443,7 @@ private:
             if (execution.collecting) ++costs_.arcs[*call.arc].calls;
         }
         execution.calls.push_back(call);
+        if (paths_ && call.arc && execution.collecting) ++costs_.paths[path_of(execution)].calls;
     }
 
     // 2. A tail call is not open twice.
@@ -568,13 +576,35 @@ private:
         return arcs;
     }
 
+    // --- Paths: docs/contexts.md ----------------------------------------------------------------------------
+
+    PathKey path_of(const Execution& execution) const {
+        PathKey path{execution.thread, execution.is_handler, execution.signal};
+        if (!paths_) return path;
+        path.steps.push_back({execution.calls.empty() ? execution.context : execution.calls[0].caller_context});
+        for (const Call& call : execution.calls) {
+            if (!call.arc) continue;
+            const Scenario::Block& block = scenario_.blocks[call.arc->block];
+            const unsigned caller = block.exits[call.arc->exit].instructions - 1;
+            const PathStep step{call.arc->callee_context, paths_->by_site ? block.instruction_address(caller) : 0};
+            const auto same = std::ranges::find(path.steps, step.context, &PathStep::context);
+            if (paths_->folded && same != path.steps.end()) {
+                path.steps.erase(same + 1, path.steps.end());
+            } else {
+                path.steps.push_back(step);
+            }
+        }
+        return path;
+    }
+
     void count(Event event) {
-        if (execution().collecting) charge(event, 1, charged_, open_arcs(execution()));
+        if (execution().collecting) charge(event, 1, charged_, open_arcs(execution()), path_of(execution()));
     }
 
     void charge(Event event, std::uint64_t cost, const InstructionKey& charged_site,
-                const std::vector<ArcKey>& chain) {
+                const std::vector<ArcKey>& chain, const PathKey& path) {
         if (cost == 0) return;
+        if (paths_) costs_.paths[path].self[column(event)] += cost;
         costs_.totals[column(event)] += cost;
         costs_.self[charged_site][column(event)] += cost;
         for (const ArcKey& arc : chain) costs_.arcs[arc].inclusive[column(event)] += cost;
@@ -620,6 +650,7 @@ private:
         line.is_data = is_data;
         line.loader = charged_;
         line.chain = open_arcs(execution());
+        line.path = path_of(execution());
         return line;
     }
 
@@ -713,7 +744,7 @@ private:
             return static_cast<Event>(column(first_event) + offset);
         };
         const auto charge_line = [&](std::size_t offset, std::uint64_t cost) {
-            charge(event(offset), cost, line.loader, line.chain);
+            charge(event(offset), cost, line.loader, line.chain, line.path);
         };
         // A line that was never touched is as bad as one touched once.
         charge_line(0, line.accesses == 0 ? 1000 : 1000 / line.accesses);
@@ -724,12 +755,14 @@ private:
     }
 
     const Scenario& scenario_;
+    const std::optional<PathRules> paths_;
     Cache i1_;
     Cache d1_;
     Cache ll_;
     std::map<Address, std::vector<Execution>> executions_;  // by thread; handlers last
     Address thread_ = 0;
     bool collect_at_start_ = true;  // of executions to come
+    Address signal_ = 0;            // of the handler to come
     std::map<std::string, int> counters_;  // how far conditional branches tend to be taken, 0 to 3
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     std::string history_ = "0000000";     // of them, the latest last; 1: taken
@@ -763,6 +796,15 @@ void print(std::ostream& out, const ArcKey& key) {
 void print(std::ostream& out, const JumpKey& key) {
     out << "jump from block " << key.block << " exit " << key.exit << " in context " << key.context << " to block "
         << key.target_block;
+}
+
+void print(std::ostream& out, const PathKey& key) {
+    out << "path of " << (key.is_handler ? "a handler of " + std::to_string(key.signal) + " in " : "") << "thread "
+        << key.thread;
+    for (const PathStep& step : key.steps) {
+        out << ", " << step.context;
+        if (step.site != 0) out << " from " << step.site;
+    }
 }
 
 constexpr int kMostLines = 12;
@@ -810,8 +852,8 @@ void for_each_pair(const Map& expected, const Map& actual, Compare compare) {
 
 }  // namespace
 
-RunCosts run_naively(const Scenario& scenario, std::size_t records) {
-    NaiveEngine engine(scenario);
+RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths) {
+    NaiveEngine engine(scenario, paths);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }
@@ -825,6 +867,10 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     for_each_pair(expected.arcs, actual.arcs, [&](const ArcKey& key, const ArcCounts& a, const ArcCounts& b) {
         if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
         result.compare(key, a.inclusive, b.inclusive);
+    });
+    for_each_pair(expected.paths, actual.paths, [&](const PathKey& key, const PathCounts& a, const PathCounts& b) {
+        if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
+        result.compare(key, a.self, b.self);
     });
     if (with_jumps) {
         for_each_pair(expected.jumps, actual.jumps, [&](const JumpKey& key, std::uint64_t a, std::uint64_t b) {

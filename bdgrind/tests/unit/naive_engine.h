@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -67,16 +68,41 @@ struct ArcCounts {
     bool operator==(const ArcCounts&) const = default;
 };
 
+// A path of calls: what runs, below what it was called by; the first has begun there.
+struct PathStep {
+    ContextKey context;
+    Address site = 0;  // the calling instruction, where that is told apart
+    auto operator<=>(const PathStep&) const = default;
+};
+struct PathKey {
+    Address thread = 0;
+    bool is_handler = false;
+    Address signal = 0;
+    std::vector<PathStep> steps{};
+    auto operator<=>(const PathKey&) const = default;
+};
+struct PathRules {
+    bool by_site = false;
+    bool folded = true;  // what is called again goes back to where it is on the path
+};
+
+struct PathCounts {
+    std::uint64_t calls = 0;
+    Counts self{};
+    bool operator==(const PathCounts&) const = default;
+};
+
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
     Counts totals{};
     std::map<InstructionKey, Counts> self;
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
+    std::map<PathKey, PathCounts> paths;  // if asked for
 };
 
 // The first `records` records of the scenario.
-RunCosts run_naively(const Scenario& scenario, std::size_t records);
+RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {});
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.
 // Jumps only if `with_jumps`.

@@ -6,6 +6,7 @@
 // environment runs that one alone.
 
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -42,6 +43,7 @@ struct Variant {
     std::uint64_t dump_every = 0;
     bool more_events = true;  // branches, jumps and write-backs
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
+    std::optional<test::PathRules> paths{};  // with a context tree
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -92,7 +94,11 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
             .collect_jumps = variant.more_events,
             .bus_events = all_events,
             .system_calls = all_events,
-            .system_cpu_time = all_events};
+            .system_cpu_time = all_events,
+            .context_tree = variant.paths.has_value(),
+            .context_tree_rules = {.by_site = variant.paths && variant.paths->by_site,
+                                   .recursion = variant.paths && variant.paths->folded ? ContextRecursion::kFolded
+                                                                                       : ContextRecursion::kApart}};
 }
 
 // How the engine differs from the naive one after so many records.
@@ -103,7 +109,7 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     replay(
         engine, built, records, variant,
         [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
-    return differences(run_naively(scenario, records), costs, engine.events(), variant.more_events);
+    return differences(run_naively(scenario, records, variant.paths), costs, engine.events(), variant.more_events);
 }
 
 // The shortest beginning of a run that differs.
@@ -168,6 +174,19 @@ TEST(Oracle, PartsAddUpToTheWhole) {
     });
 }
 
+// All that was counted, by the path of calls that led there; in one part or in many.
+TEST(Oracle, ContextTreesAreTheSame) {
+    for_each_seed(kRuns / 3, [](unsigned seed) {
+        std::mt19937 random(seed);
+        expect_equal(seed, {.cache_sim = random() % 8 != 0,
+                            .cache_use = random() % 8 != 0,
+                            .batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+                            .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
+                            .more_events = random() % 4 != 0,
+                            .paths = test::PathRules{.by_site = random() % 3 == 0, .folded = random() % 2 == 0}});
+    });
+}
+
 // Threads' dumps are independent of each other; zeroing all would not be.
 TEST(Oracle, ThreadsAddUpToTheWhole) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
@@ -176,7 +195,9 @@ TEST(Oracle, ThreadsAddUpToTheWhole) {
         std::erase_if(scenario.records, [](const Scenario::Record& record) {
             return record.is_marker && record.marker == Marker::kZero;
         });
-        expect_equal(scenario, seed, {.batch = 1 + seed % 30, .separate_threads = true, .more_events = seed % 4 < 2});
+        const test::PathRules paths{.by_site = seed % 3 == 0, .folded = seed % 2 == 0};
+        expect_equal(scenario, seed, {.batch = 1 + seed % 30, .separate_threads = true, .more_events = seed % 4 < 2,
+                                      .paths = seed % 5 == 0 ? std::optional(paths) : std::nullopt});
     });
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Columns of numbers as context trees have them: each block of a column in the shortest of the forms that
+// docs/format.md describes.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/base/text_output.h"
+
+namespace bd {
+
+inline constexpr std::size_t kMostColumnValues = 65535;
+
+// Writes a number in so many bytes, the lowest first.
+void write_binary(TextOutput& out, std::uint64_t number, unsigned bytes);
+
+// At most kMostColumnValues values.
+void write_column(TextOutput& out, std::span<const std::uint64_t> values);
+
+}  // namespace bd
