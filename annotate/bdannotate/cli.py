@@ -18,9 +18,11 @@ from .analyses.hint_changes import hint_changes
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, make_report, make_selection
 from .analyses.source_diff import diff_sources
+from .exports.formats import FORMATS
+from .exports.request import make_request
 from .model.check import check
 from .model.context_check import context_violation
-from .model.contexts import Kind
+from .model.contexts import ContextTree, Kind, merge
 from .model.errors import UserError
 from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
@@ -32,7 +34,7 @@ from .options import (
 )
 from .pager import write_paged
 from .reading.contexts import contexts_path, read_contexts
-from .reading.load import default_profile, load, load_sum
+from .reading.load import default_profile, load, load_contexts, load_sum
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
 from .views import csv_report, json_report, text_report
@@ -66,6 +68,8 @@ def _run(options: Options) -> int:
         return _diff(paths, options)
     if options.mode == "per-file":
         return _per_file(paths, options)
+    if options.mode == "export":
+        return _export(paths, options)
     return _report(paths, options)
 
 
@@ -124,6 +128,49 @@ def _per_file(paths: Sequence[str], options: Options) -> int:
         functions = (entry.function for entry, _ in found.functions)
         write_paged(text_report.per_file_report(found, _page(options, functions)))
     return EXIT_GOOD
+
+
+def _export(paths: Sequence[str], options: Options) -> int:
+    form = FORMATS[options.export]
+    detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
+    profile = load_sum(paths, detail, _renaming(options), options.threads)
+    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    tree = _tree(paths, options) if form.has_paths else None
+    request = make_request(profile, options.events, threshold, tree, form.all_events)
+    if form.is_binary and options.output is None:
+        raise UserError(f"--export={options.export} is no text: say with -o where it goes")
+    if form.is_one_event and len(request.metrics) > 1:
+        raise UserError(f"--export={options.export} holds one event, --events names several")
+    note = form.note(request)
+    if note:
+        console.say(f"bd_annotate: note: {note}")
+    pieces: Iterable[str | bytes] = form.pieces(request)
+    if options.output is None:
+        console.write(piece for piece in pieces if isinstance(piece, str))
+    else:
+        _write_file(options.output, pieces)
+    return EXIT_GOOD
+
+
+def _tree(paths: Sequence[str], options: Options) -> ContextTree | None:
+    """The context trees beside all these profiles, as one."""
+    trees = [load_contexts(path, _renaming(options)) for path in paths]
+    known = [tree for tree in trees if tree is not None]
+    if not known or len(known) < len(trees):
+        return None
+    return known[0] if len(known) == 1 else merge(known)
+
+
+def _write_file(path: str, pieces: Iterable[str | bytes]) -> None:
+    try:
+        with open(path, "wb") as file:
+            for piece in pieces:
+                file.write(
+                    piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
+                )
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "not a file's name"
+        raise UserError(f"{path}: {reason}") from None
 
 
 def _judge(options: Options, profile: Profile, baseline: Profile | None) -> int:

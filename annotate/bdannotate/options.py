@@ -12,6 +12,7 @@ from bdcommon import __version__, console
 from bdcommon.argparse_command import described
 from bdcommon.described import Command, help_text
 
+from .exports.formats import FORMATS
 from .model.errors import UserError
 
 DEFAULT_THRESHOLD = 1.0
@@ -25,7 +26,10 @@ _MAX_THRESHOLD = 20.0
 @dataclass(frozen=True, slots=True)
 class Options:
     profiles: tuple[str, ...]
-    mode: str  # "report", "check", "diff" or "per-file"
+    mode: str  # "report", "check", "diff", "per-file" or "export"
+    export: str
+    events: tuple[str, ...]
+    output: str | None
     format: str
     show: tuple[str, ...]
     sort: tuple[str, ...]
@@ -105,6 +109,9 @@ def _parser() -> argparse.ArgumentParser:
                        help="what changed from the first profile to the second")
     modes.add_argument("--per-file", action="store_true",
                        help="minimum, mean, maximum and spread over the profiles")
+    modes.add_argument("--export", choices=tuple(FORMATS),
+                       help="the profile for other programs, see docs/format.md: with chosen "
+                       "events first, as a graph for Graphviz, as paths of calls for flame graphs")
     _flag(what, "--hints", "what the numbers suggest, place by place", "no")
     what.add_argument("--tree", choices=("none", "caller", "calling", "both"), default="none",
                       help="callers and callees of each function [none]")
@@ -125,6 +132,9 @@ def _parser() -> argparse.ArgumentParser:
     numbers = parser.add_argument_group("which numbers")
     numbers.add_argument("--show", default="", metavar="COLUMNS",
                          help="what is shown: events, sums and ratios by name, as Ir,SpLoss1:self")
+    numbers.add_argument("--events", default="", metavar="EVENTS",
+                         help="what --export writes, the most important first: events and sums by "
+                         "name, as SpLoss1,LLm [the first column of the report]")
     numbers.add_argument("--sort", default="", metavar="COLUMNS",
                          help="what is sorted by, each with a threshold if wanted, as "
                          "SpLoss1:self:2,Ir [the first column shown]")
@@ -157,6 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=("text", "json", "csv"), default="text",
                         help="[text]")
+    output.add_argument("-o", "--output", metavar="FILE",
+                        help="where --export writes to [standard output]")
     output.add_argument("--color", choices=("auto", "yes", "no"), default="auto", dest="colour",
                         help="[auto: on a terminal]")
     output.add_argument("--width", type=int, metavar="N",
@@ -192,7 +204,9 @@ def parse_options(argv: Sequence[str]) -> Options:
     mode = "check" if given.check else "diff" if given.diff else "report"
     if given.include_before and mode != "diff":
         raise UserError("--include-before is for --diff")
-    mode = "per-file" if given.per_file else mode
+    mode = "per-file" if given.per_file else "export" if given.export else mode
+    if mode != "export" and (given.events or given.output):
+        raise UserError(f"--{'events' if given.events else 'output'} is for --export")
     _refuse_other_views(mode, given)
     if given.baseline and (mode == "diff" or not given.fail_if):
         raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
@@ -201,6 +215,9 @@ def parse_options(argv: Sequence[str]) -> Options:
     return Options(
         profiles=tuple(given.profiles),
         mode=mode,
+        export=given.export or "",
+        events=_list(given.events),
+        output=given.output,
         format=given.format,
         show=_list(given.show),
         sort=_list(given.sort),
@@ -244,7 +261,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused = [f"--{name}" for name in views if getattr(given, name) == "yes"]
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
-    refused += ["--format"] if given.format != "text" and mode == "check" else []
+    refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
 

@@ -11,6 +11,7 @@ MAY_IMPORT = {
     "reading": {"reading", "model"},
     "analyses": {"analyses", "model"},
     "views": {"views", "analyses", "model"},
+    "exports": {"exports", "model"},
 }
 # These stand above all rooms.
 TOP = {"__init__", "cli", "options", "pager"}

@@ -8,10 +8,12 @@ import os
 from collections.abc import Sequence
 
 from ..model.check import sum_violations
+from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
-from ..model.merge import Renaming, add, rename
+from ..model.merge import Renaming, add, rename, rename_function
 from ..model.profile import Profile
 from ..model.threads import below_creators
+from .contexts import contexts_path, read_contexts
 from .parser import Detail, parse
 from .progress import Progress
 
@@ -50,6 +52,17 @@ def load_sum(
     for path in paths[1:]:
         total = add(total, load(path, detail, renaming, threads))
     return total
+
+
+def load_contexts(profile: str, renaming: Renaming) -> ContextTree | None:
+    """The context tree beside a profile, if there is one."""
+    path = contexts_path(profile)
+    if path is None:
+        return None
+    tree = read_contexts(path)
+    if not renaming.files and not renaming.functions:
+        return tree
+    return merge([tree], lambda function: rename_function(function, renaming))
 
 
 def _is_empty(path: str) -> bool:

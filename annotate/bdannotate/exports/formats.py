@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The forms there are. A new one is a module with a function like these, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..model.contexts import ContextTree, Kind
+from .callgrind import callgrind
+from .dot import dot
+from .folded import folded
+from .pprof import pprof
+from .request import Request
+from .speedscope import speedscope
+from .stacks import certain_share
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """note says what the form cannot tell of this profile, if anything."""
+
+    pieces: Callable[[Request], Iterator[str]] | Callable[[Request], Iterator[bytes]]
+    note: Callable[[Request], str]
+    is_one_event: bool = False
+    needs_lines: bool = False
+    has_paths: bool = False  # which a context tree tells exactly
+    is_binary: bool = False
+    all_events: bool = False  # unless some are chosen
+
+
+def _nothing(request: Request) -> str:
+    return ""
+
+
+def _uncertain(request: Request) -> str:
+    if request.tree:
+        share = _share_of_others(request, request.tree)
+        return (
+            f"{100 * share:.0f}% of {request.metrics[0].name} is in '(other paths)': the run had "
+            "more paths than --context-tree-nodes" if share else ""
+        )
+    share = certain_share(request)
+    if share >= 1:
+        return ""
+    return (
+        f"paths are certain for {100 * share:.0f}% of {request.metrics[0].name}: they end where a "
+        "function has several callers, as a profile does not tell for whom it called others "
+        "(--context-tree=yes does)"
+    )
+
+
+def _share_of_others(request: Request, tree: ContextTree) -> float:
+    columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
+    others = [
+        row for number, row in zip(tree.frame, zip(*columns))
+        if tree.frames[number].kind is Kind.OTHER
+    ]
+    total = request.row(request.profile.totals())[0]
+    return sum(request.row(row)[0] for row in others) / total if total else 0.0
+
+
+FORMATS: Mapping[str, Format] = {
+    "callgrind": Format(callgrind, _nothing, needs_lines=True),
+    "dot": Format(dot, _nothing, is_one_event=True),
+    "folded": Format(folded, _uncertain, is_one_event=True, has_paths=True),
+    "pprof": Format(pprof, _uncertain, has_paths=True, is_binary=True, all_events=True),
+    "speedscope": Format(speedscope, _uncertain, has_paths=True),
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pprof's form: a gzip-compressed protocol buffer, in which each path is a sample with a value per
+event. The message is pprof's profile.proto; field numbers below are from there.
+
+Python's library for protocol buffers would need code that protoc makes of that file; of the format
+itself, numbers and byte strings are all that is used here.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bdcommon import __version__
+
+from ..model.metrics import Metric
+from .request import Request
+from .stacks import Frame, stacks
+
+_BYTES = 2  # protocol buffers' wire type of what begins with its length; that of a number is 0
+# Events that count bytes, which pprof then shows in kB and MB.
+_COUNTS_BYTES = ("SpLoss", "UsByte", "Loaded")
+_WRITTEN_AT_ONCE = 1 << 20
+
+
+def pprof(request: Request) -> Iterator[bytes]:
+    data = b"".join(_messages(request))
+    packed = gzip.compress(data, mtime=0)  # the same profile gives the same bytes
+    for start in range(0, len(packed), _WRITTEN_AT_ONCE):
+        yield packed[start : start + _WRITTEN_AT_ONCE]
+
+
+def _messages(request: Request) -> Iterator[bytes]:
+    tables = _Tables()
+    for metric in request.metrics:
+        yield _message(1, tables.value_type(metric))
+    for stack in stacks(request):
+        lines = stack.lines or (0,) * len(stack.frames)
+        places = [tables.location(frame, line) for frame, line in zip(stack.frames, lines)]
+        yield _message(2, _packed(1, reversed(places)) + _packed(2, stack.row))
+    for number, name in enumerate(tables.objects, 1):
+        # Names are known already: pprof need not look for the object to ask it.
+        known = b"".join(_number(key, 1) for key in (7, 8, 9))
+        yield _message(3, _number(1, number) + _number(5, tables.text(name)) + known)
+    for number, (frame, line) in enumerate(tables.locations, 1):
+        function = tables.function(frame)
+        mapping = tables.objects[frame.object]
+        at = _message(4, _number(1, function) + _number(2, line))
+        yield _message(4, _number(1, number) + _number(2, mapping) + at)
+    for number, frame in enumerate(tables.functions, 1):
+        label, file = tables.text(frame.label), tables.text(frame.file)
+        yield _message(
+            5, _number(1, number) + _number(2, label) + _number(3, label) + _number(4, file)
+            + _number(5, frame.start),
+        )
+    comments = (request.profile.parts[0].command, f"bd_annotate {__version__}")
+    yield _packed(13, [tables.text(comment) for comment in comments])
+    yield _number(14, tables.text(request.metrics[0].name))
+    for text in tables.texts:
+        yield _message(6, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode())
+
+
+@dataclass(slots=True)
+class _Tables:
+    """What is referred to by number, in the order of its first use: from 1, but for texts."""
+
+    texts: dict[str, int] = field(default_factory=lambda: {"": 0})
+    objects: dict[str, int] = field(default_factory=dict)
+    functions: dict[Frame, int] = field(default_factory=dict)
+    locations: dict[tuple[Frame, int], int] = field(default_factory=dict)
+
+    def text(self, text: str) -> int:
+        return self.texts.setdefault(text, len(self.texts))
+
+    def function(self, frame: Frame) -> int:
+        return self.functions.setdefault(frame, len(self.functions) + 1)
+
+    def location(self, frame: Frame, line: int) -> int:
+        self.objects.setdefault(frame.object, len(self.objects) + 1)
+        return self.locations.setdefault((frame, line), len(self.locations) + 1)
+
+    def value_type(self, metric: Metric) -> bytes:
+        unit = "bytes" if metric.name.startswith(_COUNTS_BYTES) else "count"
+        return _number(1, self.text(metric.name)) + _number(2, self.text(unit))
+
+
+def _varint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first. Negative numbers are those of 64 bits."""
+    number &= (1 << 64) - 1
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+def _number(key: int, number: int) -> bytes:
+    return _varint(key << 3) + _varint(number) if number else b""
+
+
+def _message(key: int, data: bytes) -> bytes:
+    return _varint(key << 3 | _BYTES) + _varint(len(data)) + data
+
+
+def _packed(key: int, numbers: Iterable[int]) -> bytes:
+    return _message(key, b"".join(map(_varint, numbers)))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is to be exported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.contexts import ContextTree
+from ..model.errors import UserError
+from ..model.metrics import Metric, metrics_of
+from ..model.profile import Profile, Row
+
+# What a report without options is sorted by, too.
+_MAIN_EVENTS = ("SpLossD1", "SpLoss1", "Ir")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """metrics are counts, no ratios; one at least. threshold is in percent of the first one's
+    total, for forms that can leave something out. The tree, if there is one, is of the same run."""
+
+    profile: Profile
+    metrics: tuple[Metric, ...]
+    threshold: float
+    tree: ContextTree | None = None
+
+    def row(self, costs: Row) -> Row:
+        """The chosen counts of a row of the profile."""
+        return tuple(int(metric.value(costs) or 0) for metric in self.metrics)
+
+
+def make_request(
+    profile: Profile, names: Sequence[str], threshold: float, tree: ContextTree | None = None,
+    all_events: bool = False,
+) -> Request:
+    """names are events and sums of events. Without any, the main event is taken; or all of them,
+    the main one first."""
+    known = {name: metric for name, metric in metrics_of(profile).items() if not metric.is_ratio}
+    for name in names:
+        if name not in known:
+            raise UserError(f"event '{name}' is unknown, or a ratio; there are {' '.join(known)}")
+    if len(set(names)) < len(names):
+        raise UserError("--events names an event twice")
+    main = next((name for name in _MAIN_EVENTS if name in known), profile.events[0])
+    if tree is not None and not _is_of(tree, profile):
+        raise UserError(
+            f"{tree.parts[0].source} tells of another run than {profile.parts[0].source}: remove "
+            "or rename it"
+        )
+    if not names:
+        others = [event for event in profile.events if event != main] if all_events else []
+        names = (main, *others)
+    return Request(profile, tuple(known[name] for name in names), threshold, tree)
+
+
+def _is_of(tree: ContextTree, profile: Profile) -> bool:
+    totals = dict(zip(tree.events, tree.totals()))
+    return all(
+        totals.get(event) == total for event, total in zip(profile.events, profile.totals())
+    )

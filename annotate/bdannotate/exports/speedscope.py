@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""speedscope's own JSON: each event is a profile of the file, and a path is a sample whose weight
+is its cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from bdcommon import __version__
+
+from ..model.metrics import Metric
+from .request import Request
+from .stacks import Frame, Stack, stacks
+
+_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+# Events that count bytes, so that they are shown as such.
+_BYTES = ("SpLoss", "UsByte", "Loaded")
+
+
+def speedscope(request: Request) -> Iterator[str]:
+    found = list(stacks(request))
+    numbers: dict[Frame, int] = {}
+    samples = [
+        [numbers.setdefault(frame, len(numbers)) for frame in stack.frames] for stack in found
+    ]
+    document = {
+        "$schema": _SCHEMA,
+        "exporter": f"bd_annotate {__version__}",
+        "name": _text(request.profile.parts[0].command),
+        "activeProfileIndex": 0,
+        "shared": {"frames": [_frame(frame) for frame in numbers]},
+        "profiles": [
+            _event(index, metric, found, samples) for index, metric in enumerate(request.metrics)
+        ],
+    }
+    yield from json.JSONEncoder(ensure_ascii=True).iterencode(document)
+    yield "\n"
+
+
+def _frame(frame: Frame) -> dict[str, str]:
+    known = {"name": _text(frame.label)}
+    if frame.file != "???":
+        known["file"] = _text(frame.file)
+    return known
+
+
+def _event(
+    index: int, metric: Metric, found: list[Stack], samples: list[list[int]]
+) -> dict[str, object]:
+    weights = [stack.row[index] for stack in found]
+    return {
+        "type": "sampled",
+        "name": f"{metric.name}: {_text(metric.title)}",
+        "unit": "bytes" if metric.name.startswith(_BYTES) else "none",
+        "startValue": 0,
+        "endValue": sum(weight for weight in weights if weight > 0),
+        "samples": [sample for sample, weight in zip(samples, weights) if weight > 0],
+        "weights": [weight for weight in weights if weight > 0],
+    }
+
+
+def _text(text: str) -> str:
+    """Bytes that were not UTF-8 have no place in JSON."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
