@@ -18,22 +18,26 @@ from .analyses.hint_changes import hint_changes
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, make_report, make_selection
 from .analyses.source_diff import diff_sources
+from .analyses.structure import Structure, structures, wanted_lines
 from .exports.formats import FORMATS
 from .exports.request import make_request
 from .model.check import check
 from .model.context_check import context_violation
 from .model.contexts import ContextTree, Kind, merge
 from .model.errors import UserError
+from .model.frames import Chains
 from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
 )
 from .model.metrics import with_cycle_costs
 from .model.profile import Function, Profile
+from .model.separate import Separation, separated
 from .options import (
     DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_THRESHOLD, Options, parse_options,
 )
 from .pager import write_paged
 from .reading.contexts import contexts_path, read_contexts
+from .reading.inlined import read_inlined_calls
 from .reading.load import default_profile, load, load_contexts, load_sum
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
@@ -76,19 +80,26 @@ def _run(options: Options) -> int:
 def _report(paths: Sequence[str], options: Options) -> int:
     renaming = _renaming(options)
     profile = load_sum(paths, _detail(options), renaming, options.threads)
-    profile = _estimated(profile, options)
+    profile = _separated(_estimated(profile, options), options)
     baseline = None
     if options.baseline is not None:
-        baseline = load(options.baseline, Detail.FUNCTIONS, renaming, options.threads)
-        baseline = _estimated(baseline, options)
+        detail = Detail.INSTRUCTIONS if _separation(options) else Detail.FUNCTIONS
+        baseline = load(options.baseline, detail, renaming, options.threads)
+        baseline = _separated(_estimated(baseline, options), options)
     report = make_report(profile, _selection(profile, options))
+    found = _structures(report) if options.structure else []
     if options.format == "json":
-        console.write(json_report.to_json(json_report.profile_json(report)))
+        console.write(json_report.to_json(json_report.profile_json(report, found)))
     elif options.format == "csv":
         console.write([csv_report.profile_csv(report)])
     else:
-        write_paged(_sections(report, options, _page(options, report.graph.functions)))
+        write_paged(_sections(report, found, options, _page(options, report.graph.functions)))
     return _judge(options, profile, baseline)
+
+
+def _structures(report: Report) -> list[Structure]:
+    chains = _chains(report.profile, (entry.function for entry in report.entries))
+    return structures(report.profile, report.graph, report.entries, chains)
 
 
 def _diff(paths: Sequence[str], options: Options) -> int:
@@ -133,9 +144,11 @@ def _per_file(paths: Sequence[str], options: Options) -> int:
 def _export(paths: Sequence[str], options: Options) -> int:
     form = FORMATS[options.export]
     detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
+    detail = Detail.INSTRUCTIONS if _separation(options) else detail
     profile = load_sum(paths, detail, _renaming(options), options.threads)
+    profile = _separated(profile, options)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    tree = _tree(paths, options) if form.has_paths else None
+    tree = None if _separation(options) or not form.has_paths else _tree(paths, options)
     request = make_request(profile, options.events, threshold, tree, form.all_events)
     if form.is_binary and options.output is None:
         raise UserError(f"--export={options.export} is no text: say with -o where it goes")
@@ -184,7 +197,28 @@ def _judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
 
 
 def _load_one(path: str, detail: Detail, options: Options) -> Profile:
-    return _estimated(load(path, detail, _renaming(options), options.threads), options)
+    detail = Detail.INSTRUCTIONS if _separation(options) else detail
+    profile = load(path, detail, _renaming(options), options.threads)
+    return _separated(_estimated(profile, options), options)
+
+
+def _separation(options: Options) -> Separation:
+    return Separation(options.separate_loops, options.separate_inlines)
+
+
+def _separated(profile: Profile, options: Options) -> Profile:
+    separation = _separation(options)
+    if not separation:
+        return profile
+    functions = {place.function for place in profile.instructions}
+    return separated(profile, _chains(profile, functions), separation)
+
+
+def _chains(profile: Profile, functions: Iterable[Function]) -> Chains:
+    inlined = read_inlined_calls(wanted_lines(profile, functions))
+    for note in inlined.notes:
+        console.say(f"bd_annotate: note: {note}")
+    return inlined.chains
 
 
 def _estimated(profile: Profile, options: Options) -> Profile:
@@ -192,7 +226,7 @@ def _estimated(profile: Profile, options: Options) -> Profile:
 
 
 def _detail(options: Options) -> Detail:
-    if options.instructions:
+    if options.instructions or options.structure or _separation(options):
         return Detail.INSTRUCTIONS
     return Detail.FUNCTIONS if options.format == "csv" else Detail.LINES
 
@@ -241,14 +275,16 @@ def _diff_sections(diff: Diff, options: Options) -> list[str]:
     return lines
 
 
-def _sections(report: Report, options: Options, page: Page) -> list[str]:
+def _sections(
+    report: Report, found: Sequence[Structure], options: Options, page: Page
+) -> list[str]:
     limits = text_report.Limits(
         _rows(options.limit, DEFAULT_FUNCTIONS), _rows(options.limit, DEFAULT_LINES),
         fit=options.limit is None,
     )
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
-        or options.annotate or options.instructions
+        or options.annotate or options.instructions or options.structure
     )
     lines = text_report.first_screen(
         report, limits, not options.hints, not asked_for_more, page
@@ -259,6 +295,8 @@ def _sections(report: Report, options: Options, page: Page) -> list[str]:
         lines += text_report.hints(report, page)
     if options.tree != "none":
         lines += text_report.tree(report, page, options.tree)
+    if options.structure:
+        lines += text_report.structure(found, report, page)
     if options.files:
         lines += text_report.files(report, page)
     if options.annotate:

@@ -43,6 +43,9 @@ class Options:
     include_before: tuple[str, ...]
     context: int
     instructions: bool
+    structure: bool
+    separate_loops: bool
+    separate_inlines: bool
     hints: bool
     fail_if: tuple[str, ...]
     baseline: str | None
@@ -84,7 +87,8 @@ _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
     "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints",
-    "--inclusive", "--instructions", "--show-percs", "--totals",
+    "--inclusive", "--instructions", "--separate-inlines", "--separate-loops", "--show-percs",
+    "--structure", "--totals",
 })
 
 
@@ -126,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
                       help=f"source lines around those with costs [{DEFAULT_CONTEXT}]")
     _flag(what, "--instructions",
           "costs of each instruction, from a profile written with --dump-instr=yes", "no")
+    _flag(what, "--structure",
+          "loops and inlined functions in each function, from a profile written with "
+          "--structure=yes", "no")
+    _flag(what, "--separate-loops",
+          "loops are functions of their own, in all lists and in --export", "no")
+    _flag(what, "--separate-inlines", "so are inlined functions", "no")
     _flag(what, "--totals", "all totals, and how the caches were used", "no")
     what.add_argument("--function", metavar="REGEX", help="only functions whose names match")
 
@@ -208,6 +218,7 @@ def parse_options(argv: Sequence[str]) -> Options:
     if mode != "export" and (given.events or given.output):
         raise UserError(f"--{'events' if given.events else 'output'} is for --export")
     _refuse_other_views(mode, given)
+    _refuse_separation(mode, given)
     if given.baseline and (mode == "diff" or not given.fail_if):
         raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
     if mode == "diff" and len(given.profiles) != 2:
@@ -231,6 +242,9 @@ def parse_options(argv: Sequence[str]) -> Options:
         include_before=tuple(given.include_before),
         context=given.context,
         instructions=given.instructions == "yes",
+        structure=given.structure == "yes",
+        separate_loops=given.separate_loops == "yes",
+        separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
         fail_if=tuple(given.fail_if),
         baseline=given.baseline,
@@ -250,8 +264,8 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 
 # What each mode other than the report has no place for.
-_VIEWS = ("hints", "files", "annotate", "instructions", "totals")
-_VIEWS_BUT_OF_DIFF = ("files", "instructions", "totals")
+_VIEWS = ("hints", "files", "annotate", "instructions", "structure", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
@@ -264,6 +278,18 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
+
+
+def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
+    """Where functions must be what they are in the file."""
+    for name in ("loops", "inlines"):
+        if getattr(given, f"separate_{name}") != "yes":
+            continue
+        refused = ["--check"] if mode == "check" else []
+        refused += [f"--{view}" for view in ("instructions", "structure")
+                    if getattr(given, view) == "yes"]
+        if refused:
+            raise UserError(f"--separate-{name} does not go with {refused[0]}")
 
 
 def _limit(text: str | None) -> int | None:

@@ -65,6 +65,7 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     ([HELPER, "--mod-filename=x"], None, "'x' is not of the form s/OLD/NEW/"),
     ([HELPER, "--mod-filename=s/(a)/\\2/"], None, "invalid group reference"),
     ([HELPER, "--instructions"], None, "needs --dump-instr=yes"),
+    ([HELPER, "--structure"], None, "from which loops are found: it needs --structure=yes"),
     ([HELPER, "--annotate", "-I", "/missing"], None, "-I /missing: there is no such folder"),
     ([HELPER, "--diff"], None, "--diff takes two profiles, not 1"),
     ([HELPER, HELPER, "--diff", "--files"], None, "--files does not go with --diff"),

@@ -15,6 +15,7 @@ REPORTS = (
     ["--tree=both", "--files"],
     ["--annotate", "--threshold=0"],
     ["--instructions"],
+    ["--structure"],
     ["--hints", "--show=Ir,Ir:self", "--sort=Ir:self:0.1"],
     ["--check"],
     ["--format=json"],
@@ -65,7 +66,7 @@ def test_damage(report, tmp_path, capfdbinary):
         chance = random.Random(f"{report} {number}")
         path = tmp_path / "damaged.out"
         profile = chance.choice(PROFILES)
-        if report == ["--instructions"]:
+        if report in (["--instructions"], ["--structure"]):
             profile = PROFILES[0].parent / "instructions.out"
         path.write_bytes(damaged(profile.read_bytes(), chance))
         start = time.monotonic()

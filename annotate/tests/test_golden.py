@@ -26,6 +26,8 @@ REPORTS = {
     "self": ["recursion.out", "--inclusive=no"],
     "sources": ["sources.out", "-I", "sources", "--auto=yes", "--context=1"],
     "instructions": ["instructions.out", "--instructions"],
+    "structure": ["instructions.out", "--structure"],
+    "json_structure": ["instructions.out", "--structure", "--format=json"],
     "threads": ["threads.out"],
     "hints": ["helper.out", "--hints"],
     "diff": ["--diff", "helper.out", "repaired.out"],

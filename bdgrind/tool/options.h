@@ -59,6 +59,9 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
               "write the profile to <file>; %p is the process id,\n%q{VAR} the environment variable VAR") \
     BD_OPTION(Flag, dump_line, "dump-line", true, "no|yes", "tell source lines apart")                  \
     BD_OPTION(Flag, dump_instr, "dump-instr", false, "no|yes", "tell instructions apart")               \
+    BD_OPTION(Flag, structure, "structure", false, "no|yes",                                            \
+              "what bd_annotate --structure finds loops and inlined\n"                                    \
+              "functions in: --dump-instr=yes --collect-jumps=yes")                                       \
     BD_OPTION(Flag, compress_strings, "compress-strings", true, "no|yes",                               \
               "write each name once and a number from then on")                                         \
     BD_OPTION(Flag, compress_pos, "compress-pos", true, "no|yes",                                       \

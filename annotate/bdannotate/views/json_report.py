@@ -10,6 +10,8 @@ from ..analyses.columns import Column
 from ..analyses.diff import Diff
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
+from ..analyses.structure import Structure
+from ..model.frames import Frame
 from ..model.metrics import Metric
 from ..model.profile import Call, Function, Part, Profile, Row
 
@@ -25,7 +27,7 @@ def to_json(value: Json) -> Iterator[str]:
     yield "\n"
 
 
-def profile_json(report: Report) -> Json:
+def profile_json(report: Report, found: Sequence[Structure] = ()) -> Json:
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -70,6 +72,34 @@ def profile_json(report: Report) -> Json:
             for line, row in rows.items()
             if line
         ],
+        **({"structure": [_structure(one, index) for one in found]} if found else {}),
+    }
+
+
+def _structure(found: Structure, index: Mapping[Function, int]) -> Json:
+    return {"function": index[found.entry.function], **_frame(found.frame, index)}
+
+
+def _frame(frame: Frame, index: Mapping[Function, int]) -> dict[str, Json]:
+    return {
+        "kind": frame.kind.value,
+        "name": text(frame.name),
+        "file": text(frame.file),
+        "line": frame.line or None,
+        "address": frame.address,
+        "entries": frame.entries,
+        "parts": [
+            {"address": part.address, "entries": part.entries, "iterations": part.iterations}
+            for part in frame.parts
+        ],
+        "self": list(frame.self_cost),
+        "inclusive": list(frame.inclusive),
+        "calls": [
+            {"callee": index[call.callee], "file": text(call.file), "line": call.line,
+             **_call(call.call)}
+            for call in frame.calls
+        ],
+        "frames": [_frame(inner, index) for inner in frame.frames],
     }
 
 

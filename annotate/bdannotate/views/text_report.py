@@ -22,6 +22,7 @@ from ..analyses.per_file import PerFile
 from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
 from ..analyses.source_diff import SourceDiff
+from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
@@ -38,6 +39,7 @@ from .overview import overview
 from .per_file import spread_tables
 from .source import source_tables
 from .source_diff import source_diff_tables
+from .structure import structure_table
 from .text import Page, shorten_end
 from .tree import tree_table
 
@@ -151,6 +153,10 @@ def functions(report: Report, limit: int | None, page: Page) -> list[str]:
 def tree(report: Report, page: Page, kind: str) -> list[str]:
     table = tree_table(report, page, kind in ("caller", "both"), kind in ("calling", "both"))
     return section("Callers (<) and callees (>)", table, page)
+
+
+def structure(found: Sequence[Structure], report: Report, page: Page) -> list[str]:
+    return section("Loops and inlined functions", structure_table(found, report, page), page)
 
 
 def files(report: Report, page: Page) -> list[str]:

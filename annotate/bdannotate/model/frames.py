@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The frames of a function: its loops and the functions inlined into it, nested as they ran.
+
+Each executed instruction has a chain of inlined calls, which debug information tells of, and may
+be in loops, which follow from the control flow. A loop belongs to the inlined function that its
+jump back and nearly all of its instructions belong to; in it stand the inlined calls that only some
+have.
+
+Loops in the same frame that begin at the same source line are one: what the compiler has made
+several of by unrolling, vectorising or splitting into versions. They are its parts.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .errors import UserError
+from .flow import Flow, Step, flows
+from .profile import Call, Function, Profile, Row, add_rows, sum_rows
+from .regions import Region, find_regions, jumps
+
+# The share of what a loop executes that is in the inlined function it belongs to. Less, as a
+# comparison and a jump alone make up two thirds of a loop of three instructions.
+_MOST = 0.8
+
+
+class Kind(enum.Enum):
+    FUNCTION = "function"
+    INLINED = "inlined"
+    LOOP = "loop"
+    REGION = "irreducible region"
+
+
+class Position(NamedTuple):
+    """Where an instruction is, within one function of its chain."""
+
+    function: str
+    file: str
+    line: int
+
+
+# The outermost function first. Each position but the last one is a call that was inlined.
+Chain = tuple[Position, ...]
+# By object and address.
+Chains = Mapping[str, Mapping[int, Chain]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPart:
+    """A loop of the machine's. address is its header's; of an irreducible region, the first."""
+
+    address: int
+    entries: int
+    iterations: int
+
+
+class FrameCall(NamedTuple):
+    callee: Function
+    file: str
+    line: int
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """name is a function's. file and line are where a loop begins, or where an inlined function is
+    called; of a function, the file it is from. entries counts how often control came into the
+    frame from outside of it, by the flow of instructions: of code that the compiler has mixed with
+    what is around it, more often than the source says.
+
+    Inclusive costs have no calls of the function to itself, as the function's have none: what
+    these cost is in its frames already."""
+
+    kind: Kind
+    name: str
+    file: str
+    line: int
+    address: int
+    entries: int
+    parts: tuple[LoopPart, ...]
+    self_cost: Row
+    inclusive: Row
+    lines: Mapping[tuple[str, int], Row]
+    calls: tuple[FrameCall, ...]
+    frames: tuple[Frame, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A frame in the making."""
+
+    kind: Kind
+    name: str
+    file: str
+    line: int
+    address: int
+    parent: _Node | None
+    entries: int = 0
+    parts: list[LoopPart] = field(default_factory=list)
+    lines: dict[tuple[str, int], Row] = field(default_factory=dict)
+    calls: list[FrameCall] = field(default_factory=list)
+    below: dict[tuple[str, str, str, int], _Node] = field(default_factory=dict)
+
+    def child(self, kind: Kind, name: str, file: str, line: int, address: int) -> _Node:
+        key = kind.value, name, file, line
+        found = self.below.get(key)
+        if found is None:
+            found = _Node(kind, name, file, line, address, self)
+            self.below[key] = found
+        return found
+
+
+def frames_by_function(
+    profile: Profile, functions: Iterable[Function], chains: Chains
+) -> dict[Function, Frame]:
+    """Of those functions that have executed instructions of their own."""
+    if not profile.instructions or not profile.jumps:
+        raise UserError(
+            f"{profile.parts[0].source} does not tell of instructions and jumps, from which loops "
+            "are found: it needs --structure=yes, in Callgrind --dump-instr=yes --collect-jumps=yes"
+        )
+    found = flows(profile, functions)
+    calls: dict[Function, dict[int, list[tuple[Function, Call]]]] = {}
+    for (caller, callee, address), call in profile.instruction_calls.items():
+        if caller in found:
+            calls.setdefault(caller, {}).setdefault(address, []).append((callee, call))
+    return {
+        function: frames_of(
+            function, flow, chains.get(function.object, {}), calls.get(function, {})
+        )
+        for function, flow in found.items()
+    }
+
+
+def frames_of(
+    function: Function, flow: Flow, chains: Mapping[int, Chain],
+    calls: Mapping[int, Sequence[tuple[Function, Call]]],
+) -> Frame:
+    """chains and calls by address; an instruction without a chain is the function's own."""
+    regions = find_regions(flow)
+    innermost: list[int | None] = [None] * len(flow.steps)
+    for index, region in enumerate(regions):
+        for block in region.blocks:
+            first, last = flow.blocks[block]
+            innermost[first : last + 1] = [index] * (last + 1 - first)
+    all_chains = [_chain(function, step, chains) for step in flow.steps]
+    inlined = [_inlined_calls(chain, step) for chain, step in zip(all_chains, flow.steps)]
+    shared = _shared_calls(regions, flow, inlined)
+    root = _Node(Kind.FUNCTION, function.name, function.file, 0, flow.steps[0].address, None)
+    nodes: list[_Node] = []
+    for region, common in zip(regions, shared):
+        around, depth = root, 0
+        if region.parent is not None:
+            around, depth = nodes[region.parent], len(shared[region.parent])
+        around = _below(around, common[depth:])
+        nodes.append(_loop_node(region, flow, all_chains, around, len(common)))
+    own: list[_Node] = []
+    for calls_in, within in zip(inlined, innermost):
+        if within is None:
+            own.append(_below(root, calls_in))
+            continue
+        # What is not in the loop's inlined function was moved into it.
+        depth = len(shared[within])
+        is_inside = _equal(shared[within], calls_in) == depth
+        own.append(_below(nodes[within], calls_in[depth:] if is_inside else ()))
+    for step, node in zip(flow.steps, own):
+        where = step.file, step.line
+        known = node.lines.get(where)
+        node.lines[where] = add_rows(known, step.cost) if known else step.cost
+        for callee, call in calls.get(step.address, ()):
+            node.calls.append(FrameCall(callee, step.file, step.line, call))
+    _count_entries(flow, own)
+    return _frozen(root, (0,) * len(flow.steps[0].cost), function)
+
+
+class _InlinedCall(NamedTuple):
+    name: str
+    file: str
+    line: int
+    address: int
+
+
+def _chain(function: Function, step: Step, chains: Mapping[int, Chain]) -> Chain:
+    return chains.get(step.address) or (Position(function.name, step.file, step.line),)
+
+
+def _inlined_calls(chain: Chain, step: Step) -> list[_InlinedCall]:
+    return [
+        _InlinedCall(inner.function, outer.file, outer.line, step.address)
+        for outer, inner in zip(chain, chain[1:])
+    ]
+
+
+def _below(node: _Node, calls: Sequence[_InlinedCall]) -> _Node:
+    for call in calls:
+        node = node.child(Kind.INLINED, *call)
+    return node
+
+
+def _equal(calls: Sequence[_InlinedCall], others: Sequence[_InlinedCall]) -> int:
+    """How many are the same from the outermost on."""
+    number = 0
+    for one, other in zip(calls, others):
+        if one[:3] != other[:3]:
+            break
+        number += 1
+    return number
+
+
+def _shared_calls(
+    regions: Sequence[Region], flow: Flow, inlined: Sequence[Sequence[_InlinedCall]]
+) -> list[Sequence[_InlinedCall]]:
+    """For each region, the inlined calls that it belongs to: those of the jump that closes it, as
+    far as nearly all that it executes is in them. A compiler moves single instructions into loops
+    of other functions; and the jump may be in an inlined comparison, with little else."""
+    found: list[Sequence[_InlinedCall]] = []
+    for region in regions:
+        calls = inlined[_closing_step(region, flow)]
+        executed = [0] * (len(calls) + 1)
+        for block in region.blocks:
+            for index in range(flow.blocks[block].first, flow.blocks[block].last + 1):
+                executed[_equal(calls, inlined[index])] += flow.executed[index]
+        depth, inside = len(calls), executed[-1]
+        while inside < _MOST * sum(executed):
+            depth -= 1
+            inside += executed[depth]
+        around = found[region.parent] if region.parent is not None else []
+        is_within = _equal(around, calls[:depth]) == len(around)
+        found.append(calls[:depth] if is_within else around)
+    return found
+
+
+def _closing_step(region: Region, flow: Flow) -> int:
+    """The jump that keeps the loop going: from the end of the header, if that is behind the body."""
+    is_jump = jumps(flow, region.closing)
+    return flow.blocks[region.closing if is_jump else region.headers[0]].last
+
+
+def _loop_node(
+    region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int
+) -> _Node:
+    """Named by the first line in the file of those that may decide whether the loop goes on: a
+    compiler puts the test to the end or to the beginning, and tests of the body to the other. The
+    line in which a function begins is that of instructions from anywhere."""
+    first = min(flow.blocks[header].first for header in region.headers)
+    at_start = flow.blocks[region.headers[0]]
+
+    def position(index: int) -> Position:
+        return chains[index][min(depth, len(chains[index]) - 1)]
+
+    deciding = [_closing_step(region, flow), at_start.first]
+    if jumps(flow, region.headers[0]):
+        deciding.append(at_start.last)
+    opening = position(0)
+
+    def opens_function(place: Position) -> bool:
+        is_before = depth == 0 and place.file == opening.file and place.line < opening.line
+        return first != 0 and (place == opening or is_before)
+
+    known = [
+        place for place in map(position, deciding) if place.line and not opens_function(place)
+    ]
+    file, line = "", 0
+    if known:
+        file = known[0].file
+        line = min(place.line for place in known if place.file == file)
+    # The last time, the header was left before the body, if what left it is the loop's own test.
+    is_test = position(at_start.last).line in (line, 0)
+    iterations = region.passed - (region.left if is_test else 0)
+    address = flow.steps[first].address
+    kind = Kind.REGION if region.is_irreducible else Kind.LOOP
+    # Without a source line, loops are known by where they are.
+    node = around.child(kind, "" if line else f"{address:#x}", file, line, address)
+    node.parts.append(LoopPart(address, region.entries, iterations))
+    return node
+
+
+def _count_entries(flow: Flow, own: Sequence[_Node]) -> None:
+    def go_on(source: _Node | None, target: _Node, count: int) -> None:
+        around: set[_Node] = set()
+        while source is not None:
+            around.add(source)
+            source = source.parent
+        node: _Node | None = target
+        while node is not None and node not in around:
+            node.entries += count
+            node = node.parent
+
+    for block, ways, entered in zip(flow.blocks, flow.successors, flow.entered):
+        go_on(None, own[block.first], entered)
+        for index in range(block.first, block.last):
+            if own[index] is not own[index + 1]:
+                go_on(own[index], own[index + 1], flow.executed[index])
+        for other, count in ways.items():
+            go_on(own[block.last], own[flow.blocks[other].first], count)
+
+
+def _frozen(node: _Node, zero: Row, function: Function) -> Frame:
+    frames = tuple(_frozen(below, zero, function) for below in node.below.values())
+    self_cost = sum_rows(node.lines.values(), len(zero))
+    inclusive = [self_cost, *(frame.inclusive for frame in frames)]
+    inclusive += [made.call.cost for made in node.calls if made.callee != function]
+    return Frame(
+        node.kind, node.name, node.file, node.line, node.address, node.entries,
+        tuple(node.parts), self_cost, sum_rows(inclusive, len(zero)), node.lines,
+        tuple(node.calls), frames,
+    )

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames as functions of their own, for all that knows functions and calls but no loops.
+
+`main › loop aos.cpp:21` is a loop of main's, `main › column` what was inlined of column there. A
+call leads from each frame to the frames in it, as often as these were entered, with their inclusive
+costs. Frames of a function with the same name are one function, as calls of a function are. A frame
+that is not to be separate is part of the one around it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from .frames import Chains, Frame, Kind, frames_by_function
+from .profile import (
+    Call, CallSite, Function, Place, Profile, Row, add_rows, subtract_rows,
+)
+
+SEPARATOR = " › "
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """Which frames become functions."""
+
+    loops: bool
+    inlined: bool
+
+    def wants(self, frame: Frame) -> bool:
+        return self.inlined if frame.kind is Kind.INLINED else self.loops
+
+    def __bool__(self) -> bool:
+        return self.loops or self.inlined
+
+
+@dataclass(slots=True)
+class _Separated:
+    separation: Separation
+    lines: dict[Place, dict[int, Row]] = field(default_factory=dict)
+    calls: dict[CallSite, Call] = field(default_factory=dict)
+
+    def add_frame(self, root: Function, mine: Function, frame: Frame) -> None:
+        for (file, line), row in frame.lines.items():
+            self.add_line(Place(mine, file), line, row)
+        for callee, file, line, call in frame.calls:
+            self.add_call(CallSite(mine, callee, file, line), call)
+        for inner in frame.frames:
+            if not self.separation.wants(inner):
+                self.add_frame(root, mine, inner)
+                continue
+            separate = _function(root, inner)
+            site = CallSite(mine, separate, inner.file or root.file, inner.line)
+            self.add_call(site, Call(inner.entries, inner.inclusive))
+            self.add_frame(root, separate, inner)
+
+    def add_line(self, place: Place, line: int, row: Row) -> None:
+        known = self.lines.setdefault(place, {})
+        known[line] = add_rows(known[line], row) if line in known else row
+
+    def add_call(self, site: CallSite, call: Call) -> None:
+        known = self.calls.get(site)
+        self.calls[site] = known.plus(*call) if known else call
+
+
+def separated(profile: Profile, chains: Chains, separation: Separation) -> Profile:
+    """Instructions and jumps are left out: they are those of the functions before."""
+    places = {place.function for place in profile.instructions}
+    frames = frames_by_function(profile, places, chains)
+    found = _Separated(separation)
+    for place, lines in profile.lines.items():
+        if place.function not in frames:
+            for line, row in lines.items():
+                found.add_line(place, line, row)
+    for function, frame in frames.items():
+        found.add_frame(function, function, frame)
+    for site, call in _other_calls(profile, frames).items():
+        found.add_call(site, call)
+    return replace(
+        profile, lines=found.lines, calls=found.calls, instructions={}, instruction_calls={},
+        jumps={},
+    )
+
+
+def _function(root: Function, frame: Frame) -> Function:
+    """Its file is the one that most of an inlined function's lines are from, if it has any."""
+    if frame.kind is Kind.INLINED:
+        own = max(sorted(frame.lines), key=lambda where: frame.lines[where], default=None)
+        name = f"{root.name}{SEPARATOR}{frame.name}"
+        return Function(root.object, own[0] if own else root.file, name)
+    where = f"{os.path.basename(frame.file)}:{frame.line}" if frame.line else frame.name
+    name = f"{root.name}{SEPARATOR}{frame.kind.value} {where}"
+    return Function(root.object, frame.file or root.file, name)
+
+
+def _other_calls(profile: Profile, frames: Mapping[Function, Frame]) -> dict[CallSite, Call]:
+    """Those that no instruction of a frame has made: of functions without frames, and of threads
+    that stand below who created them."""
+    made: dict[tuple[Function, Function], Call] = {}
+    for key, call in profile.instruction_calls.items():
+        pair = key.caller, key.callee
+        made[pair] = made[pair].plus(*call) if pair in made else call
+    left: dict[CallSite, Call] = {}
+    for site, call in profile.calls.items():
+        if site.caller not in frames:
+            left[site] = call
+            continue
+        known = made.get((site.caller, site.callee), Call(0, profile.zero))
+        covered = Call(
+            min(known.calls, call.calls), tuple(min(pair) for pair in zip(known.cost, call.cost))
+        )
+        made[site.caller, site.callee] = Call(
+            known.calls - covered.calls, subtract_rows(known.cost, covered.cost)
+        )
+        rest = Call(call.calls - covered.calls, subtract_rows(call.cost, covered.cost))
+        if rest.calls or any(rest.cost):
+            left[site] = rest
+    return left

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chains of inlined calls, from the debug information of the program that ran.
+
+LLVM's symbolizer reads it: DWARF 2 to 5, compressed, in separate files that the object names or
+that stand under its build id in /usr/lib/debug, and split ones (.dwo). It is asked only for
+addresses that were executed, in functions that are to be shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..model.errors import UserError, shorten
+from ..model.frames import Chain, Position
+
+_SYMBOLIZER = "llvm-symbolizer"
+_SECONDS = 600
+# Another program has hardly a line at the same address.
+_FEWEST_RIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class InlinedCalls:
+    """chains by object and address. notes say in sentences what is not known, and why."""
+
+    chains: Mapping[str, Mapping[int, Chain]]
+    notes: tuple[str, ...]
+
+
+def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
+    """wanted: for each object, the addresses with the source lines that the profile has for them,
+    0 where it has none."""
+    wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
+    chains: dict[str, Mapping[int, Chain]] = {}
+    notes: list[str] = []
+    for name, lines in sorted(wanted.items()):
+        try:
+            found = _ask(name, sorted(lines))
+        except UserError as error:
+            notes.append(f"inlined functions of {shorten(name)} are not told apart: {error}")
+            continue
+        known = [address for address, line in lines.items() if line]
+        right = sum(
+            address in found and found[address][-1].line == lines[address] for address in known
+        )
+        if right < _FEWEST_RIGHT * len(known):
+            notes.append(
+                f"inlined functions of {shorten(name)} are not told apart: the file is not what "
+                "ran, or its debug information is not here"
+            )
+            continue
+        chains[name] = found
+    return InlinedCalls(chains, tuple(notes))
+
+
+def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
+    try:
+        is_file = name.startswith("/") and stat.S_ISREG(os.stat(name).st_mode)
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise UserError("there is no such file")
+    tool = shutil.which(_SYMBOLIZER)
+    if tool is None:
+        raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
+    command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM"]
+    try:
+        result = subprocess.run(
+            command, input="".join(f"{address:#x}\n" for address in addresses), check=True,
+            capture_output=True, timeout=_SECONDS, text=True, errors="surrogateescape",
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UserError(f"{_SYMBOLIZER} failed: {shorten(str(error))}") from None
+    answers = list(_chains(result.stdout))
+    if len(answers) != len(addresses):
+        raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
+    return {
+        address: chain for address, chain in zip(addresses, answers) if chain[-1].line
+    }
+
+
+def _chains(text: str) -> Iterator[Chain]:
+    """Two lines for each function, innermost first: its name, and FILE:LINE:COLUMN. An empty line
+    ends a chain."""
+    positions: list[Position] = []
+    lines = iter(text.split("\n"))
+    for name in lines:
+        if name:
+            file, _, numbers = next(lines, "").rpartition(":")[0].rpartition(":")
+            line = int(numbers) if numbers.isascii() and numbers.isdigit() else 0
+            positions.append(Position(name, file, line))
+        elif positions:
+            positions.reverse()
+            yield tuple(positions)
+            positions = []

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What llvm-symbolizer is asked, and what is made of its answers."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from bdannotate.model.frames import Position
+from bdannotate.reading.inlined import read_inlined_calls
+
+
+@pytest.fixture(name="symbolizer")
+def fixture_symbolizer(tmp_path, monkeypatch):
+    """Puts a program in its place that answers as told; returns the object to ask about."""
+    target = tmp_path / "object"
+    target.write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def answering(text, status=0):
+        program = tmp_path / "llvm-symbolizer"
+        program.write_text(f"#!/bin/sh\n/bin/cat <<'EOF'\n{text}EOF\nexit {status}\n")
+        program.chmod(0o755)
+        return str(target)
+
+    return answering
+
+
+def test_chains_are_outermost_first(symbolizer):
+    target = symbolizer("get\n/a.h:3:1\nmain\n/a.c:9:2\n\nmain\n/a.c:10:0\n\n??\n??:0:0\n\n")
+    found = read_inlined_calls({target: {0x10: 3, 0x14: 10, 0x18: 0}})
+    outer = Position("main", "/a.c", 9)
+    assert found.notes == ()
+    assert found.chains == {
+        target: {0x10: (outer, Position("get", "/a.h", 3)), 0x14: (Position("main", "/a.c", 10),)}
+    }
+
+
+@pytest.mark.parametrize("answer, status, message", [
+    ("main\n/a.c:7:0\n\n", 0, "the file is not what ran"),
+    ("??\n??:0:0\n\n", 0, "or its debug information is not here"),
+    ("", 0, "gave 0 answers for 1 addresses"),
+    ("main\n", 0, "gave 0 answers for 1 addresses"),
+    ("", 1, "llvm-symbolizer failed"),
+])
+def test_what_cannot_be_believed_is_not(symbolizer, answer, status, message):
+    target = symbolizer(answer, status)
+    found = read_inlined_calls({target: {0x10: 3}})
+    (note,) = found.notes
+    assert message in note
+    assert not found.chains
+
+
+def test_without_the_tool_a_sentence_names_its_package(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = read_inlined_calls({"/bin/true": {0x10: 3}})
+    assert found.notes == (
+        "inlined functions of /bin/true are not told apart: that needs llvm-symbolizer (package llvm)",
+    )
+
+
+def test_objects_without_lines_are_not_asked_about(symbolizer):
+    target = symbolizer("", 1)
+    assert read_inlined_calls({target: {0x10: 0}}).notes == ()
+
+
+@pytest.mark.parametrize("name", ["relative", "/missing", "/dev/null", "/", "/\0"])
+def test_only_regular_files_are_opened(symbolizer, name):
+    symbolizer("main\n/a.c:3:0\n\n")
+    found = read_inlined_calls({name: {0x10: 3}})
+    assert "there is no such file" in found.notes[0]
+
+
+def test_the_real_tool_reads_what_a_compiler_writes(tmp_path):
+    compiler, nm = shutil.which("cc"), shutil.which("nm")
+    if not (compiler and nm and shutil.which("llvm-symbolizer")):
+        pytest.skip("cc, nm or llvm-symbolizer is missing")
+    (tmp_path / "a.c").write_text(
+        "static inline __attribute__((always_inline)) int inner(volatile int* p) {\n"
+        "    return *p;\n"
+        "}\n"
+        "int outer(volatile int* p) {\n"
+        "    return inner(p);\n"
+        "}\n"
+    )
+    library = tmp_path / "a.so"
+    command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-o", library, tmp_path / "a.c"]
+    subprocess.run(command, check=True)
+    symbols = subprocess.run([nm, library], check=True, capture_output=True, text=True).stdout
+    (start,) = [int(line.split()[0], 16) for line in symbols.splitlines() if "outer" in line]
+    found = read_inlined_calls({str(library): {start: 2}})
+    assert found.notes == ()
+    chain = found.chains[str(library)][start]
+    assert [(place.function, place.line) for place in chain] == [("outer", 5), ("inner", 2)]

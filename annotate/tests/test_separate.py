@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames as functions of a profile, in lists and exports."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from test_loops import F, Machine, seeds
+
+from bdannotate.cli import main
+from bdannotate.model.check import check
+from bdannotate.model.frames import Position
+from bdannotate.model.graph import build
+from bdannotate.model.profile import Call, CallSite, Function
+from bdannotate.model.separate import Separation, separated
+from bdannotate.reading.parser import Detail, parse_text
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOOP_PROFILE = HERE / "profiles" / "instructions.out"
+
+# g is inlined into f at line 6, with a loop in it: three instructions, one of which calls h.
+INLINED = """positions: instr line
+events: Ir
+ob=app
+fl=a.c
+fn=f
+0x10 5 2
+0x14 30 20
+0x18 31 20
+cfn=h
+calls=20 0x100 1
+0x18 31 60
+0x1c 30 20
+jcnd=18/20 0x14 30
+0x1c 30
+0x20 7 2
+fn=h
+0x100 1 60
+totals: 124
+"""
+
+
+def chains():
+    found = {address: (Position("f", "a.c", 5),) for address in (0x10, 0x20)}
+    for address, line in ((0x14, 30), (0x18, 31), (0x1C, 30)):
+        found[address] = (Position("f", "a.c", 6), Position("g", "a.h", line))
+    return {"app": found}
+
+
+def separate(loops, inlined):
+    profile = parse_text(INLINED, Detail.INSTRUCTIONS)
+    found = separated(profile, chains(), Separation(loops, inlined))
+    graph = build(found)
+    assert found.totals() == profile.totals()
+    return {
+        (caller.name, callee.name): call
+        for caller, callees in graph.callees.items()
+        for callee, call in callees.items()
+    }, {function.name: costs.self_cost for function, costs in graph.functions.items()}
+
+
+def test_loops_and_inlined_functions_become_functions():
+    calls, self_costs = separate(True, True)
+    assert calls == {
+        ("f", "f › g"): Call(2, (120,)),
+        ("f › g", "f › loop a.h:30"): Call(2, (120,)),
+        ("f › loop a.h:30", "h"): Call(20, (60,)),
+    }
+    assert self_costs == {
+        "f": (4,), "f › g": (0,), "f › loop a.h:30": (60,), "h": (60,),
+    }
+
+
+def test_what_is_not_separate_is_part_of_what_is_around():
+    calls, self_costs = separate(True, False)
+    assert calls == {
+        ("f", "f › loop a.h:30"): Call(2, (120,)), ("f › loop a.h:30", "h"): Call(20, (60,)),
+    }
+    assert self_costs == {"f": (4,), "f › loop a.h:30": (60,), "h": (60,)}
+    calls, self_costs = separate(False, True)
+    assert calls == {("f", "f › g"): Call(2, (120,)), ("f › g", "h"): Call(20, (60,))}
+    assert self_costs == {"f": (4,), "f › g": (60,), "h": (60,)}
+
+
+def test_calls_that_no_instruction_made_stay_with_the_function():
+    """As those of threads, which stand below who created them."""
+    profile = parse_text(INLINED, Detail.INSTRUCTIONS)
+    worker = Function("app", "a.c", "worker")
+    site = CallSite(F, worker, "a.c", 0)
+    profile.calls[site] = Call(1, (7,))
+    found = separated(profile, chains(), Separation(True, True))
+    assert found.calls[site] == Call(1, (7,))
+    assert sum(call.calls for at, call in found.calls.items() if at.callee.name == "h") == 20
+
+
+@given(seeds)
+def test_whatever_is_separate_all_costs_add_up(seed):
+    machine = Machine(seed)
+    calls = sum(walk.count(at) for walk in machine.walks
+                for at, kind in enumerate(machine.kinds) if kind == "call")
+    text = machine.profile() + (f"fn=g\n1 1 {5 * calls}\n" if calls else "")
+    profile = parse_text(text, Detail.INSTRUCTIONS)
+    if not profile.jumps:
+        return
+    found = separated(profile, {}, Separation(True, True))
+    assert found.totals() == profile.totals()
+    before, after = build(profile), build(found)
+    assert after.functions[F].inclusive == before.functions[F].inclusive
+    assert check(found).violation is None
+
+
+def test_the_export_is_a_profile_that_adds_up(tmp_path, capfd):
+    target = tmp_path / "separate.out"
+    options = ["--export=callgrind", "--separate-loops", "-o", str(target)]
+    assert main([*options, str(LOOP_PROFILE)]) == 0
+    assert main(["--check", str(target)]) == 0
+    assert "main › loop loop.c:4" in target.read_text()
+    capfd.readouterr()
+
+
+def test_loops_are_functions_of_reports_and_of_what_changed(tmp_path):
+    slower = tmp_path / "slower.out"
+    text = LOOP_PROFILE.read_text()
+    # The loop, and f, twenty times.
+    for old, new in ((" 10\n", " 20\n"), ("9/10", "19/20"), ("calls=10", "calls=20"),
+                     ("* * 30", "* * 60"), (": 62", ": 122")):
+        text = text.replace(old, new)
+    slower.write_text(text)
+
+    def functions(*arguments):
+        command = [sys.executable, HERE.parent / "bd_annotate", "--separate-loops", *arguments]
+        result = subprocess.run([*command, "--format=json"], capture_output=True, check=True)
+        return {one["name"]: one for one in json.loads(result.stdout)["functions"]}
+
+    loop = functions(LOOP_PROFILE)["main › loop loop.c:4"]
+    assert (loop["self"], loop["inclusive"], loop["calls"]) == ([30], [60], 1)
+    change = functions("--diff", LOOP_PROFILE, slower)["main › loop loop.c:4"]
+    assert (change["before"]["self"], change["after"]["self"]) == ([30], [60])
+
+
+@pytest.mark.parametrize("other", ["--check", "--structure", "--instructions"])
+def test_what_needs_the_functions_as_they_are_is_refused(other, capfd):
+    assert main(["--separate-loops", other, str(LOOP_PROFILE)]) == 2
+    assert "--separate-loops does not go with" in capfd.readouterr().err
