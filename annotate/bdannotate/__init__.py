@@ -9,6 +9,7 @@ A stair: each floor knows only those above it in this list, and `tests/test_stai
   analyses   Profile -> what a report holds: functions, trees, sources, hints, differences
   views      how that is printed: text, JSON, CSV
   exports    Profile -> the forms of other programs; knows the model only
+  html       the web report
   options    the command line
   cli        runs it, and decides the exit status
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bdcommon import console
+from bdcommon import __version__, console
 from bdcommon.console import EXIT_ERROR
 
 from .analyses.budget import failures, parse_condition
@@ -21,6 +21,9 @@ from .analyses.source_diff import diff_sources
 from .analyses.structure import Structure, structures, wanted_lines
 from .exports.formats import FORMATS
 from .exports.request import make_request
+from .html.page import page
+from .html.page_data import page_data
+from .html.subject import of_sum, of_two
 from .model.check import check
 from .model.context_check import context_violation
 from .model.contexts import ContextTree, Kind, merge
@@ -66,6 +69,8 @@ def _main(argv: Sequence[str]) -> int:
 
 def _run(options: Options) -> int:
     paths = options.profiles or (default_profile(),)
+    if options.html is not None:
+        return _html(paths, options, options.html)
     if options.mode == "check":
         return max(_check(path) for path in paths)
     if options.mode == "diff":
@@ -184,6 +189,24 @@ def _write_file(path: str, pieces: Iterable[str | bytes]) -> None:
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "not a file's name"
         raise UserError(f"{path}: {reason}") from None
+
+
+def _html(paths: Sequence[str], options: Options, target: str) -> int:
+    renaming = _renaming(options)
+    profiles = [
+        _estimated(load(path, Detail.INSTRUCTIONS, renaming, options.threads), options)
+        for path in paths
+    ]
+    trees = [load_contexts(path, renaming) for path in paths]
+    if options.mode == "diff":
+        subject = of_two(profiles[0], profiles[1], (trees[0], trees[1]))
+    else:
+        subject = of_sum(profiles, trees)
+    data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
+    names = [os.path.basename(path) for path in paths]
+    title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    _write_file(target, page(data, json_report.text(title)))
+    return EXIT_GOOD
 
 
 def _judge(options: Options, profile: Profile, baseline: Profile | None) -> int:

@@ -47,6 +47,8 @@ class Options:
     separate_loops: bool
     separate_inlines: bool
     hints: bool
+    html: str | None
+    sources: bool
     fail_if: tuple[str, ...]
     baseline: str | None
     mod_filename: tuple[str, ...]
@@ -179,6 +181,11 @@ def _parser() -> argparse.ArgumentParser:
                         help="[text]")
     output.add_argument("-o", "--output", metavar="FILE",
                         help="where --export writes to [standard output]")
+    output.add_argument("--html", metavar="FILE",
+                        help="a web report instead: one page with all views, to be opened or "
+                        "mailed; with --diff, of what changed")
+    output.add_argument("--no-sources", action="store_true",
+                        help="leave the source files out of the web report")
     output.add_argument("--color", choices=("auto", "yes", "no"), default="auto", dest="colour",
                         help="[auto: on a terminal]")
     output.add_argument("--width", type=int, metavar="N",
@@ -218,6 +225,7 @@ def parse_options(argv: Sequence[str]) -> Options:
     if mode != "export" and (given.events or given.output):
         raise UserError(f"--{'events' if given.events else 'output'} is for --export")
     _refuse_other_views(mode, given)
+    _check_html(given)
     _refuse_separation(mode, given)
     if given.baseline and (mode == "diff" or not given.fail_if):
         raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
@@ -246,6 +254,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         separate_loops=given.separate_loops == "yes",
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
+        html=given.html,
+        sources=not given.no_sources,
         fail_if=tuple(given.fail_if),
         baseline=given.baseline,
         mod_filename=tuple(given.mod_filename),
@@ -276,6 +286,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
     refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
+    refused += ["--html"] if given.html is not None and mode != "diff" else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
 
@@ -285,11 +296,19 @@ def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
     for name in ("loops", "inlines"):
         if getattr(given, f"separate_{name}") != "yes":
             continue
-        refused = ["--check"] if mode == "check" else []
+        refused = ["--check"] if mode == "check" else ["--html"] if given.html is not None else []
         refused += [f"--{view}" for view in ("instructions", "structure")
                     if getattr(given, view) == "yes"]
         if refused:
             raise UserError(f"--separate-{name} does not go with {refused[0]}")
+
+
+def _check_html(given: argparse.Namespace) -> None:
+    if given.html is None:
+        if given.no_sources:
+            raise UserError("--no-sources is for --html")
+    elif given.format != "text":
+        raise UserError("--format does not go with --html")
 
 
 def _limit(text: str | None) -> int | None:

@@ -12,6 +12,7 @@ MAY_IMPORT = {
     "analyses": {"analyses", "model"},
     "views": {"views", "analyses", "model"},
     "exports": {"exports", "model"},
+    "html": {"html", "views", "analyses", "model"},
 }
 # These stand above all rooms.
 TOP = {"__init__", "cli", "options", "pager"}

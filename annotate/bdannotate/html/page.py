@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts the data into the page that annotate/web builds."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterator
+
+from ..model.errors import UserError
+from .page_data import PageData
+from .tables import encoded_text
+
+_TEMPLATE = os.path.join(os.path.dirname(__file__), "report.html")
+_TITLE = "<title></title>"
+_DATA = "<!-- data -->"
+
+
+def page(data: PageData, title: str) -> Iterator[str]:
+    """The page in pieces. All data is in base64: no name in it can be taken for markup."""
+    try:
+        with open(_TEMPLATE, encoding="utf-8") as file:
+            template = file.read()
+    except OSError as error:
+        raise UserError(f"{_TEMPLATE}: {error.strerror}: is bd_annotate installed whole?") from None
+    before, _, after = template.partition(_DATA)
+    yield before.replace(_TITLE, f"<title>{html.escape(title)}</title>", 1)
+    yield _block("facts", encoded_text(json.dumps(data.facts)))
+    for name, table in data.tables.items():
+        yield _block(f"table-{name}", table.encoded())
+    if data.sources is not None:
+        yield _block("sources", encoded_text(json.dumps(data.sources)))
+    yield after
+
+
+def _block(name: str, text: str) -> str:
+    return f'<script type="application/octet-stream" id="{name}">{text}</script>\n'

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Everything a page holds: facts as JSON, counts as tables, and the sources."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..analyses.columns import Side as CostSide
+from ..analyses.hints import Hint, can_hint, hints
+from ..analyses.report import Report
+from ..analyses.source import profile_time
+from ..analyses.source_text import read_source
+from ..analyses.verdict import verdict
+from ..model.contexts import ContextTree, Kind
+from ..model.metrics import Metric
+from ..model.profile import Function, Part, Profile
+from ..views.json_report import Json, text
+from .page_tables import (
+    Numbers, arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
+    sites_table, tree_table,
+)
+from .subject import Subject
+from .tables import Table
+
+# Sources are embedded, the costliest first, up to so many characters together.
+SOURCE_LIMIT = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageData:
+    facts: Json
+    tables: dict[str, Table]
+    sources: list[Json] | None  # None: not wanted
+
+
+def page_data(
+    subject: Subject, include: Sequence[str], with_sources: bool, generator: str
+) -> PageData:
+    report = subject.report
+    numbers = Numbers(subject.functions)
+    tables = {
+        "arcs": arcs_table(subject, numbers),
+        "lines": lines_table(subject, numbers),
+        "sites": sites_table(subject, numbers),
+        "cycles": cycles_table(subject),
+    }
+    code, code_texts = code_table(subject, numbers)
+    if code.rows:
+        tables["code"] = code
+    if subject.members:
+        tables["members"] = members_table(subject, numbers)
+    if subject.tree is not None:
+        tables["tree"] = tree_table(subject.tree, [side.prefix for side in subject.sides])
+    frames = _frames(subject.tree, numbers)
+    tables = {"functions": functions_table(subject, numbers), **tables}
+    sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
+    facts: dict[str, Json] = {
+        "version": 1,
+        "generator": generator,
+        "matched": subject.matched,
+        "sides": [[_part(part) for part in side.profile.parts] for side in subject.sides],
+        "totals": [list(side.profile.totals()) for side in subject.sides],
+        "members": [
+            {"label": label, "totals": list(totals)} for label, totals in _members(subject)
+        ],
+        "events": list(report.profile.events),
+        "metrics": [_metric(metric) for metric in report.metrics.values()],
+        "columns": [
+            [column.metric.name, column.side is CostSide.INCLUSIVE]
+            for column in report.selection.columns
+        ],
+        **_names(numbers, subject.tree),
+        "cycles": [
+            [numbers.function(member) for member in cycle.members]
+            for cycle in subject.sides[0].graph.cycles
+        ],
+        "verdict": _verdict(report),
+        "hints": [_hint(hint, numbers) for hint in _hints(report)],
+        "tables": {
+            name: {"rows": table.rows, "columns": list(table.columns)}
+            for name, table in tables.items()
+        },
+        "codeTexts": [text(line) for line in code_texts],
+        "frames": frames,
+        "places": _places(subject.tree, numbers),
+        "tree": None if subject.tree is None else {
+            "folded": subject.tree.is_folded, "height": subject.tree.height(),
+        },
+        "files": [text(name) for name in numbers.files],
+        "sourceNotes": source_notes,
+        "hasSources": sources is not None,
+    }
+    return PageData(facts, tables, sources)
+
+
+def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:
+    """The profiles of a sum; of a single profile, its parts."""
+    if subject.members:
+        return [(_member_name(profile), profile.totals()) for profile in subject.members]
+    parts = subject.sides[0].profile.parts
+    return [(_part_name(part), part.sums) for part in parts] if len(parts) > 1 else []
+
+
+def _member_name(profile: Profile) -> str:
+    return text(os.path.basename(profile.parts[0].source))
+
+
+def _part_name(part: Part) -> str:
+    thread = f", thread {part.thread}" if part.thread else ""
+    return text(f"part {part.part}{thread}")
+
+
+def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:
+    objects: dict[str, int] = {}
+    lines: dict[Function, int] = {}
+    if tree is not None:
+        for frame, line in zip(tree.frames, tree.lines):
+            lines.setdefault(frame.function, line)
+    functions: list[Json] = []
+    for function in numbers.functions:
+        functions.append([
+            text(function.name),
+            objects.setdefault(function.object, len(objects)),
+            numbers.file(function.file),
+            lines.get(function, 0),
+        ])
+    return {"objects": [text(name) for name in objects], "functions": functions}
+
+
+def _frames(tree: ContextTree | None, numbers: Numbers) -> Json:
+    """Per frame the number of its function, or a root's or "other" node's name."""
+    if tree is None:
+        return []
+    return [
+        numbers.function(frame.function) if frame.kind is Kind.FUNCTION
+        else text(frame.function.name)
+        for frame in tree.frames
+    ]
+
+
+def _places(tree: ContextTree | None, numbers: Numbers) -> Json:
+    if tree is None:
+        return []
+    return [
+        [numbers.file(place.file) if place.file else -1, place.line] for place in tree.places
+    ]
+
+
+def _verdict(report: Report) -> Json:
+    found = verdict(report.profile, report.metrics, report.totals)
+    if found is None:
+        return None
+    return {
+        "cycles": found.cycles,
+        "instructions": found.instructions,
+        "l1Data": found.l1_data,
+        "l1Code": found.l1_code,
+        "lastLevel": found.last_level,
+        "fitsLastLevel": found.fits_last_level,
+        "first": found.first.value,
+        "wasted": found.wasted,
+    }
+
+
+def _hints(report: Report) -> list[Hint]:
+    return hints(report) if can_hint(report) else []
+
+
+def _hint(hint: Hint, numbers: Numbers) -> Json:
+    line: Json = None
+    if hint.line is not None:
+        file, number, share = hint.line
+        line = [numbers.file(file), number, share]
+    return {
+        "function": numbers.function(hint.function),
+        "share": hint.share,
+        "looks": hint.pattern.looks,
+        "helps": hint.pattern.helps,
+        "unused": hint.use.unused_share,
+        "neverUsed": hint.use.never_used,
+        "usedPerLine": hint.use.used_per_line,
+        "lineSize": hint.use.line_size,
+        "accesses": hint.use.accesses_per_line,
+        "loads": hint.use.loads_per_line,
+        "line": line,
+        "through": None if hint.through is None else numbers.function(hint.through),
+        "callers": [[numbers.function(caller), share] for caller, share in hint.callers],
+    }
+
+
+def _metric(metric: Metric) -> Json:
+    return {
+        "name": text(metric.name),
+        "heading": text(metric.heading),
+        "title": text(metric.title),
+        "numerator": list(metric.numerator),
+        "denominator": None if metric.denominator is None else list(metric.denominator),
+        "isShare": metric.is_share,
+        "moreIsBetter": metric.more_is_better,
+    }
+
+
+def _part(part: Part) -> Json:
+    return {
+        "source": text(part.source),
+        "creator": text(part.creator),
+        "pid": text(part.pid),
+        "command": text(part.command),
+        "part": text(part.part),
+        "thread": text(part.thread),
+        "descriptions": [[text(name), text(value)] for name, value in part.descriptions],
+    }
+
+
+def _sources(
+    report: Report, numbers: Numbers, include: Sequence[str]
+) -> tuple[list[Json], dict[str, Json]]:
+    """The text of each file that has costs, and why others have none, by the files' numbers."""
+    metric = report.selection.keys[0].column.metric
+    costs: dict[str, float] = {}
+    for place, rows in report.profile.lines.items():
+        value = sum(abs(metric.value(row) or 0) for row in rows.values())
+        costs[place.file] = costs.get(place.file, 0) + value
+    written = profile_time(report)
+    left = SOURCE_LIMIT
+    found: list[Json] = []
+    notes: dict[str, Json] = {}
+    for name in sorted(costs, key=lambda name: (-costs[name], name)):
+        number = numbers.file(name)
+        if name in ("", "???"):
+            continue
+        source = read_source(name, include)
+        if isinstance(source, str):
+            notes[str(number)] = source
+            continue
+        size = sum(len(line) + 1 for line in source.lines)
+        if source.is_outside:
+            notes[str(number)] = "left out: it is outside the current folder and those of -I"
+            continue
+        if size > left:
+            notes[str(number)] = "left out: the sources before it fill the page"
+            continue
+        left -= size
+        found.append({
+            "file": number,
+            "path": text(source.path),
+            "newer": written is not None and source.modified > written,
+            "text": text("\n".join(source.lines)),
+        })
+    return found, notes

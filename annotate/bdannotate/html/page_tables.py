@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of a page: functions, calls, lines, instructions, contexts. Where two profiles are
+compared, each has a second set of columns, `before:...`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from ..analyses.instructions import disassemble
+from ..model.contexts import ContextTree
+from ..model.graph import FunctionCosts, build
+from ..model.merge import add
+from ..model.profile import Call, Function, Instruction, Place, Profile, Row
+from .subject import Side, Subject
+from .tables import Table
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+# Members of a sum are shown by function as far as one of them has this share of an event.
+_MEMBER_SHARE = 0.005
+_MAX_MEMBER_FUNCTIONS = 1000
+# Disassembling is slow: only what has this share of an event is worth it.
+_CODE_SHARE = 0.002
+_MAX_DISASSEMBLED = 200
+
+
+class Numbers:
+    """Numbers for the names that the tables use."""
+
+    def __init__(self, functions: Sequence[Function]) -> None:
+        self.functions = {function: number for number, function in enumerate(functions)}
+        self.files: dict[str, int] = {}
+
+    def function(self, function: Function) -> int:
+        return self.functions.setdefault(function, len(self.functions))
+
+    def file(self, name: str) -> int:
+        return self.files.setdefault(name, len(self.files))
+
+
+def functions_table(subject: Subject, numbers: Numbers) -> Table:
+    """Functions that only the context tree knows follow behind, without costs."""
+    zero = subject.report.profile.zero
+    nothing = FunctionCosts(zero, zero, zero, 0, False, 0)
+    columns: dict[str, Sequence[int]] = {}
+    first = subject.sides[0].graph
+    rows = [first.functions.get(function, nothing) for function in numbers.functions]
+    columns["cycle"] = [costs.cycle for costs in rows]
+    columns["recursive"] = [int(costs.recursive) for costs in rows]
+    for side in subject.sides:
+        rows = [side.graph.functions.get(function, nothing) for function in numbers.functions]
+        columns[f"{side.prefix}calls"] = [costs.calls for costs in rows]
+        _add_costs(columns, f"{side.prefix}self:", side, [costs.self_cost for costs in rows])
+        _add_costs(columns, f"{side.prefix}incl:", side, [costs.inclusive for costs in rows])
+    return Table(len(numbers.functions), columns)
+
+
+def cycles_table(subject: Subject) -> Table:
+    columns: dict[str, Sequence[int]] = {}
+    for side in subject.sides:
+        cycles = side.graph.cycles
+        columns[f"{side.prefix}calls"] = [cycle.calls for cycle in cycles]
+        _add_costs(columns, f"{side.prefix}incl:", side, [cycle.inclusive for cycle in cycles])
+    return Table(len(subject.sides[0].graph.cycles), columns)
+
+
+def arcs_table(subject: Subject, numbers: Numbers) -> Table:
+    """Per caller and callee. Costs within recursion are left out: they count once per level."""
+    graph = subject.sides[0].graph
+    none = Call(0, subject.report.profile.zero)
+    arcs = {
+        (caller, callee): None
+        for side in subject.sides
+        for caller, out in side.graph.callees.items()
+        for callee in out
+    }
+    columns: dict[str, Sequence[int]] = {
+        "caller": [numbers.function(caller) for caller, _ in arcs],
+        "callee": [numbers.function(callee) for _, callee in arcs],
+        "recursive": [int(graph.within_cycle(*arc)) for arc in arcs],
+    }
+    for side in subject.sides:
+        callees = side.graph.callees
+        calls = [callees.get(caller, {}).get(callee, none) for caller, callee in arcs]
+        columns[f"{side.prefix}calls"] = [call.calls for call in calls]
+        _add_costs(columns, f"{side.prefix}incl:", side, [call.cost for call in calls])
+    return Table(len(arcs), columns)
+
+
+def lines_table(subject: Subject, numbers: Numbers) -> Table:
+    zero = subject.report.profile.zero
+
+    def costs(profile: Profile) -> dict[tuple[Place, int], Row]:
+        return {
+            (place, line): row
+            for place, rows in profile.lines.items() for line, row in rows.items() if any(row)
+        }
+
+    keys, found = _united(subject, costs)
+    columns: dict[str, Sequence[int]] = {
+        "function": [numbers.function(place.function) for place, _ in keys],
+        "file": [numbers.file(place.file) for place, _ in keys],
+        "line": [line for _, line in keys],
+    }
+    for side, rows in zip(subject.sides, found):
+        _add_costs(columns, f"{side.prefix}self:", side, [rows.get(key, zero) for key in keys])
+    return Table(len(keys), columns)
+
+
+def sites_table(subject: Subject, numbers: Numbers) -> Table:
+    """Per calling line."""
+    none = Call(0, subject.report.profile.zero)
+    keys, found = _united(subject, lambda profile: profile.calls)
+    columns: dict[str, Sequence[int]] = {
+        "caller": [numbers.function(site.caller) for site in keys],
+        "callee": [numbers.function(site.callee) for site in keys],
+        "file": [numbers.file(site.file) for site in keys],
+        "line": [site.line for site in keys],
+    }
+    for side, rows in zip(subject.sides, found):
+        calls = [rows.get(site, none) for site in keys]
+        columns[f"{side.prefix}calls"] = [call.calls for call in calls]
+        _add_costs(columns, f"{side.prefix}incl:", side, [call.cost for call in calls])
+    return Table(len(keys), columns)
+
+
+def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
+    """Instructions, of the first side, and their texts as far as they could be disassembled."""
+    side = subject.sides[0]
+    rows = [
+        (numbers.function(place.function), numbers.file(place.file), address, instruction)
+        for place, instructions in side.profile.instructions.items()
+        for address, instruction in instructions.items()
+    ]
+    rows.sort(key=lambda row: (row[0], row[2], row[1]))
+    texts = _disassembled(subject, side.profile.instructions)
+    known: dict[str, int] = {"": 0}
+    functions = list(numbers.functions)
+    columns: dict[str, Sequence[int]] = {
+        "function": [function for function, _, _, _ in rows],
+        "file": [file for _, file, _, _ in rows],
+        "address": [address for _, _, address, _ in rows],
+        "line": [instruction.line for _, _, _, instruction in rows],
+        "text": [
+            known.setdefault(texts.get(functions[function], {}).get(address, ""), len(known))
+            for function, _, address, _ in rows
+        ],
+    }
+    _add_costs(columns, "self:", side, [instruction.cost for _, _, _, instruction in rows])
+    return Table(len(rows), columns), list(known)
+
+
+def tree_table(tree: ContextTree, prefixes: Sequence[str]) -> Table:
+    columns: dict[str, Sequence[int]] = {
+        # The page counts from 1, so that 0 can say that there is no parent.
+        "parent": [parent + 1 for parent in tree.parent],
+        "frame": tree.frame,
+        "place": tree.place,
+    }
+    names = list(tree.events)
+    if len(prefixes) == 1:
+        columns["calls"] = tree.calls
+    for name, costs in zip(names, tree.costs):
+        prefix, _, event = name.rpartition(":")
+        prefix += ":" if prefix else ""
+        columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
+    return Table(len(tree), columns)
+
+
+def members_table(subject: Subject, numbers: Numbers) -> Table:
+    """Per function, in groups of as many rows as there are members: what each of them has."""
+    union = subject.members[0]
+    for profile in subject.members[1:]:
+        union = add(union, profile)
+    both = build(union)
+    graphs = [build(profile, both) for profile in subject.members]
+    totals = [profile.totals() for profile in subject.members]
+    chosen = [
+        function for function in both.functions
+        if any(
+            count >= _MEMBER_SHARE * total > 0
+            for graph, whole in zip(graphs, totals)
+            for count, total in zip(graph.functions[function].inclusive, whole)
+        )
+    ]
+    chosen.sort(key=lambda function: both.functions[function].inclusive, reverse=True)
+    chosen = chosen[:_MAX_MEMBER_FUNCTIONS]
+    rows = [graph.functions[function] for function in chosen for graph in graphs]
+    side = subject.sides[0]
+    columns: dict[str, Sequence[int]] = {
+        "function": [numbers.function(function) for function in chosen for _ in graphs]
+    }
+    _add_costs(columns, "self:", side, [costs.self_cost for costs in rows])
+    _add_costs(columns, "incl:", side, [costs.inclusive for costs in rows])
+    return Table(len(rows), columns)
+
+
+def _add_costs(
+    columns: dict[str, Sequence[int]], prefix: str, side: Side, rows: Sequence[Row]
+) -> None:
+    for event, column in zip(side.profile.events, zip(*rows)):
+        columns[prefix + event] = column
+    if not rows:
+        columns.update({prefix + event: () for event in side.profile.events})
+
+
+def _united(
+    subject: Subject, part: Callable[[Profile], Mapping[Key, Value]]
+) -> tuple[list[Key], list[Mapping[Key, Value]]]:
+    """The keys of all sides, and each side's values."""
+    found = [part(side.profile) for side in subject.sides]
+    keys: Iterable[Key] = (key for values in found for key in values)
+    return list(dict.fromkeys(keys)), found
+
+
+def _disassembled(
+    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
+) -> dict[Function, dict[int, str]]:
+    addresses: dict[Function, list[int]] = {}
+    for place, code in instructions.items():
+        addresses.setdefault(place.function, []).extend(code)
+    totals = subject.report.totals
+    functions = subject.sides[0].graph.functions
+
+    def largest_share(function: Function) -> float:
+        row = functions[function].self_cost if function in functions else ()
+        return max((count / total for count, total in zip(row, totals) if total), default=0.0)
+
+    chosen = sorted(addresses, key=lambda function: -largest_share(function))[:_MAX_DISASSEMBLED]
+    return {
+        function: disassemble(
+            function.object, min(addresses[function]), max(addresses[function]) + 1
+        )
+        for function in chosen if largest_share(function) >= _CODE_SHARE
+    }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page is about: one profile, or the sum of many, or two to be compared."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..analyses.diff import matching_functions
+from ..analyses.report import Report, make_report, make_selection
+from ..model.contexts import ContextTree, merge
+from ..model.graph import CallGraph, build
+from ..model.merge import add, common_events, map_functions, project
+from ..model.profile import Function, Profile
+
+
+# Hints are given of places with so many percent of the loss.
+HINTS_FROM = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the profiles that are compared, or the only one."""
+
+    prefix: str  # of its columns' names
+    profile: Profile
+    graph: CallGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """sides are (after,) or (after, before): what stands first is what is reported on. All have
+    the same functions and cycles. members are the single profiles of a sum, if there are many."""
+
+    report: Report
+    sides: tuple[Side, ...]
+    members: tuple[Profile, ...]
+    tree: ContextTree | None  # with a second set of cost columns where two are compared
+    matched: int
+
+    @property
+    def functions(self) -> list[Function]:
+        return list(self.sides[0].graph.functions)
+
+
+def of_sum(profiles: Sequence[Profile], trees: Sequence[ContextTree | None]) -> Subject:
+    total = profiles[0]
+    for profile in profiles[1:]:
+        total = add(total, profile)
+    report = _report(total)
+    known = [tree for tree in trees if tree is not None]
+    tree = merge(known) if known and len(known) == len(trees) else None
+    if tree is not None and tree.events != total.events:
+        tree = None
+    members = tuple(profiles) if len(profiles) > 1 else ()
+    return Subject(report, (Side("", total, report.graph),), members, tree, 0)
+
+
+def of_two(
+    before: Profile, after: Profile, trees: tuple[ContextTree | None, ContextTree | None]
+) -> Subject:
+    """The page shows the events that both count."""
+    events = common_events(before, after)
+    before, after = project(before, events), project(after, events)
+    pairs = matching_functions(before, after)
+    if pairs:
+        before = map_functions(before, lambda function: pairs.get(function, function))
+    both = build(add(before, after))
+    sides = Side("", after, build(after, both)), Side("before:", before, build(before, both))
+    tree = None
+    old, new = trees
+    if old is not None and new is not None and set(events) <= set(old.events) & set(new.events):
+        renamed = merge([old], lambda function: pairs.get(function, function))
+        tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
+    return Subject(_report(after), sides, (), tree, len(pairs))
+
+
+def _report(profile: Profile) -> Report:
+    return make_report(profile, make_selection(profile, (), (), HINTS_FROM, None, None))
+
+
+def _wide(tree: ContextTree, events: tuple[str, ...], first: bool) -> ContextTree:
+    """The tree with the columns of both sides, one of which is empty: the two trees can then be
+    merged and still be told apart. Calls are a column like others."""
+    own = [tree.costs[tree.events.index(event)] for event in events] + [tree.calls]
+    none = [array("Q", bytes(8 * len(tree)))] * len(own)
+    names = [*events, "calls"]
+    return replace(
+        tree,
+        events=(*names, *(f"before:{name}" for name in names)),
+        costs=tuple([*own, *none] if first else [*none, *own]),
+    )

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of whole numbers as the page reads them: columns, deflated, in base64.
+
+A column begins with 8 bytes, the width of its values (1, 2, 4 or 8 bytes) and 0s; the values follow,
+little-endian, and 0s up to the next multiple of 8, so that the page can use most of them in place.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import zlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+_CODES = ((1, "B", 1 << 8), (2, "H", 1 << 16), (4, "I", 1 << 32), (8, "Q", 1 << 64))
+# The page computes in doubles, which are exact up to here; what is larger is rounded there.
+_ALIGNMENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, each with a name, that the page fetches when a view needs them."""
+
+    rows: int
+    columns: Mapping[str, Sequence[int]]
+
+    def encoded(self) -> str:
+        packer = zlib.compressobj(6)
+        packed = [packer.compress(_column(column)) for column in self.columns.values()]
+        return base64.b64encode(b"".join([*packed, packer.flush()])).decode("ascii")
+
+
+def table_of_rows(names: Sequence[str], rows: Iterable[Sequence[int]]) -> Table:
+    columns = list(zip(*rows)) or [()] * len(names)
+    return Table(len(columns[0]) if columns else 0, dict(zip(names, columns)))
+
+
+def encoded_text(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode("utf-8"), 6)).decode("ascii")
+
+
+def _column(values: Sequence[int]) -> bytes:
+    largest = max(values, default=0)
+    width, code = next((width, code) for width, code, limit in _CODES if largest < limit)
+    data = array(code, values)
+    if sys.byteorder == "big":
+        data.byteswap()
+    raw = data.tobytes()
+    return bytes([width]) + bytes(_ALIGNMENT - 1) + raw + bytes(-len(raw) % _ALIGNMENT)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The web report's file: self-contained, whatever the names; its numbers are those of the JSON."""
+
+import base64
+import hashlib
+import json
+import pathlib
+import re
+import struct
+import zlib
+
+import pytest
+
+from bdannotate.cli import main
+from bdannotate.html import page_data
+
+from context_files import ContextFile
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROFILES = HERE / "profiles"
+TEMPLATE = HERE.parent / "bdannotate" / "html" / "report.html"
+MAX_TEMPLATE_BYTES = 400_000
+HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \" ' & \u202e"
+FORMATS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+class Page:
+    """What is in a report, unpacked by other code than the page's."""
+
+    def __init__(self, path):
+        self.text = path.read_text("utf-8")
+        found = re.findall(
+            r'<script type="application/octet-stream" id="([\w-]+)">([\w+/=]*)</script>', self.text
+        )
+        self.blocks = {
+            name: zlib.decompress(base64.b64decode(data, validate=True)) for name, data in found
+        }
+        self.facts = json.loads(self.blocks["facts"])
+        self.sources = json.loads(self.blocks["sources"]) if "sources" in self.blocks else None
+
+    def table(self, name):
+        shape = self.facts["tables"][name]
+        data = self.blocks[f"table-{name}"]
+        columns = {}
+        for column in shape["columns"]:
+            width = data[0]
+            size = width * shape["rows"]
+            columns[column] = struct.unpack(f"<{shape['rows']}{FORMATS[width]}", data[8 : 8 + size])
+            data = data[8 + size + -size % 8 :]
+        assert data == b""
+        return columns
+
+    def functions(self):
+        return [
+            (name, self.facts["files"][file], self.facts["objects"][module])
+            for name, module, file, _ in self.facts["functions"]
+        ]
+
+    def costs(self, table, prefix):
+        columns = self.table(table)
+        names = [prefix + event for event in self.facts["events"]]
+        return [list(row) for row in zip(*(columns[name] for name in names))]
+
+
+def report(tmp_path, *arguments):
+    path = tmp_path / "report.html"
+    assert main([f"--html={path}", *map(str, arguments)]) == 0
+    return Page(path)
+
+
+def json_of(capsys, *arguments):
+    capsys.readouterr()
+    assert main(["--format=json", *map(str, arguments)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", ["helper", "recursion", "threads", "sources", "instructions"])
+def test_numbers_are_those_of_the_json(tmp_path, capsys, name):
+    profile = PROFILES / f"{name}.out"
+    page = report(tmp_path, profile)
+    other = json_of(capsys, profile)
+    key = {function["id"]: tuple(function[k] for k in ("name", "file", "object"))
+           for function in other["functions"]}
+    assert page.facts["totals"] == [other["totals"]]
+    columns = page.table("functions")
+    found = dict(zip(page.functions(), zip(
+        page.costs("functions", "self:"), page.costs("functions", "incl:"), columns["calls"]
+    )))
+    assert found == {
+        key[function["id"]]: (function["self"], function["inclusive"], function["calls"])
+        for function in other["functions"]
+    }
+    arcs = page.table("arcs")
+    names = page.functions()
+    assert {
+        (names[caller], names[callee]): (calls, cost)
+        for caller, callee, calls, cost in zip(
+            arcs["caller"], arcs["callee"], arcs["calls"], page.costs("arcs", "incl:")
+        )
+    } == {
+        (key[call["caller"]], key[call["callee"]]): (call["calls"], call["cost"])
+        for call in other["calls"]
+    }
+    lines = page.table("lines")
+    assert {
+        (names[function], page.facts["files"][file], line): cost
+        for function, file, line, cost in zip(
+            lines["function"], lines["file"], lines["line"], page.costs("lines", "self:")
+        ) if line
+    } == {
+        (key[line["function"]], line["file"], line["line"]): line["self"]
+        for line in other["lines"] if any(line["self"])
+    }
+
+
+def test_the_difference_has_both_sides(tmp_path, capsys):
+    before, after = PROFILES / "helper.out", PROFILES / "repaired.out"
+    page = report(tmp_path, "--diff", before, after)
+    assert page.facts["totals"] == [
+        json_of(capsys, after)["totals"], json_of(capsys, before)["totals"]
+    ]
+    names = page.functions()
+    for profile, prefix in ((after, ""), (before, "before:")):
+        truth = {
+            function["name"]: function["self"]
+            for function in json_of(capsys, profile)["functions"]
+        }
+        found = {
+            name: cost for (name, _, _), cost
+            in zip(names, page.costs("functions", f"{prefix}self:")) if any(cost)
+        }
+        assert found == {name: cost for name, cost in truth.items() if any(cost)}
+
+
+def test_many_profiles_have_a_row_for_each(tmp_path, capsys):
+    ranks = [PROFILES / f"rank{number}.out" for number in range(3)]
+    page = report(tmp_path, *ranks)
+    truth = [json_of(capsys, rank) for rank in ranks]
+    assert [member["label"] for member in page.facts["members"]] == [rank.name for rank in ranks]
+    assert [member["totals"] for member in page.facts["members"]] == [
+        other["totals"] for other in truth
+    ]
+    names = page.functions()
+    rows = page.table("members")["function"]
+    for row, (function, cost) in enumerate(zip(rows, page.costs("members", "incl:"))):
+        expected = {f["name"]: f["inclusive"] for f in truth[row % 3]["functions"]}
+        assert cost == expected.get(names[function][0], [0] * len(cost))
+    assert rows
+
+
+def test_parts_of_one_profile(tmp_path):
+    page = report(tmp_path, PROFILES / "threads.out")
+    assert [(member["label"], member["totals"]) for member in page.facts["members"]] == [
+        ("part 1, thread 1", [10]), ("part 1, thread 2", [100]),
+        ("part 2, thread 1", [25]), ("part 2, thread 2", [200]),
+    ]
+
+
+def hostile_profile(tmp_path):
+    profile = tmp_path / "x.out"
+    profile.write_text(
+        f"creator: {HOSTILE}\ncmd: {HOSTILE}\ndesc: I1 cache: {HOSTILE}\n"
+        f"event: Odd : {HOSTILE}\nevents: Ir Odd\nob={HOSTILE}\nfl={HOSTILE}\nfn={HOSTILE}\n"
+        "1 10 4\ntotals: 10 4\n", "utf-8",
+    )
+    tree = ContextFile(
+        ("Ir", "Odd"), [(HOSTILE, HOSTILE, 1, HOSTILE)], ["thread 1"],
+        [(0, 0, 0, (0, 0)), (1, 1, 0, (10, 4))],
+    )
+    (tmp_path / "contexts.x.out").write_bytes(tree.bytes())
+    return profile
+
+
+def test_names_are_never_markup(tmp_path):
+    page = report(tmp_path, hostile_profile(tmp_path))
+    assert "<img" not in page.text and "alert" not in page.text
+    assert page.functions() == [(HOSTILE, HOSTILE, HOSTILE)]
+    assert page.facts["sides"][0][0]["command"] == HOSTILE
+    named = tmp_path / "<b>&'\".out"
+    named.write_text("events: Ir\nfn=f\n1 1\n")
+    assert "<title>&lt;b&gt;&amp;&#x27;&quot;.out</title>" in report(tmp_path, named).text
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    profile = tmp_path / "x.out"
+    profile.write_bytes(b"events: Ir\nfl=a.c\nfn=f\xff\x00\n1 1\n")
+    assert report(tmp_path, profile).functions() == [("f\ufffd\x00", "a.c", "")]
+
+
+def test_nothing_is_loaded_and_only_its_own_script_runs(tmp_path):
+    text = report(tmp_path, PROFILES / "helper.out").text
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for element, rule in (("script", "script-src"), ("style", "style-src")):
+        bodies = re.findall(rf"<{element}>(.*?)</{element}>", text, re.DOTALL)
+        assert len(bodies) == 1
+        digest = base64.b64encode(hashlib.sha256(bodies[0].encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+    assert not re.search(r"\b(src|href|url|on\w+)\s*[=(]", markup.split("</head>")[1])
+    assert set(rules) == {"default-src", "script-src", "style-src", "base-uri", "form-action"}
+
+
+def test_the_page_without_data_is_small():
+    assert len(TEMPLATE.read_bytes()) < MAX_TEMPLATE_BYTES
+
+
+def sources_profile(tmp_path, monkeypatch):
+    (tmp_path / "a.c").write_text("int main;\n</script>\n")
+    (tmp_path / "b.c").write_text("int b;\n")
+    (tmp_path / "x.out").write_text(
+        "events: Ir\nfl=a.c\nfn=f\n1 10\nfl=b.c\nfn=g\n1 9\nfl=gone.c\nfn=h\n1 5\ntotals: 24\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "x.out"
+
+
+def test_sources_are_embedded(tmp_path, monkeypatch):
+    page = report(tmp_path, sources_profile(tmp_path, monkeypatch))
+    files = page.facts["files"]
+    assert {files[source["file"]]: source["text"] for source in page.sources} == {
+        "a.c": "int main;\n</script>\n", "b.c": "int b;\n"
+    }
+    assert {files[int(file)]: note for file, note in page.facts["sourceNotes"].items()} == {
+        "gone.c": "not found"
+    }
+
+
+def test_sources_can_be_left_out(tmp_path, monkeypatch):
+    page = report(tmp_path, "--no-sources", sources_profile(tmp_path, monkeypatch))
+    assert page.sources is None and not page.facts["hasSources"]
+
+
+def test_sources_fill_the_page_up_to_a_limit(tmp_path, monkeypatch):
+    profile = sources_profile(tmp_path, monkeypatch)
+    monkeypatch.setattr(page_data, "SOURCE_LIMIT", 22)
+    page = report(tmp_path, profile)
+    files = page.facts["files"]
+    assert [files[source["file"]] for source in page.sources] == ["a.c"]
+    assert "left out" in page.facts["sourceNotes"][str(files.index("b.c"))]
+
+
+def test_private_files_that_a_profile_names_stay_out(tmp_path, monkeypatch):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "key.c").write_text("secret")
+    (tmp_path / "work").mkdir()
+    profile = tmp_path / "work" / "x.out"
+    profile.write_text(f"events: Ir\nfl={tmp_path}/private/key.c\nfn=f\n1 1\n")
+    monkeypatch.chdir(tmp_path / "work")
+    page = report(tmp_path, profile)
+    assert page.sources == []
+    assert "outside the current folder" in next(iter(page.facts["sourceNotes"].values()))
+    (found,) = report(tmp_path, "-I", tmp_path / "private", profile).sources
+    assert found["text"] == "secret"
+
+
+def test_the_contexts_of_a_profile(tmp_path):
+    page = report(tmp_path, hostile_profile(tmp_path))
+    tree = page.table("tree")
+    assert tree["parent"] == (0, 1) and tree["self:Odd"] == (0, 4)
+    assert [page.facts["frames"][frame] for frame in tree["frame"]] == ["thread 1", 0]
+
+
+def test_contexts_of_both_sides(tmp_path):
+    """Before: main calls f. After: main calls g. Paths that are gone stay, with nothing now."""
+    for name, callee in (("before", "f"), ("after", "g")):
+        (tmp_path / f"{name}.out").write_text(
+            f"events: Ir\nfn=main\n1 1\ncfn={callee}\ncalls=2 1\n1 7\nfn={callee}\n1 7\ntotals: 8\n"
+        )
+        tree = ContextFile(
+            ("Ir",), [("", "", 1, "main"), ("", "", 1, callee)], ["thread 1"],
+            [(0, 0, 0, (0,)), (1, 1, 0, (1,)), (2, 2, 2, (7,))],
+        )
+        (tmp_path / f"contexts.{name}.out").write_bytes(tree.bytes())
+    page = report(tmp_path, "--diff", tmp_path / "before.out", tmp_path / "after.out")
+    tree = page.table("tree")
+    names = [
+        frame if isinstance(frame, str) else page.functions()[frame][0]
+        for frame in (page.facts["frames"][number] for number in tree["frame"])
+    ]
+    found = dict(zip(names, zip(
+        tree["parent"], tree["calls"], tree["self:Ir"], tree["before:calls"], tree["before:self:Ir"]
+    )))
+    assert found == {
+        "thread 1": (0, 0, 0, 0, 0), "main": (1, 0, 1, 0, 1),
+        "g": (2, 2, 7, 0, 0), "f": (2, 0, 0, 2, 7),
+    }
+
+
+@pytest.mark.parametrize("arguments, problem", [
+    (["--html=/nowhere/x.html", "X"], "/nowhere/x.html: No such file or directory"),
+    (["--html=x.html", "--check", "X"], "--html does not go with --check"),
+    (["--html=x.html", "--per-file", "X"], "--html does not go with --per-file"),
+    (["--html=x.html", "--format=json", "X"], "--format does not go with --html"),
+    (["--no-sources", "X"], "--no-sources is for --html"),
+])
+def test_mistakes_are_answered_in_a_sentence(capsys, arguments, problem):
+    given = [str(PROFILES / "helper.out") if word == "X" else word for word in arguments]
+    assert main(given) == 2
+    assert capsys.readouterr().err == f"bd_annotate: {problem}\n"
+
+
+def test_a_damaged_tree_beside_a_profile_is_named(tmp_path, capsys):
+    profile = hostile_profile(tmp_path)
+    tree = tmp_path / "contexts.x.out"
+    tree.write_bytes(tree.read_bytes()[:-1])
+    assert main([f"--html={tmp_path / 'r.html'}", str(profile)]) == 2
+    assert "contexts.x.out: the context tree is cut off" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The frame around the views: title, tabs, and the chosen function at the bottom.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { PageContext, linkTo, usePage, type Page } from "./context";
+import { metricValue } from "./costs";
+import { baseName, metricText } from "./format";
+import type { Report } from "./report";
+import { fragment, parse, type State, type View } from "./state";
+import { Graph } from "./views/graph";
+import { Icicle } from "./views/icicle";
+import { Profiles } from "./views/profiles";
+import { Source } from "./views/source";
+import { Summary } from "./views/summary";
+import { Tables } from "./views/tables";
+import { Treemap } from "./views/treemap";
+
+const titles: Record<View, string> = {
+    summary: "Summary",
+    icicle: "Icicle",
+    tables: "Tables",
+    graph: "Call graph",
+    source: "Source",
+    treemap: "Treemap",
+    profiles: "Profiles",
+};
+const components: Record<View, () => preact.JSX.Element> = {
+    summary: Summary,
+    icicle: Icicle,
+    tables: Tables,
+    graph: Graph,
+    source: Source,
+    treemap: Treemap,
+    profiles: Profiles,
+};
+
+export function App({ report }: { report: Report }) {
+    const [state, setState] = useState<State>(() => parse(location.hash));
+    const [, setLoaded] = useState(0);
+    const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+    useEffect(() => {
+        const changed = (): void => setState(parse(location.hash));
+        addEventListener("hashchange", changed);
+        // After the first picture.
+        requestAnimationFrame(() => setTimeout(() => void report.loadRest(() => setLoaded((count) => count + 1)).then(() => {
+                document.documentElement.dataset["loaded"] = "";
+            })));
+        return () => removeEventListener("hashchange", changed);
+    }, []);
+    useEffect(() => {
+        document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+    }, [dark]);
+    const page = useMemo((): Page => ({
+        report,
+        state,
+        dark,
+        link: (patch) => linkTo(state, patch),
+        go(patch, detail = false) {
+            const next = { ...state, ...patch };
+            if (detail) {
+                history.replaceState(null, "", fragment(next));
+                setState(next);
+            } else location.hash = fragment(next);
+        },
+    }), [report, state, dark]);
+    const View = components[state.view];
+    const tabs = (Object.keys(titles) as View[]).filter((view) => view !== "profiles" || report.facts.members.length > 0);
+    const command = report.facts.sides[0]![0]!.command;
+    return (
+        <PageContext.Provider value={page}>
+            <header class="top">
+                <h1>
+                    {report.comparing ? "What changed" : "Cache use"} <span class="command" title={command}>{shortCommand(command)}</span>
+                </h1>
+                <button type="button" class="theme" onClick={() => setDark(!dark)} aria-label={dark ? "Light colours" : "Dark colours"}>
+                    {dark ? "☀" : "☾"}
+                </button>
+                <nav aria-label="Views">
+                    {tabs.map((view) => (
+                        <a key={view} href={linkTo(state, { view })} aria-current={view === state.view ? "page" : undefined}>{titles[view]}</a>
+                    ))}
+                </nav>
+            </header>
+            <main data-view={state.view}>
+                <View />
+            </main>
+            {state.fn !== null && state.fn < report.facts.functions.length && <Chosen fn={state.fn} />}
+        </PageContext.Provider>
+    );
+}
+
+function shortCommand(command: string): string {
+    const [program = "", ...rest] = command.split(" ");
+    return [baseName(program), ...rest].join(" ");
+}
+
+// The chosen function, and the way to it in each view.
+function Chosen({ fn }: { fn: number }) {
+    const { report, state, go, link } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    const costs = report.functionCosts(fn);
+    const to: [string, Partial<State>][] = [
+        ["call graph", { view: "graph" }],
+        ["source", { view: "source", file: null, line: null }],
+        ["callers", { view: "tables", table: "callers" }],
+        ["flat", { view: "tables", table: "flat", group: "none" }],
+        ["treemap", { view: "treemap" }],
+    ];
+    if (report.facts.tree) to.unshift(["icicle", { view: "icicle", focus: true, node: null }]);
+    return (
+        <footer class="chosen-bar" aria-label="Chosen function">
+            <span class="chosen-name" title={report.name(fn)}><b>{report.name(fn)}</b> <small>{report.where(fn)}</small></span>
+            <span class="chosen-costs">
+                {metric.heading}: {metricText(metric, metricValue(metric, costs, "incl"))} <small>incl</small>{" "}
+                {metricText(metric, metricValue(metric, costs, "self"))} <small>self</small>
+            </span>
+            <span class="chosen-links">
+                {to.map(([name, patch]) => (
+                    <a key={name} href={link({ ...patch, q: "" })}>{name}</a>
+                ))}
+                <button type="button" aria-label="Choose none" onClick={() => go({ fn: null, focus: false })}>✕</button>
+            </span>
+        </footer>
+    );
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What every view gets: the report, what is looked at, and how to look at something else.
+
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { Report } from "./report";
+import { fragment, type State } from "./state";
+
+export interface Page {
+    report: Report;
+    state: State;
+    // Changes what is looked at; a step for "back", unless it is only a detail.
+    go(patch: Partial<State>, detail?: boolean): void;
+    link(patch: Partial<State>): string;
+    dark: boolean;
+}
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+    const page = useContext(PageContext);
+    if (!page) throw new Error("no page around this view");
+    return page;
+}
+
+export const linkTo = (state: State, patch: Partial<State>): string => fragment({ ...state, ...patch });
+
+// The width and height of an element, kept current.
+export function useSize<T extends HTMLElement>(): [preact.RefObject<T | null>, { width: number; height: number }] {
+    const element = useRef<T>(null);
+    const [size, setSize] = useState({ width: 0, height: 0 });
+    useEffect(() => {
+        const observed = element.current;
+        if (!observed) return;
+        const measure = (): void => setSize({ width: observed.clientWidth, height: observed.clientHeight });
+        const observer = new ResizeObserver(measure);
+        observer.observe(observed);
+        measure();
+        return () => observer.disconnect();
+    }, []);
+    return [element, size];
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Anything that has costs answers with a count per event, self or inclusive, now or before (where two profiles are
+// compared). Metrics are made of such counts.
+
+import type { Facts, Metric, Table } from "./data";
+
+export type Kind = "self" | "incl";
+export const sides = ["", "before:"] as const;
+export type SideName = (typeof sides)[number];
+
+export interface Costs {
+    // null: it has no such costs, as a call has no self cost.
+    cost(kind: Kind, event: number, side: SideName): number | null;
+}
+
+export function sum(weights: readonly number[], costs: Costs, kind: Kind, side: SideName): number | null {
+    let total = 0;
+    for (let event = 0; event < weights.length; ++event) {
+        const weight = weights[event]!;
+        if (!weight) continue;
+        const cost = costs.cost(kind, event, side);
+        if (cost === null) return null;
+        total += weight * cost;
+    }
+    return total;
+}
+
+export function metricValue(metric: Metric, costs: Costs, kind: Kind, side: SideName = ""): number | null {
+    const over = sum(metric.numerator, costs, kind, side);
+    if (over === null || !metric.denominator) return over;
+    const under = sum(metric.denominator, costs, kind, side);
+    return under ? over / under : null;
+}
+
+export function change(metric: Metric, costs: Costs, kind: Kind): number | null {
+    const after = metricValue(metric, costs, kind);
+    const before = metricValue(metric, costs, kind, "before:");
+    return after === null || before === null ? null : after - before;
+}
+
+// A row of a table whose columns are named by kind and event.
+export class RowCosts implements Costs {
+    constructor(
+        private readonly facts: Facts,
+        private readonly table: Table,
+        readonly row: number,
+    ) {}
+
+    cost(kind: Kind, event: number, side: SideName): number | null {
+        const column = this.table.columns.get(`${side}${kind}:${this.facts.events[event]}`);
+        return column ? column[this.row]! : null;
+    }
+}
+
+export class TotalCosts implements Costs {
+    constructor(private readonly totals: readonly (readonly number[])[]) {}
+
+    cost(_kind: Kind, event: number, side: SideName): number | null {
+        return this.totals[side ? 1 : 0]?.[event] ?? null;
+    }
+}
+
+// The self costs of many together.
+export class SumCosts implements Costs {
+    constructor(private readonly members: readonly Costs[]) {}
+
+    cost(kind: Kind, event: number, side: SideName): number | null {
+        if (kind === "incl") return null; // those of callers and callees overlap
+        return this.members.reduce((total, member) => total + (member.cost(kind, event, side) ?? 0), 0);
+    }
+}

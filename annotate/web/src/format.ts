@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Numbers as bd_annotate writes them: three digits and a unit.
+
+import type { Metric } from "./data";
+
+const units: [number, string][] = [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+];
+
+export function count(value: number): string {
+    const size = Math.abs(value);
+    if (size < 10_000) return Number.isInteger(value) ? grouped(value) : value.toFixed(1);
+    for (const [unit, suffix] of units) {
+        if (size >= unit * 0.9995) {
+            const scaled = size / unit;
+            const digits = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+            return `${value < 0 ? "−" : ""}${scaled.toFixed(digits)}${suffix}`;
+        }
+    }
+    return grouped(value);
+}
+
+export function grouped(value: number): string {
+    const digits = String(Math.abs(Math.round(value))).replace(/\B(?=(\d{3})+$)/g, ",");
+    return (value < 0 ? "−" : "") + digits;
+}
+
+export function percent(share: number): string {
+    return `${(100 * share).toFixed(1)}%`.replace("-", "\u2212");
+}
+
+export function metricText(metric: Metric, value: number | null): string {
+    if (value === null) return "–";
+    if (metric.isShare) return percent(value);
+    return metric.denominator ? (Math.abs(value) < 10_000 ? value.toFixed(1) : count(value)) : count(value);
+}
+
+export function exactText(metric: Metric, value: number | null): string {
+    if (value === null) return "nothing to divide by";
+    return metric.denominator ? `${metric.isShare ? percent(value) : value.toFixed(3)}` : grouped(value);
+}
+
+export function signed(text: string, value: number | null): string {
+    return value !== null && value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+export function bytes(value: number): string {
+    return `${count(value)}B`.replace(/([kMGT])B/, " $1B").replace(/(\d)B/, "$1 B");
+}
+
+// A title within a sentence.
+export function inSentence(title: string): string {
+    return /^[A-Z][a-z]/.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title;
+}
+
+export function times(value: number, what: string): string {
+    return `${count(value)} ${what}${value === 1 ? "" : "s"}`;
+}
+
+export function baseName(path: string): string {
+    return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Small pieces that several views are made of.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { gradient } from "./colours";
+import { usePage } from "./context";
+import { change, metricValue, type Costs, type Kind } from "./costs";
+import type { Metric } from "./data";
+import { exactText, metricText, percent, signed } from "./format";
+import { columnName, type MetricColumn } from "./report";
+
+export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "source" | "icicle" }) {
+    const { report, link } = usePage();
+    const name = report.name(fn);
+    return (
+        <a class="fn" href={link({ fn, ...(view ? { view } : {}), ...(view === "icicle" ? { focus: true } : {}) })} title={name}>
+            {name}
+        </a>
+    );
+}
+
+// A metric's value; where two profiles are compared, with its change.
+export function Value({ column, costs }: { column: MetricColumn; costs: Costs }) {
+    const { report } = usePage();
+    const { metric, kind } = column;
+    const value = metricValue(metric, costs, kind);
+    return (
+        <span class="value" title={exactText(metric, value)} data-exact={value ?? ""} data-column={columnName(column)}>
+            {metricText(metric, value)}
+            {report.comparing && <Change metric={metric} kind={kind} costs={costs} />}
+        </span>
+    );
+}
+
+export function Change({ metric, kind, costs }: { metric: Metric; kind: Kind; costs: Costs }) {
+    const value = change(metric, costs, kind);
+    if (!value || !/[1-9]/.test(metricText(metric, value))) return <span class="change none">±0</span>;
+    const better = value > 0 === metric.moreIsBetter;
+    return (
+        <span class={`change ${better ? "better" : "worse"}`} title={exactText(metric, value)}>
+            {signed(metricText(metric, value), value)}
+        </span>
+    );
+}
+
+export function MetricPicker({ metrics, value, onPick, label }: {
+    metrics: Metric[];
+    value: string;
+    onPick: (name: string) => void;
+    label: string;
+}) {
+    return (
+        <label class="picker">
+            <span>{label}</span>
+            <select value={value} onChange={(event) => onPick((event.target as HTMLSelectElement).value)}>
+                {metrics.map((metric) => (
+                    <option key={metric.name} value={metric.name}>
+                        {metric.title === metric.name ? metric.name : `${metric.title} (${metric.name})`}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+
+export function SizePicker() {
+    const { report, state, go } = usePage();
+    return (
+        <MetricPicker
+            label="Show"
+            metrics={report.sizeMetrics}
+            value={report.sizeMetric(state.metric).name}
+            onPick={(metric) => go({ metric })}
+        />
+    );
+}
+
+export function SearchBox({ placeholder }: { placeholder: string }) {
+    const { state, go } = usePage();
+    return (
+        <input
+            class="search"
+            type="search"
+            aria-label={placeholder}
+            placeholder={placeholder}
+            value={state.q}
+            onInput={(event) => go({ q: (event.target as HTMLInputElement).value }, true)}
+        />
+    );
+}
+
+// What matches: a regular expression if it is one, else the text itself.
+export function matcher(q: string): ((name: string) => boolean) | null {
+    if (!q) return null;
+    try {
+        const pattern = new RegExp(q, "i");
+        return (name) => pattern.test(name);
+    } catch {
+        const text = q.toLowerCase();
+        return (name) => name.toLowerCase().includes(text);
+    }
+}
+
+export function Legend({ kind }: { kind: "share" | "change" }) {
+    const bar = useRef<HTMLSpanElement>(null);
+    useEffect(() => {
+        if (bar.current) bar.current.style.background = gradient(kind);
+    }, [kind]);
+    return (
+        <span class="legend">
+            {kind === "share" ? "all used" : "gone"}
+            <span class="legend-bar" ref={bar} aria-hidden="true" />
+            {kind === "share" ? "never used" : "new"}
+        </span>
+    );
+}
+
+// A list of many rows of equal height: only those in sight are there.
+export function LongList({ rows, height, render, className, focusRow, label }: {
+    rows: number;
+    height: number;
+    render: (row: number) => ComponentChildren;
+    className: string;
+    focusRow: number | null;
+    label: string;
+}) {
+    const box = useRef<HTMLDivElement>(null);
+    const [seen, setSeen] = useState({ from: 0, to: 60 });
+    const update = (): void => {
+        const element = box.current;
+        if (!element) return;
+        const from = Math.max(0, Math.floor(element.scrollTop / height) - 10);
+        const to = Math.ceil((element.scrollTop + element.clientHeight) / height) + 10;
+        if (from !== seen.from || to !== seen.to) setSeen({ from, to });
+    };
+    useEffect(() => {
+        const element = box.current;
+        if (element && focusRow !== null) {
+            const top = focusRow * height;
+            const header = height + 6;
+            if (top < element.scrollTop + header) element.scrollTop = Math.max(0, top - header);
+            else if (top + 2 * height > element.scrollTop + element.clientHeight) {
+                element.scrollTop = top - element.clientHeight / 2;
+            }
+        }
+        update();
+    }, [focusRow, rows]);
+    const visible: ComponentChildren[] = [];
+    for (let row = seen.from; row < Math.min(rows, seen.to); ++row) visible.push(render(row));
+    return (
+        <div class={className} ref={box} onScroll={update} tabIndex={0} role="region" aria-label={label}>
+            <div style={{ height: `${seen.from * height}px` }} />
+            {visible}
+            <div style={{ height: `${Math.max(0, rows - seen.to) * height}px` }} />
+        </div>
+    );
+}
+
+export function ShareBar({ share, label }: { share: number; label: string }) {
+    return (
+        <span class="share-bar" role="img" aria-label={label}>
+            <span style={{ width: percent(Math.min(Math.max(share, 0), 1)) }} />
+        </span>
+    );
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+    return <p class="empty">{children}</p>;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
+
+import { readFacts, readSources, readTable, type Facts, type Metric, type SourceText, type Table } from "./data";
+import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
+import { baseName } from "./format";
+import { ContextTree } from "./tree";
+
+export interface MetricColumn {
+    metric: Metric;
+    kind: Kind;
+}
+
+export interface Arc {
+    row: number;
+    caller: number;
+    callee: number;
+    recursive: boolean;
+}
+
+export class Report {
+    readonly comparing: boolean;
+    readonly totals: Costs;
+    tree: ContextTree | null = null;
+    sources: Map<number, SourceText> | null = null;
+    loading = true;
+    private readonly tables = new Map<string, Table>();
+    private readonly metricsByName: Map<string, Metric>;
+    private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
+
+    private constructor(
+        readonly facts: Facts,
+        readonly functions: Table,
+    ) {
+        this.comparing = facts.sides.length > 1;
+        this.totals = new TotalCosts(facts.totals);
+        this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
+        this.tables.set("functions", functions);
+    }
+
+    static async open(): Promise<Report> {
+        const facts = await readFacts();
+        const functions = await readTable(facts, "functions");
+        if (!functions) throw new Error("the page has no functions");
+        return new Report(facts, functions);
+    }
+
+    // What the summary does without; `changed` is called after each step.
+    async loadRest(changed: () => void): Promise<void> {
+        for (const name of Object.keys(this.facts.tables)) {
+            if (name === "functions") continue;
+            const table = await readTable(this.facts, name);
+            if (!table) continue;
+            this.tables.set(name, table);
+            if (name === "tree") this.tree = new ContextTree(this.facts, table);
+            changed();
+        }
+        if (this.facts.hasSources) {
+            this.sources = new Map((await readSources()).map((source) => [source.file, source]));
+        }
+        this.loading = false;
+        changed();
+    }
+
+    table(name: string): Table | null {
+        return this.tables.get(name) ?? null;
+    }
+
+    metric(name: string): Metric | undefined {
+        return this.metricsByName.get(name);
+    }
+
+    // What widths and heat stand for: a plain sum.
+    sizeMetric(name: string): Metric {
+        const chosen = this.metric(name);
+        if (chosen && !chosen.denominator) return chosen;
+        return this.defaultMetric;
+    }
+
+    get defaultMetric(): Metric {
+        const first = this.facts.columns.map(([name]) => this.metric(name)).find((m) => m && !m.denominator);
+        return first ?? this.facts.metrics[0]!;
+    }
+
+    get sizeMetrics(): Metric[] {
+        return this.facts.metrics.filter((metric) => !metric.denominator);
+    }
+
+    // Which share the colours tell of beside this metric.
+    shareFor(metric: Metric): Metric | null {
+        const last = /2$|^[ID]?LL?m|^DL|^IL|^LL/.test(metric.name);
+        return this.metric(last ? "Unused2" : "Unused1") ?? null;
+    }
+
+    name(fn: number): string {
+        return this.facts.functions[fn]?.[0] ?? "?";
+    }
+
+    file(fn: number): string {
+        return this.facts.files[this.facts.functions[fn]?.[2] ?? -1] ?? "";
+    }
+
+    object(fn: number): string {
+        return this.facts.objects[this.facts.functions[fn]?.[1] ?? -1] ?? "";
+    }
+
+    where(fn: number): string {
+        const line = this.facts.functions[fn]?.[3];
+        const file = this.file(fn) === "???" ? "" : baseName(this.file(fn)) + (line ? `:${line}` : "");
+        const object = baseName(this.object(fn));
+        return [file, object && object !== "???" ? `[${object}]` : ""].filter(Boolean).join(" ");
+    }
+
+    label(name: number | string): string {
+        return typeof name === "number" ? this.name(name) : name;
+    }
+
+    functionCosts(fn: number): Costs {
+        return new RowCosts(this.facts, this.functions, fn);
+    }
+
+    costs(table: string, row: number): Costs {
+        return new RowCosts(this.facts, this.tables.get(table)!, row);
+    }
+
+    calls(fn: number): number {
+        return this.functions.column("calls")[fn]!;
+    }
+
+    arcs(): { callers: Arc[][]; callees: Arc[][] } | null {
+        const table = this.table("arcs");
+        if (!table || this.arcsByFunction) return this.arcsByFunction;
+        const found = {
+            callers: this.facts.functions.map((): Arc[] => []),
+            callees: this.facts.functions.map((): Arc[] => []),
+        };
+        const [caller, callee, recursive] = ["caller", "callee", "recursive"].map((name) => table.column(name));
+        for (let row = 0; row < table.rows; ++row) {
+            const arc = {
+                row,
+                caller: caller![row]!,
+                callee: callee![row]!,
+                recursive: recursive![row] === 1,
+            };
+            found.callees[arc.caller]!.push(arc);
+            found.callers[arc.callee]!.push(arc);
+        }
+        return (this.arcsByFunction = found);
+    }
+
+    // The costliest functions. Where two profiles are compared: those that changed most.
+    ranked(metric: Metric, kind: Kind): { fn: number; value: number }[] {
+        const found: { fn: number; value: number }[] = [];
+        for (let fn = 0; fn < this.functions.rows; ++fn) {
+            const costs = this.functionCosts(fn);
+            const value = metricValue(metric, costs, kind) ?? 0;
+            const before = this.comparing ? (metricValue(metric, costs, kind, "before:") ?? 0) : 0;
+            if (value !== before) found.push({ fn, value: value - before });
+        }
+        return found.sort((one, other) => Math.abs(other.value) - Math.abs(one.value) || one.fn - other.fn);
+    }
+
+    columns(text: string): MetricColumn[] {
+        const names: [string, boolean][] = text
+            ? text.split(",").map((word) => [word.split(":")[0]!, !word.endsWith(":self")])
+            : this.facts.columns;
+        return names.flatMap(([name, inclusive]): MetricColumn[] => {
+            const metric = this.metric(name);
+            return metric ? [{ metric, kind: inclusive ? "incl" : "self" }] : [];
+        });
+    }
+}
+
+export const columnName = (column: MetricColumn): string => `${column.metric.name}:${column.kind}`;

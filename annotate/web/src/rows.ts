@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The rows of the three tables: contexts from the top down, functions with their callers, functions alone.
+
+import { SumCosts, change, metricValue, type Costs } from "./costs";
+import type { Arc, MetricColumn, Report } from "./report";
+import { baseName } from "./format";
+import type { Grouping, TableKind } from "./state";
+import { Group } from "./tree";
+
+export interface Row {
+    key: string;
+    label: string;
+    where: string;
+    fn: number | null;
+    node: number | null; // its context, if it is a single one
+    calls: number | null;
+    costs: Costs;
+    hasChildren: boolean;
+    children: () => Row[];
+}
+
+export function topRows(report: Report, kind: TableKind, grouping: Grouping): Row[] {
+    if (kind === "flat") return flatRows(report, grouping);
+    if (kind === "callers") return report.facts.functions.map((_, fn) => callersRow(report, fn));
+    if (report.tree) return Array.from(report.tree.roots, (node) => groupRow(report, Group.ofNode(report.tree!, node), ""));
+    return entryFunctions(report).map((fn) => calleesRow(report, fn));
+}
+
+// Functions that are entered without a call.
+function entryFunctions(report: Report): number[] {
+    const arcs = report.arcs();
+    if (!arcs) return [];
+    const cycle = report.functions.column("cycle");
+    const entered = report.table("cycles")?.column("calls");
+    return report.facts.functions.flatMap((_, fn) => {
+        if (arcs.callers[fn]!.some((arc) => !arc.recursive)) return [];
+        return cycle[fn]! > 0 && entered?.[cycle[fn]! - 1]! > 0 ? [] : [fn];
+    });
+}
+
+function functionRow(report: Report, fn: number, key: string): Row {
+    return {
+        key,
+        label: report.name(fn),
+        where: report.where(fn),
+        fn,
+        node: null,
+        calls: report.calls(fn),
+        costs: report.functionCosts(fn),
+        hasChildren: false,
+        children: () => [],
+    };
+}
+
+function groupRow(report: Report, group: Group, above: string): Row {
+    const name = group.name;
+    const fn = typeof name === "number" ? name : null;
+    const key = `${above}/${group.frame}.${group.place}.${group.at.length === 1 ? group.at[0] : ""}`;
+    const [file, line] = report.facts.places[group.place] ?? [-1, 0];
+    const from = group.place && line ? `from ${baseName(report.facts.files[file] ?? "")}:${line} ` : "";
+    return {
+        key,
+        label: report.label(name),
+        where: from + (fn === null ? "" : report.where(fn)),
+        fn,
+        node: group.at.length === 1 ? group.at[0]! : null,
+        calls: fn === null ? null : group.calls(),
+        costs: group,
+        hasChildren: group.hasChildren,
+        children: () => group.children().map((child) => groupRow(report, child, key)),
+    };
+}
+
+function callersRow(report: Report, fn: number): Row {
+    const row = functionRow(report, fn, `c${fn}`);
+    if (report.tree) {
+        const group = (): Group => Group.callersOf(report.tree!, fn);
+        const hasChildren = report.tree.nodesOf(fn).length > 0;
+        return { ...row, hasChildren, children: () => group().children().map((child) => groupRow(report, child, row.key)) };
+    }
+    const arcs = report.arcs()?.callers[fn] ?? [];
+    return { ...row, hasChildren: arcs.length > 0, children: () => arcs.map((arc) => arcRow(report, arc, arc.caller, row.key)) };
+}
+
+function calleesRow(report: Report, fn: number): Row {
+    const row = functionRow(report, fn, `t${fn}`);
+    const arcs = report.arcs()?.callees[fn] ?? [];
+    return { ...row, hasChildren: arcs.length > 0, children: () => arcs.map((arc) => arcRow(report, arc, arc.callee, row.key)) };
+}
+
+const nothing: Costs = { cost: () => null };
+
+function arcRow(report: Report, arc: Arc, fn: number, above: string): Row {
+    const table = report.table("arcs")!;
+    return {
+        key: `${above}/${arc.row}`,
+        label: report.name(fn),
+        where: report.where(fn),
+        fn,
+        node: null,
+        calls: table.column("calls")[arc.row]!,
+        costs: arc.recursive ? nothing : report.costs("arcs", arc.row),
+        hasChildren: false,
+        children: () => [],
+    };
+}
+
+function flatRows(report: Report, grouping: Grouping): Row[] {
+    const rows = report.facts.functions.map((_, fn) => functionRow(report, fn, `f${fn}`));
+    if (grouping === "none") return rows;
+    const groups = new Map<string, Row[]>();
+    for (const row of rows) {
+        const name = grouping === "file" ? report.file(row.fn!) : report.object(row.fn!);
+        const known = groups.get(name);
+        if (known) known.push(row);
+        else groups.set(name, [row]);
+    }
+    return Array.from(groups, ([name, members]) => ({
+        key: `g${name}`,
+        label: name && name !== "???" ? name : "(unknown)",
+        where: `${members.length} functions`,
+        fn: null,
+        node: null,
+        calls: null,
+        costs: new SumCosts(members.map((member) => member.costs)),
+        hasChildren: true,
+        children: () => members,
+    }));
+}
+
+export function sortKey(row: Row, column: MetricColumn, comparing: boolean): number {
+    const { metric, kind } = column;
+    const value = comparing ? change(metric, row.costs, kind) : metricValue(metric, row.costs, kind);
+    return value === null ? -Infinity : comparing ? Math.abs(value) : value;
+}
+
+export function sorted(rows: Row[], column: MetricColumn, comparing: boolean, up: boolean): Row[] {
+    const keyed = rows.map((row) => ({ row, key: sortKey(row, column, comparing) }));
+    keyed.sort((one, other) => (up ? one.key - other.key : other.key - one.key) || (one.row.label < other.row.label ? -1 : 1));
+    return keyed.map(({ row }) => row);
+}
+
+export interface Shown {
+    row: Row;
+    depth: number;
+    open: boolean;
+}
+
+// The rows that can be seen, given which are open.
+export function visibleRows(rows: Row[], open: ReadonlySet<string>, order: (rows: Row[]) => Row[]): Shown[] {
+    const found: Shown[] = [];
+    const stack = order(rows).reverse().map((row) => ({ row, depth: 0 }));
+    for (let next = stack.pop(); next; next = stack.pop()) {
+        const { row, depth } = next;
+        const isOpen = row.hasChildren && open.has(row.key);
+        found.push({ row, depth, open: isOpen });
+        if (isOpen) for (const child of order(row.children()).reverse()) stack.push({ row: child, depth: depth + 1 });
+    }
+    return found;
+}
+
+// Downwards along the costliest as long as one of the children has most of it: where the path forks, or ends.
+export function hotPath(row: Row, column: MetricColumn, comparing: boolean): { open: string[]; end: Row } {
+    const open: string[] = [];
+    let at = row;
+    while (at.hasChildren) {
+        const here = sortKey(at, { ...column, kind: "incl" }, comparing);
+        open.push(at.key);
+        let best: Row | null = null;
+        let most = -Infinity;
+        for (const child of at.children()) {
+            const value = sortKey(child, { ...column, kind: "incl" }, comparing);
+            if (value > most) [best, most] = [child, value];
+        }
+        if (!best || most < here / 2 || most <= 0) break;
+        at = best;
+    }
+    return { open, end: at };
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A function between its callers and its callees, with what the calls cost.
+
+import { usePage, useSize } from "../context";
+import { change, metricValue, type Costs } from "../costs";
+import { changeColour, css, shareColour } from "../colours";
+import { count, metricText, percent, signed, times } from "../format";
+import { Empty, FunctionLink, Legend, SearchBox, SizePicker, matcher } from "../parts";
+import type { Arc } from "../report";
+
+const shownArcs = 12;
+// As the style sheet has them, in pixels.
+const box = { height: 46, gap: 10 };
+const sideTop = 34;
+const centreBand = { top: 46, height: 110 };
+const bandLength = 90;
+
+interface Neighbour {
+    fn: number;
+    arc: Arc;
+    costs: Costs;
+    value: number | null;
+}
+
+export function Graph() {
+    const { report, state } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    // The place most worth a look.
+    const fn = state.fn ?? report.facts.hints[0]?.function ?? report.ranked(metric, "self")[0]?.fn ?? null;
+    return (
+        <div class="graph">
+            <div class="bar">
+                <SizePicker />
+                <SearchBox placeholder="Find a function" />
+                <Legend kind={report.comparing ? "change" : "share"} />
+            </div>
+            <Found />
+            {fn === null ? <Empty>The profile has no functions.</Empty> : <Around fn={fn} key={fn} />}
+        </div>
+    );
+}
+
+function Found() {
+    const { report, state, link } = usePage();
+    const match = matcher(state.q);
+    if (!match) return null;
+    const found = report.ranked(report.sizeMetric(state.metric), "incl").filter(({ fn }) => match(report.name(fn))).slice(0, 15);
+    return (
+        <ul class="found">
+            {found.length === 0 && <li>No function matches.</li>}
+            {found.map(({ fn }) => (
+                <li key={fn}><a href={link({ fn, q: "" })}>{report.name(fn)}</a> <small>{report.where(fn)}</small></li>
+            ))}
+        </ul>
+    );
+}
+
+function Around({ fn }: { fn: number }) {
+    const { report, state } = usePage();
+    const [element, { width }] = useSize<HTMLDivElement>();
+    const metric = report.sizeMetric(state.metric);
+    const arcs = report.arcs();
+    const costs = report.functionCosts(fn);
+    const neighbours = (found: Arc[], other: (arc: Arc) => number): Neighbour[] =>
+        found
+            .map((arc) => {
+                const arcCosts = report.costs("arcs", arc.row);
+                const value = arc.recursive ? null : report.comparing ? change(metric, arcCosts, "incl") : metricValue(metric, arcCosts, "incl");
+                return { fn: other(arc), arc, costs: arcCosts, value };
+            })
+            .sort((one, two) => Math.abs(two.value ?? 0) - Math.abs(one.value ?? 0));
+    const callers = arcs ? neighbours(arcs.callers[fn]!, (arc) => arc.caller) : [];
+    const callees = arcs ? neighbours(arcs.callees[fn]!, (arc) => arc.callee) : [];
+    const inclusive = metricValue(metric, costs, "incl");
+    const own = metricValue(metric, costs, "self");
+    const cycle = report.functions.column("cycle")[fn]!;
+    return (
+        <>
+            <div class="around" ref={element}>
+                <Side title="Callers" list={callers} none="It is not called: the program, a thread or a signal handler begins here." />
+                {width > 800 && <Ribbons list={callers} inwards />}
+                <section class="centre" data-function={report.name(fn)}>
+                    <h2>{report.name(fn)}</h2>
+                    <p><small>{report.where(fn)}</small></p>
+                    <dl class="facts">
+                        <dt>inclusive</dt>
+                        <dd data-kind="incl" data-exact={inclusive ?? ""}>
+                            {metricText(metric, inclusive)} {report.comparing && signedChange(change(metric, costs, "incl"))}
+                        </dd>
+                        <dt>self</dt>
+                        <dd data-kind="self" data-exact={own ?? ""}>
+                            {metricText(metric, own)} {report.comparing && signedChange(change(metric, costs, "self"))}
+                        </dd>
+                        <dt>calls</dt>
+                        <dd>{count(report.calls(fn))}</dd>
+                    </dl>
+                    {cycle > 0 && (
+                        <p class="note">
+                            Calls itself by way of others (cycle {cycle}, {report.facts.cycles[cycle - 1]?.length} functions): calls within the cycle have no cost here,
+                            and the inclusive cost is exact only if this function was never open more than once.
+                        </p>
+                    )}
+                </section>
+                {width > 800 && <Ribbons list={callees} inwards={false} />}
+                <Side title="Callees" list={callees} none="It calls nothing." />
+            </div>
+            <p class="note">
+                {metric.title}, inclusive. A band is as wide as its share of all calls on its side. Calls of a function to itself, or within a cycle, have no cost of their own.
+            </p>
+        </>
+    );
+}
+
+const signedChange = (value: number | null): string => (value === null ? "" : `(${signed(count(value), value)})`);
+
+function Side({ title, list, none }: { title: string; list: Neighbour[]; none: string }) {
+    const { report } = usePage();
+    const shown = list.slice(0, shownArcs);
+    return (
+        <section class="side">
+            <h2>{title}</h2>
+            {list.length === 0 && <p class="note">{report.loading && !report.arcs() ? "Reading the calls…" : none}</p>}
+            <ul>
+                {shown.map((item) => (
+                    <Box item={item} key={item.arc.row} />
+                ))}
+            </ul>
+            {list.length > shownArcs && (
+                <details>
+                    <summary>{list.length - shownArcs} more</summary>
+                    <ul>{list.slice(shownArcs, 300).map((item) => <Box item={item} key={item.arc.row} />)}</ul>
+                </details>
+            )}
+        </section>
+    );
+}
+
+function Box({ item }: { item: Neighbour }) {
+    const { report, state } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    const total = metricValue(metric, report.totals, "self") ?? 0;
+    const calls = report.table("arcs")!.column("calls")[item.arc.row]!;
+    return (
+        <li class="box" data-function={report.name(item.fn)} data-exact={item.value ?? ""}>
+            <FunctionLink fn={item.fn} />
+            <small>
+                {item.value === null
+                    ? "recursive"
+                    : report.comparing
+                      ? signed(count(item.value), item.value)
+                      : `${count(item.value)} · ${percent(total ? item.value / total : 0)}`}
+                {" · "}
+                {times(calls, "call")}
+            </small>
+        </li>
+    );
+}
+
+// Bands between a side and the middle, as wide as their share there.
+function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
+    const { report, state } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    const share = report.shareFor(metric);
+    const shown = list.slice(0, shownArcs);
+    const sum = list.reduce((total, item) => total + Math.abs(item.value ?? 0), 0);
+    let at = centreBand.top;
+    return (
+        <svg class="ribbons" width={bandLength} height={sideTop + Math.max(4, shown.length) * (box.height + box.gap)} aria-hidden="true">
+            {shown.map((item, index) => {
+                const part = Math.max(1, sum ? (Math.abs(item.value ?? 0) / sum) * centreBand.height : 0);
+                const half = Math.min(part, box.height - 8) / 2;
+                const y = sideTop + index * (box.height + box.gap) + box.height / 2;
+                const middle: [number, number] = [at, at + part];
+                at += part;
+                const colour = report.comparing
+                    ? changeColour(Math.sign(item.value ?? 0) * 0.8)
+                    : shareColour(share ? metricValue(share, item.costs, "incl") : null);
+                const [left, right]: [number, number][] = inwards ? [[y - half, y + half], middle] : [middle, [y - half, y + half]];
+                const bend = bandLength / 2;
+                return (
+                    <path
+                        key={item.arc.row} fill={css(colour)} opacity="0.85"
+                        d={`M0,${left![0]} C${bend},${left![0]} ${bend},${right![0]} ${bandLength},${right![0]} V${right![1]} C${bend},${right![1]} ${bend},${left![1]} 0,${left![1]}Z`}
+                    />
+                );
+            })}
+        </svg>
+    );
+}

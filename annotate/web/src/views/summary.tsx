@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is wasted, where, and what to do about it.
+
+import { usePage } from "../context";
+import { change, metricValue } from "../costs";
+import type { Hint, Metric, Part, Verdict } from "../data";
+import { baseName, bytes, count, grouped, inSentence, metricText, percent, signed } from "../format";
+import { Change, FunctionLink, ShareBar } from "../parts";
+
+const places = 10;
+const leastPlaces = 3;
+const worthALine = 0.001;
+
+export function Summary() {
+    const { report } = usePage();
+    return (
+        <div class="summary">
+            <Headline />
+            <div class="cards">
+                <CacheCard level="1" title="First-level cache" misses="L1m" />
+                <CacheCard level="2" title="Last-level cache" misses="LLm" />
+                <WorkCard />
+            </div>
+            {report.facts.verdict && !report.comparing && <Cycles verdict={report.facts.verdict} />}
+            <TopPlaces />
+            {report.facts.hints.length > 0 && <Hints hints={report.facts.hints} />}
+            <Words />
+            <Run />
+        </div>
+    );
+}
+
+function Headline() {
+    const { report } = usePage();
+    const share = report.metric("Unused1");
+    const loaded = report.metric("Loaded1");
+    if (!share || !loaded) return null;
+    const now = metricValue(share, report.totals, "self");
+    const total = metricValue(loaded, report.totals, "self") ?? 0;
+    if (now === null) return null;
+    if (report.comparing) {
+        const lost = report.metric("SpLoss1")!;
+        const before = metricValue(lost, report.totals, "self", "before:") ?? 0;
+        const after = metricValue(lost, report.totals, "self") ?? 0;
+        return (
+            <p class="headline">
+                Before, <strong>{bytes(before)}</strong> were loaded into the first-level cache and never used; now it is{" "}
+                <strong>{bytes(after)}</strong>
+                {before > 0 && after !== before ? `, ${percent(Math.abs(after - before) / before)} ${after < before ? "less" : "more"}` : ""}.
+            </p>
+        );
+    }
+    return (
+        <p class="headline">
+            <strong>{percent(now)}</strong> of the {bytes(total)} loaded into the first-level cache were never used.
+        </p>
+    );
+}
+
+function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; misses: string }) {
+    const { report } = usePage();
+    const [loaded, lost, share, perLine, missed] = [`Loaded${level}`, `SpLoss${level}`, `Unused${level}`, `AccLine${level}`, misses].map(
+        (name) => report.metric(name),
+    );
+    const of = (metric: Metric | undefined): number | null => (metric ? metricValue(metric, report.totals, "self") : null);
+    if (!loaded && !missed) return null;
+    const unused = of(share);
+    return (
+        <section class="card">
+            <h2>{title}</h2>
+            {loaded && lost && unused !== null && (
+                <>
+                    <p class="big" data-metric={`Loaded${level}`} data-exact={of(loaded)!}>
+                        {bytes(of(loaded)!)} <small>loaded</small>
+                    </p>
+                    <div class="used-bar" role="img" aria-label={`${percent(unused)} never used`}>
+                        <span class="used" style={{ width: percent(1 - unused) }} />
+                        <span class="unused" style={{ width: percent(unused) }} />
+                    </div>
+                    <dl class="facts">
+                        <dt>never used</dt>
+                        <dd data-metric={`SpLoss${level}`} data-exact={of(lost)!}>
+                            {bytes(of(lost)!)} · {percent(unused)} {report.comparing && <Change metric={lost} kind="self" costs={report.totals} />}
+                        </dd>
+                        <dt>accesses per line</dt>
+                        <dd>{perLine ? metricText(perLine, of(perLine)) : ""}</dd>
+                    </dl>
+                </>
+            )}
+            {missed && (
+                <dl class="facts">
+                    <dt>misses</dt>
+                    <dd data-metric={misses} data-exact={of(missed)!}>
+                        {count(of(missed)!)} {report.comparing && <Change metric={missed} kind="self" costs={report.totals} />}
+                    </dd>
+                </dl>
+            )}
+        </section>
+    );
+}
+
+function WorkCard() {
+    const { report } = usePage();
+    const rows = ["Ir", "DRefs", "D1rate", "LLrate", "Bm", "CEst"].flatMap((name) => report.metric(name) ?? []);
+    return (
+        <section class="card">
+            <h2>The run</h2>
+            <dl class="facts">
+                {rows.map((metric) => {
+                    const value = metricValue(metric, report.totals, "self");
+                    return (
+                        <>
+                            <dt title={metric.title}>{metric.name === "Ir" ? "instructions" : metric.heading}</dt>
+                            <dd data-metric={metric.name} data-exact={value ?? ""}>
+                                {metricText(metric, value)} {report.comparing && <Change metric={metric} kind="self" costs={report.totals} />}
+                            </dd>
+                        </>
+                    );
+                })}
+                <dt>functions</dt>
+                <dd>{grouped(report.facts.functions.length)}</dd>
+            </dl>
+        </section>
+    );
+}
+
+const whereFirst: Record<Verdict["first"], string> = {
+    L1: "Look first at the data that is loaded into the first-level cache and never used: the places below.",
+    code: "Look first at the code: most of the cost is of instructions that are not in the cache.",
+    LL: "Look first at the misses of the last level: each waits for memory.",
+    instructions: "Misses cost little here: look first at the instructions executed.",
+};
+
+// What misses cost of the time, roughly.
+function Cycles({ verdict }: { verdict: Verdict }) {
+    const parts: [string, number, string][] = [
+        ["instructions", verdict.instructions, "used"],
+        ["L1 misses of data", verdict.l1Data, "unused"],
+        ["L1 misses of code", verdict.l1Code, "code-part"],
+        ["LL misses", verdict.lastLevel, "last-part"],
+    ];
+    return (
+        <section>
+            <h2>
+                Is it worth it? <small>{count(verdict.cycles)} estimated cycles, without overlap and prefetching</small>
+            </h2>
+            <div class="used-bar" role="img" aria-label={parts.map(([name, share]) => `${name} ${percent(share)}`).join(", ")}>
+                {parts.map(([name, share, style]) => (
+                    <span key={name} class={style} style={{ width: percent(share) }} title={`${name}: ${percent(share)}`} />
+                ))}
+            </div>
+            <p class="key">
+                {parts.map(([name, share, style]) => (
+                    <span key={name}>
+                        <span class={`swatch ${style}`} aria-hidden="true" /> {name} {percent(share)}
+                    </span>
+                ))}
+            </p>
+            <p class="more">
+                {whereFirst[verdict.first]}
+                {verdict.wasted !== null && ` Bytes that are loaded there and never used cost ${percent(verdict.wasted)} of the cycles.`}
+                {verdict.fitsLastLevel && " All data fits the last-level cache."}
+            </p>
+        </section>
+    );
+}
+
+function TopPlaces() {
+    const { report, link } = usePage();
+    const metric = report.defaultMetric;
+    const total = metricValue(metric, report.totals, "self") ?? 0;
+    const ranked = report.ranked(metric, "self");
+    const listed = ranked.filter(({ value }, rank) => rank < places && (rank < leastPlaces || Math.abs(value) >= worthALine * total));
+    const share = report.shareFor(metric);
+    return (
+        <section>
+            <h2>
+                {report.comparing ? "What changed most" : "Where it happens"} <small>{inSentence(metric.title)}, by the function that loaded them</small>
+            </h2>
+            <div class="scroll-x" tabIndex={0} role="region" aria-label="Top places">
+                <table class="top">
+                    <thead>
+                        <tr>
+                            <th scope="col">function</th>
+                            <th scope="col" class="n">itself</th>
+                            <th scope="col">share of all</th>
+                            <th scope="col" class="n">with what it calls</th>
+                            {share && <th scope="col" class="n">unused</th>}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {listed.map(({ fn, value }) => {
+                            const costs = report.functionCosts(fn);
+                            const own = metricValue(metric, costs, "self") ?? 0;
+                            const inclusive = metricValue(metric, costs, "incl");
+                            return (
+                                <tr key={fn} data-function={report.name(fn)}>
+                                    <td>
+                                        <FunctionLink fn={fn} view="graph" /> <small>{report.where(fn)}</small>
+                                    </td>
+                                    <td class="n" data-exact={own}>
+                                        {report.comparing ? signed(count(value), value) : count(own)}
+                                    </td>
+                                    <td>
+                                        <ShareBar share={total ? own / total : 0} label={percent(total ? own / total : 0)} />{" "}
+                                        {percent(total ? own / total : 0)}
+                                    </td>
+                                    <td class="n">{metricText(metric, report.comparing ? change(metric, costs, "incl") : inclusive)}</td>
+                                    {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </div>
+            <p class="more">
+                <a href={link({ view: "tables", table: "flat" })}>All functions</a>
+                {report.facts.tree && (
+                    <>
+                        {" · "}
+                        <a href={link({ view: "icicle" })}>Which calls led there</a>
+                    </>
+                )}
+            </p>
+        </section>
+    );
+}
+
+function Hints({ hints }: { hints: Hint[] }) {
+    const { report, link } = usePage();
+    return (
+        <section>
+            <h2>
+                What to do <small>what the numbers suggest, place by place</small>
+            </h2>
+            <ol class="hints">
+                {hints.map((hint) => (
+                    <li key={hint.function}>
+                        <h3>
+                            <FunctionLink fn={hint.function} view="graph" /> <small>{report.where(hint.function)}</small>
+                            <span class="tag">{percent(hint.share)} of all never used</span>
+                        </h3>
+                        <p>
+                            <b>Looks like:</b> {hint.looks}.
+                        </p>
+                        <p>
+                            <b>What helps:</b> {hint.helps}.
+                            {hint.through !== null && (
+                                <>
+                                    {" "}
+                                    Most of it is lost in <FunctionLink fn={hint.through} view="graph" />, a library function.
+                                </>
+                            )}
+                        </p>
+                        <p class="detail">
+                            {bytes(hint.neverUsed)} never used ({percent(hint.unused)} of what it loads) ·{" "}
+                            {hint.usedPerLine.toFixed(1)} of {hint.lineSize.toFixed(0)} bytes used of a line ·{" "}
+                            {hint.accesses.toFixed(1)} accesses to a line, typically
+                            {hint.line && (
+                                <>
+                                    {" · most at "}
+                                    <a href={link({ view: "source", fn: hint.function, file: hint.line[0], line: hint.line[1] })}>
+                                        {baseName(report.facts.files[hint.line[0]] ?? "")}:{hint.line[1]}
+                                    </a>
+                                </>
+                            )}
+                        </p>
+                        {hint.callers.length > 0 && (
+                            <p class="detail">
+                                Callers differ, unused:{" "}
+                                {hint.callers.map(([caller, share], index) => (
+                                    <>
+                                        {index > 0 && ", "}
+                                        <FunctionLink fn={caller} view="graph" /> {percent(share)}
+                                    </>
+                                ))}
+                            </p>
+                        )}
+                    </li>
+                ))}
+            </ol>
+        </section>
+    );
+}
+
+const words: [string, string, string][] = [
+    ["Line", "", "Caches hold memory in lines of, mostly, 64 bytes. An access to one byte loads the whole line."],
+    ["Never used", "SpLoss1", "Bytes of a line that were loaded and not touched until the line left the cache. They cost bandwidth and room, for nothing."],
+    ["First-level, last-level", "SpLoss1", "The cache next to the processor (L1, for instructions I1 and for data D1), and the one before memory (LL)."],
+    ["Miss", "L1m", "An access to a line that is not in the cache. A miss of the last level waits for memory: hundreds of cycles."],
+    ["Accesses per line", "AccLine1", "How often a line was touched between its coming and going. Few accesses: it was hardly worth loading."],
+    ["Itself, self", "", "What the instructions of a function caused. A line's waste belongs to the instruction that loaded it."],
+    ["Inclusive", "", "The same with everything that happened in calls from there: which caller is to blame."],
+    ["Context", "", "A path of calls, from the program's start to a function. The same function has other costs in other contexts."],
+];
+
+function Words() {
+    const { report } = usePage();
+    return (
+        <details class="words" open={report.facts.functions.length > 0}>
+            <summary>What the words mean</summary>
+            <dl>
+                {words.filter(([, needs]) => !needs || report.metric(needs)).map(([word, , meaning]) => (
+                    <div key={word}>
+                        <dt>{word}</dt>
+                        <dd>{meaning}</dd>
+                    </div>
+                ))}
+            </dl>
+        </details>
+    );
+}
+
+function Run() {
+    const { report } = usePage();
+    return (
+        <section>
+            <h2>What was run</h2>
+            {report.facts.sides.map((parts, side) => (
+                <RunFacts key={side} parts={parts} title={report.comparing ? (side ? "before" : "after") : ""} />
+            ))}
+            <p class="detail">
+                Written by {report.facts.generator}.
+                {report.comparing && report.facts.matched > 0 && ` ${report.facts.matched} functions lie in another file or object now, and were matched by name.`}
+            </p>
+        </section>
+    );
+}
+
+function RunFacts({ parts, title }: { parts: Part[]; title: string }) {
+    const first = parts[0]!;
+    const sources = [...new Set(parts.map((part) => part.source))];
+    const texts = new Map<string, Set<string>>();
+    for (const part of parts) {
+        for (const [name, text] of part.descriptions) {
+            if (text && name !== "Timerange" && text !== "Program termination") {
+                texts.set(name, (texts.get(name) ?? new Set()).add(text));
+            }
+        }
+    }
+    const rows: [string, string][] = [
+        ["Command", first.command],
+        ["Profile", sources.slice(0, 4).join(", ") + (sources.length > 4 ? ` and ${sources.length - 4} more` : "")],
+        ["By", [first.creator, first.pid && `process ${first.pid}`, parts.length > 1 && `${parts.length} parts`].filter(Boolean).join(", ")],
+        ...Array.from(texts, ([name, known]): [string, string] => [name, [...known].slice(0, 4).join("; ")]),
+    ];
+    return (
+        <>
+            {title && <h3>{title}</h3>}
+            <dl class="facts wide">
+                {rows.filter(([, text]) => text).map(([name, text]) => (
+                    <>
+                        <dt>{name}</dt>
+                        <dd>{text}</dd>
+                    </>
+                ))}
+            </dl>
+        </>
+    );
+}

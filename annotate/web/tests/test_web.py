@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The web report from its sources to the screen: types, unit tests, the built file bit by bit, and each view in a
+browser, with the numbers that bd_annotate prints. Needs node and npm's packages, the views also Chromium."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+WEB = pathlib.Path(__file__).resolve().parent.parent
+ANNOTATE = WEB.parent
+PROFILES = ANNOTATE / "tests" / "profiles"
+BUILT = ANNOTATE / "bdannotate" / "html" / "report.html"
+BUILD = os.environ.get("BDGRIND_BUILD")
+SECONDS = 300
+VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
+
+sys.path.insert(0, str(ANNOTATE / "tests"))
+from context_files import ContextFile, large  # noqa: E402
+
+
+def run(*command, cwd, **more):
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, text=True, capture_output=True, timeout=SECONDS, check=False, **more
+    )
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory):
+    """The sources with npm's packages beside them, in the build folder, where they stay for the next time."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        pytest.skip("node or npm is missing; on Debian: apt-get install nodejs npm")
+    base = pathlib.Path(BUILD) / "annotate" if BUILD else tmp_path_factory.mktemp("web")
+    folder = base / "web-build"
+    for name in ("src", "tests"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for path in [*WEB.glob("*.*"), *WEB.glob(".npmrc"), *WEB.glob("src/**/*.*"), *WEB.glob("tests/*.*")]:
+        if path.name != "package-lock.json":
+            target = folder / path.relative_to(WEB)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)  # without its mode: the source folder may be read-only
+    lock = (WEB / "package-lock.json").read_bytes()
+    known = folder / "package-lock.json"
+    if not (folder / "node_modules").is_dir() or not known.exists() or known.read_bytes() != lock:
+        known.write_bytes(lock)
+        result = run("npm", "ci", "--ignore-scripts", "--prefer-offline", cwd=folder)
+        if result.returncode:
+            known.unlink()
+            pytest.skip(f"npm cannot get the packages: {result.stderr.strip()[-300:]}")
+    return folder
+
+
+def node(workshop, *arguments, **more):
+    result = run("node", *arguments, cwd=workshop, **more)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_the_lock_file_names_no_host():
+    """Wherever the packages were got from is nobody else's business, and not where others get them."""
+    text = (WEB / "package-lock.json").read_text()
+    assert "://" not in "".join(line for line in text.splitlines() if '"url"' not in line)
+
+
+def test_types(workshop):
+    result = run("node", "node_modules/typescript/bin/tsc", "-p", ".", cwd=workshop)
+    assert result.returncode == 0, result.stdout
+
+
+def test_units(workshop):
+    node(workshop, "node_modules/esbuild/bin/esbuild", "tests/unit.test.ts", "--bundle", "--platform=node",
+         "--format=esm", "--log-level=warning", "--outfile=unit.test.mjs")
+    node(workshop, "--test", "unit.test.mjs")
+
+
+def test_the_built_page_is_that_of_the_sources(workshop):
+    node(workshop, "build.mjs", "rebuilt.html")
+    assert (workshop / "rebuilt.html").read_bytes() == BUILT.read_bytes(), (
+        "annotate/bdannotate/html/report.html is not what annotate/web makes: see docs/web-report.md"
+    )
+
+
+@pytest.fixture(scope="session")
+def browse(workshop):
+    """Opens a report and does what the steps say; no error, no accessibility fault, nothing beside the window."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not chromium:
+        pytest.skip("chromium is missing; on Debian: apt-get install chromium")
+
+    def go(report, steps, width=1280, scheme="light"):
+        wanted = {
+            "chromium": chromium, "file": str(report), "width": width, "scheme": scheme,
+            "steps": steps,
+        }
+        found = json.loads(node(workshop, "tests/browser.mjs", input=json.dumps(wanted)))
+        assert found["errors"] == []
+        for step, result in zip(steps, found["results"]):
+            assert result["violations"] == [], step
+            assert result["overflow"] <= 0, step
+        print(f"first picture after {found['ready']} ms")
+        return [result["value"] for result in found["results"]]
+
+    return go
+
+
+def annotate(*arguments):
+    result = run(sys.executable, ANNOTATE / "bd_annotate", *arguments, cwd=PROFILES)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """Reports of the fixtures' profiles, with a context tree beside one."""
+    folder = tmp_path_factory.mktemp("reports")
+    shutil.copy(PROFILES / "helper.out", folder)
+    shutil.copy(PROFILES / "repaired.out", folder)
+    annotate(f"--html={folder}/plain.html", folder / "helper.out")
+    annotate(f"--html={folder}/code.html", PROFILES / "instructions.out")
+    annotate(f"--html={folder}/source.html", "-I", ANNOTATE / "tests" / "sources", PROFILES / "sources.out")
+    for name in ("helper", "repaired"):
+        tree_of(folder / f"{name}.out", folder / f"contexts.{name}.out")
+    annotate(f"--html={folder}/tree.html", folder / "helper.out")
+    annotate("--diff", f"--html={folder}/diff.html", folder / "helper.out", folder / "repaired.out")
+    annotate(f"--html={folder}/ranks.html", *(PROFILES / f"rank{rank}.out" for rank in range(3)))
+    annotate(f"--html={folder}/parts.html", PROFILES / "threads.out")
+    return folder
+
+
+def json_of(*arguments):
+    return json.loads(annotate("--format=json", *arguments))
+
+
+def tree_of(profile, path):
+    """A tree with the profile's functions and self costs. Each stands below its first caller."""
+    data = json_of(profile)
+    functions = {function["id"]: function for function in data["functions"]}
+    parents = {}
+    for call in data["calls"]:
+        if call["caller"] != call["callee"]:
+            parents.setdefault(call["callee"], call["caller"])
+    numbers = {number: at for at, number in enumerate(functions, 1)}
+    nodes = [(0, 0, 0, (0,) * len(data["events"]))]
+
+    def visit(number, depth):
+        function = functions[number]
+        nodes.append((depth, numbers[number], function["calls"], tuple(function["self"])))
+        for child, parent in parents.items():
+            if parent == number:
+                visit(child, depth + 1)
+
+    for number in functions:
+        if number not in parents:
+            visit(number, 1)
+    assert len(nodes) == len(functions) + 1, "a cycle"
+    named = [(f["object"], f["file"], 1, f["name"]) for f in functions.values()]
+    path.write_bytes(ContextFile(data["events"], named, ["thread 1"], nodes).bytes())
+
+
+EXACT_ROWS = """Array.from(document.querySelectorAll(".row[data-function]"), (row) => [row.dataset.function,
+    Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))])"""
+
+
+@pytest.mark.parametrize("report, width, scheme", [
+    ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
+    ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"),
+])
+def test_every_view_opens(browse, reports, report, width, scheme):
+    steps = [{"fragment": f"#{view}", "read": "document.querySelector('main').innerText.length"} for view in VIEWS]
+    if report in ("ranks", "parts"):
+        steps.append({"fragment": "#profiles", "read": "document.querySelectorAll('.strips tbody tr').length"})
+    steps = [{**step, "axe": True} for step in steps]
+    assert min(browse(reports / f"{report}.html", steps, width, scheme)) > 0
+
+
+def test_the_summary_has_the_totals(browse, reports):
+    (found,) = browse(reports / "plain.html", [{
+        "fragment": "#summary",
+        "read": "Object.fromEntries(Array.from(document.querySelectorAll('[data-metric]'), "
+                "(e) => [e.dataset.metric, Number(e.dataset.exact)]))",
+    }])
+    data = json_of(PROFILES / "helper.out")
+    totals = dict(zip(data["events"], data["totals"]))
+    assert found["SpLoss1"] == totals["SpLoss1"]
+    assert found["Loaded1"] == totals["SpLoss1"] + totals["UsByte1"]
+    assert found["Ir"] == totals["Ir"]
+
+
+@pytest.mark.parametrize("report", ["plain", "tree"])
+def test_the_flat_table_has_the_numbers_of_the_json(browse, reports, report):
+    (rows,) = browse(reports / f"{report}.html", [{
+        "fragment": "#tables?table=flat&cols=SpLoss1:incl,Ir:self,D1m:incl", "read": EXACT_ROWS,
+    }])
+    data = json_of("--show=SpLoss1:incl,Ir:self,D1m:incl", PROFILES / "helper.out")
+    assert dict(rows) == {function["name"]: function["columns"] for function in data["functions"]}
+
+
+def test_the_tree_table_has_each_function_below_its_caller(browse, reports):
+    opened, hot = browse(reports / "tree.html", [
+        {"fragment": "#tables?cols=SpLoss1:incl,Ir:self", "read": EXACT_ROWS},
+        {"keys": [], "read": f"(document.querySelectorAll('.bar > button')[0].click(), "
+                             f"new Promise((done) => setTimeout(() => done({EXACT_ROWS}), 300)))"},
+    ])
+    data = json_of("--show=SpLoss1:incl,Ir:self", PROFILES / "helper.out")
+    total = dict(zip(data["events"], data["totals"]))["SpLoss1"]
+    assert opened[0] == ["thread 1", {"SpLoss1:incl": total, "Ir:self": 0}]
+    assert len(hot) > len(opened), "the hot path opens what has most of the cost"
+    own = {function["name"]: function["columns"]["Ir:self"] for function in data["functions"]}
+    assert all(costs["Ir:self"] == own[name] for name, costs in hot[1:])
+
+
+def test_the_call_graph_has_the_costs_of_the_calls(browse, reports):
+    data = json_of(PROFILES / "helper.out")
+    event = data["events"].index("SpLoss1")
+    names = {function["id"]: function["name"] for function in data["functions"]}
+    costliest = max(data["calls"], key=lambda call: (call["cost"][event], -call["caller"]))
+    callee = costliest["callee"]
+    number = [function["id"] for function in data["functions"]].index(callee)
+    listed = "Array.from(document.querySelectorAll('.side')[%d].querySelectorAll('.box'), " \
+             "(box) => [box.dataset.function, Number(box.dataset.exact)])"
+    page_number = "document.querySelector('.centre').dataset.function"
+    steps = [{"fragment": f"#graph?metric=SpLoss1&fn={at}", "read": f"[{page_number}, {listed % 0}]"}
+             for at in range(len(data["functions"]))]
+    found = dict(browse(reports / "plain.html", steps))
+    assert dict(found[names[callee]]) == {
+        names[call["caller"]]: call["cost"][event] for call in data["calls"] if call["callee"] == callee
+    }
+    assert number >= 0
+
+
+def test_source_lines_have_their_costs(browse, reports):
+    (lines,) = browse(reports / "source.html", [{
+        "fragment": "#source?metric=Ir",
+        "read": "[document.querySelector('.path').innerText, Array.from(document.querySelectorAll('.line[data-line] .heat'), "
+                "(e) => [Number(e.parentElement.dataset.line), e.dataset.exact]).filter(([, cost]) => cost !== '')]",
+    }])
+    data = json_of(PROFILES / "sources.out")
+    file, found = lines
+    event = data["events"].index("Ir")
+    truth = {}
+    for line in data["lines"]:
+        if line["file"] == file:
+            truth[line["line"]] = truth.get(line["line"], 0) + line["self"][event]
+    assert {line: int(cost) for line, cost in found if line} == truth
+    assert max(truth) == 99, "one past the end of the file"
+
+
+def test_icicle_by_keyboard_and_by_link(browse, reports):
+    spoken = "document.querySelector('.spoken').innerText"
+    first, zoomed, back = browse(reports / "tree.html", [
+        {"fragment": "#icicle?metric=Ir", "read": "(document.querySelector('.canvas-box').focus(), location.hash)"},
+        {"keys": ["ArrowDown", "ArrowDown", "Enter"], "read": "[location.hash, document.querySelectorAll('.crumb').length]"},
+        {"fragment": "#icicle?metric=Ir", "read": f"[{spoken}, document.querySelectorAll('.crumb').length]"},
+    ])
+    assert "node=" not in first
+    assert "node=1" in zoomed[0] and zoomed[1] == 3
+    assert back[1] == 1
+
+
+def test_a_plain_profile_says_what_the_icicle_needs(browse, reports):
+    (text,) = browse(reports / "plain.html", [{"fragment": "#icicle", "read": "document.querySelector('main').innerText"}])
+    assert "--context-tree=yes" in text
+
+
+def test_the_difference_is_shown(browse, reports):
+    (rows,) = browse(reports / "diff.html", [{
+        "fragment": "#tables?table=flat&cols=SpLoss1:self",
+        "read": "Array.from(document.querySelectorAll('.row[data-function]'), (row) => "
+                "[row.dataset.function, Number(row.querySelector('[data-exact]').dataset.exact), row.querySelector('.change').title])",
+    }])
+    data = json_of("--diff", "--show=SpLoss1:self", "--threshold=0", PROFILES / "helper.out", PROFILES / "repaired.out")
+    for change in data["functions"]:
+        before, after = (change[side]["columns"]["SpLoss1:self"] for side in ("before", "after"))
+        (row,) = [row for row in rows if row[0] == change["name"]]
+        assert row[1] == after
+        assert row[2] == (f"{after - before:,}".replace("-", "−") if after != before else ""), row
+
+
+def test_hostile_names_stay_text(browse, reports, tmp_path):
+    name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
+    profile = tmp_path / "x.out"
+    profile.write_text(
+        f"cmd: {name}\ndesc: I1 cache: {name}\nevents: Ir SpLoss1\nob={name}\nfl={name}\nfn={name}\n1 10 9\n"
+        f"cfn=g{name}\ncalls=1 1\n1 5 5\nfn=g{name}\n1 5 5\ntotals: 15 14\n", "utf-8")
+    (tmp_path / "contexts.x.out").write_bytes(ContextFile(
+        ("Ir", "SpLoss1"), [(name, name, 1, name), (name, name, 1, f"g{name}")], ["thread 1"],
+        [(0, 0, 0, (0, 0)), (1, 1, 0, (10, 9)), (2, 2, 1, (5, 5))],
+    ).bytes())
+    annotate(f"--html={tmp_path}/x.html", profile)
+    found = browse(tmp_path / "x.html", [
+        {"fragment": f"#{view}?fn=0", "read": "[document.title, document.images.length, document.querySelector('main').innerText]"}
+        for view in VIEWS
+    ])
+    assert {(title, images) for title, images, _ in found} == {("x.out", 0)}
+    assert "onerror=" in found[0][2]
+
+
+def test_a_large_tree(browse, tmp_path):
+    """Opened and drawn; how long it took is printed, not asserted."""
+    tree = large(30_000)
+    events = " ".join(tree.events)
+    (tmp_path / "contexts.x.out").write_bytes(tree.bytes())
+    (tmp_path / "x.out").write_text(f"events: {events}\nfn=function_0\n1 1\n")
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
+    (cells,) = browse(tmp_path / "x.html", [{"fragment": "#icicle", "read": "Number(document.querySelector('canvas').dataset.cells)"}])
+    assert cells > 100

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeColour, contrast, shareColour, textOn } from "../src/colours";
+import { RowCosts, metricValue } from "../src/costs";
+import { Table, decodeTable, type Facts, type Metric } from "../src/data";
+import { Cell, layout, rectAt, widths } from "../src/flame";
+import { bytes, count, grouped, inSentence, signed } from "../src/format";
+import { fragment, parse } from "../src/state";
+import { ContextTree, Group } from "../src/tree";
+
+test("counts have three digits and a unit", () => {
+    const known: [number, string][] = [
+        [0, "0"], [9_999, "9,999"], [10_000, "10.0k"], [999_400, "999k"], [999_600, "1.00M"], [1_234_567, "1.23M"],
+        [-12_345_678, "−12.3M"], [2.5e12, "2.50T"], [1.26, "1.3"],
+    ];
+    for (const [value, text] of known) assert.equal(count(value), text);
+    assert.equal(grouped(-1234567), "−1,234,567");
+    assert.equal(bytes(421_000_000), "421 MB");
+    assert.equal(bytes(12), "12 B");
+    assert.equal(signed("1.2k", 1200), "+1.2k");
+    assert.equal(signed("0.0%", 0.00001), "0.0%");
+    assert.equal(inSentence("L1 bytes"), "L1 bytes");
+    assert.equal(inSentence("Data reads"), "data reads");
+});
+
+test("what is looked at survives the fragment", () => {
+    const state = parse("#icicle?metric=Ir&fn=7&node=12&focus=1&hide=3.4&q=a%3Cb%3E%26&table=flat&sort=Ir%3Aself&up=1");
+    assert.equal(state.view, "icicle");
+    assert.equal(state.q, "a<b>&");
+    assert.deepEqual(state.hide, [3, 4]);
+    assert.deepEqual(parse(fragment(state)), state);
+    assert.equal(parse("#nowhere?fn=x&table=wrong&hide=1.y").view, "summary");
+    assert.equal(parse("#nowhere?fn=x").fn, null);
+});
+
+test("columns are decoded, whatever their width", () => {
+    const values = [[1, 255], [256, 65535], [65536, 2 ** 32 - 1], [2 ** 32, 2 ** 53 - 1]];
+    const data = new DataView(new ArrayBuffer(4 * 8 + 3 * 8 + 16));
+    let at = 0;
+    values.forEach((column, index) => {
+        const width = 2 ** index;
+        data.setUint8(at, width);
+        at += 8;
+        column.forEach((value, row) => {
+            for (let byte = 0; byte < width; ++byte) data.setUint8(at + row * width + byte, Math.floor(value / 256 ** byte) % 256);
+        });
+        at += Math.max(8, 2 * width);
+    });
+    const table = decodeTable(new Uint8Array(data.buffer), 2, ["a", "b", "c", "d"]);
+    values.forEach((column, index) => assert.deepEqual(Array.from(table.column("abcd"[index]!)), column));
+    assert.throws(() => decodeTable(new Uint8Array(8).fill(3), 0, ["a"]), /width/);
+});
+
+// main 1 calls f 10 and g 2, which calls f 20; f calls g 5 (another path). Recursion apart: f below f, 40.
+const facts = {
+    events: ["Ir"],
+    functions: [["main", 0, 0, 0], ["f", 0, 0, 0], ["g", 0, 0, 0]],
+    frames: ["(other paths)", 0, 1, 2, "thread 1"],
+    places: [[-1, 0]],
+    tree: { folded: false, height: 4 },
+} as unknown as Facts;
+const nodes = [
+    // parent + 1, frame, self, calls
+    [0, 4, 0, 0], [1, 1, 1, 0], [2, 2, 10, 1], [2, 3, 2, 1], [4, 2, 20, 1], [3, 3, 5, 1], [3, 2, 40, 3],
+];
+const column = (index: number): Uint8Array => Uint8Array.from(nodes, (node) => node[index]!);
+const tree = new ContextTree(facts, new Table(nodes.length, new Map([
+    ["parent", column(0)], ["frame", column(1)], ["place", new Uint8Array(nodes.length)], ["self:Ir", column(2)], ["calls", column(3)],
+])));
+const instructions = { name: "Ir", numerator: [1], denominator: null } as Metric;
+
+test("inclusive costs are sums over what is below", () => {
+    assert.deepEqual(Array.from(tree.inclusiveColumn(0, "")), [78, 78, 55, 22, 20, 5, 40]);
+    assert.deepEqual(tree.path(4), [0, 1, 3, 4]);
+    assert.deepEqual(Array.from(tree.children(1)), [2, 3]);
+});
+
+test("a function's callees and callers over all paths", () => {
+    const f = Group.calleesOf(tree, 1);
+    assert.equal(metricValue(instructions, f, "self"), 30, "not that of the inner f, which is a callee");
+    assert.equal(metricValue(instructions, f, "incl"), 75, "the inner f counts once");
+    assert.deepEqual(f.children().map((group) => [group.name, group.cost("incl", 0, "")]), [[2, 5], [1, 40]]);
+    const callers = Group.callersOf(tree, 1).children();
+    assert.deepEqual(callers.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]), [[0, 55, 10], [2, 20, 20], [1, 0, 40]]);
+    assert.deepEqual(callers[1]!.children().map((group) => group.name), [0]);
+});
+
+test("the icicle's cells fit their parents, and nothing too narrow is made", () => {
+    const values = widths(tree, instructions, false, new Set());
+    const root = new Cell(Group.ofNode(tree, 0), values, null);
+    const levels = layout([root], 780, 1);
+    assert.deepEqual(levels.map((level) => level.map((rect) => [rect.cell.name, rect.x, rect.width])), [
+        [["thread 1", 0, 780]], [[0, 0, 780]], [[1, 0, 550], [2, 550, 220]], [[1, 0, 400], [2, 400, 50], [1, 550, 200]],
+    ]);
+    assert.equal(rectAt(levels, 2, 549.5)?.cell.name, 1);
+    assert.equal(rectAt(levels, 2, 775), null);
+    assert.equal(layout([root], 780, 100).flat().length, 6);
+});
+
+test("what is hidden counts for nobody", () => {
+    const values = widths(tree, instructions, false, new Set([2]));
+    assert.deepEqual(Array.from(values.after), [51, 51, 50, 0, 20, 0, 40]);
+});
+
+test("a metric of what is not known is unknown", () => {
+    const table = new Table(1, new Map([["self:Ir", Uint8Array.of(3)]]));
+    const row = new RowCosts(facts, table, 0);
+    assert.equal(metricValue(instructions, row, "self"), 3);
+    assert.equal(metricValue(instructions, row, "incl"), null);
+    assert.equal(metricValue({ ...instructions, denominator: [0] }, row, "self"), null);
+});
+
+test("a darker colour is a larger share", () => {
+    const light = ([r, g, b]: readonly [number, number, number]): number => 0.299 * r + 0.587 * g + 0.114 * b;
+    const scale = [0, 0.25, 0.5, 0.75, 1].map((share) => light(shareColour(share)));
+    assert.deepEqual([...scale].sort((one, other) => other - one), scale);
+});
+
+test("text can be read on every shade", () => {
+    const text: Record<string, readonly [number, number, number]> = { "#000000": [0, 0, 0], "#ffffff": [255, 255, 255] };
+    assert.equal(contrast([0, 0, 0], [255, 255, 255]), 21);
+    for (let at = 0; at <= 1; at += 0.001) {
+        for (const shade of [shareColour(at), changeColour(2 * at - 1)]) {
+            assert.ok(contrast(shade, text[textOn(shade)]!) >= 4.5, `${shade}`);
+        }
+    }
+});
