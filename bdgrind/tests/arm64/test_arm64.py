@@ -14,7 +14,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 BDGRIND = TESTS.parent
-sys.path[:0] = [str(TESTS / "oracle"), str(TESTS / "system")]
+sys.path.insert(0, str(TESTS / "system"))
 
 from harness import configured  # noqa: E402
 

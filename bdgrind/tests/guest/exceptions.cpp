@@ -7,6 +7,7 @@
 //   frames of deep: 1 + 10 + 50; called by main 3 times (0 frames: thrown and caught in main)
 //
 // build: -O0 -static
+// oracle: amd64
 // expect: calls main > deep = 3; deep > deep = 0 + 9 + 49; main > after = 4; after = 4
 // expect: calls closed = 1 + 10 + 50
 

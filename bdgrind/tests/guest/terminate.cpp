@@ -4,6 +4,7 @@
 // called until then is in the profile.
 //
 // build: -O0 -static
+// oracle: amd64
 // last: 5
 // expect: calls promises = 1; deep = 5; promises > deep = 1; deep > deep = 4; last_words = 1
 // expect: exit -6

@@ -27,9 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "oracle"))
-
-from harness import run_tool  # noqa: E402
+from harness import run_tool
 
 _NAME = re.compile(r"(c?)(fn|ob|f[lie])=(?:\((\d+)\) ?(.*)|(.*))$")
 

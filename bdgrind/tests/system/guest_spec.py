@@ -8,6 +8,7 @@
     // output: varies                      from run to run, under every tool
     // oracle: no                          not comparable with the oracle, or with Callgrind, as
     // callgrind: no                         the comment explains
+    // oracle: amd64                       with 32 bits not compared: tracing it would take a minute
     // x86: no (REASON)                    expects what is not true of it with 32 bits
     // last: N                             instructions of the last block; else 2, of libc's _exit
     // expect: exit N                      exit status, or -N for death by signal N; else 0
@@ -113,10 +114,12 @@ class GuestSpec:
     needs: tuple[str, ...]
     output_varies: bool
     oracle: bool
+    x86_oracle: bool
     callgrind: bool
     x86: bool
     last_block: int
     static: bool
+    threads: bool
     status: int
     expectations: tuple[Expectation, ...]
 
@@ -139,10 +142,12 @@ def read_spec(source: Path) -> GuestSpec:
         needs=tuple(" ".join(lines.get("needs", [])).split()),
         output_varies=lines.get("output") == ["varies"],
         oracle=lines.get("oracle") != ["no"],
+        x86_oracle="oracle" not in lines,
         callgrind=lines.get("callgrind") != ["no"],
         x86=not lines.get("x86", [""])[0].startswith("no"),
         last_block=int(lines.get("last", ["2"])[0]),
         static="-static" in build,
+        threads="-pthread" in build,
         status=statuses[0] if statuses else 0,
         expectations=tuple(
             expectation

@@ -19,9 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "oracle"))
-
-from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, SOURCE, VALGRIND, check_profile, configured  # noqa: E402
+from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, SOURCE, VALGRIND, check_profile, configured
 
 BD_CONTROL = SOURCE / "annotate" / "bd_control"
 VGDB_FOLDER = configured("VALGRIND").parent

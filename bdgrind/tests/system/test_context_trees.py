@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from harness import BD_ANNOTATE, BUILD, GUESTS, SMALL_CACHES, Run, run_tool
+from harness import BUILD, GUESTS, SMALL_CACHES, Run, check, run_tool
 
 YES = "--context-tree=yes"
 SITES = "--context-tree=sites"
@@ -28,12 +27,10 @@ def run(folder: Path, command: Sequence[str | Path], *options: str) -> Run:
 
 def checked(profile: Path) -> int:
     """Whether the tree beside a profile tells the same; how many nodes it has."""
-    completed = subprocess.run(
-        [sys.executable, str(BD_ANNOTATE), "--check", str(profile)], capture_output=True, text=True, check=False
-    )
-    assert completed.returncode == 0, completed.stderr
+    status, said = check(profile)
+    assert status == 0, said
     tree = re.escape(str(profile.with_name(f"contexts.{profile.name}")))
-    (nodes,) = re.findall(rf"^{tree}: (\d+) nodes .*: the same run as", completed.stdout, re.MULTILINE)
+    (nodes,) = re.findall(rf"^{tree}: (\d+) nodes .*: the same run as", said, re.MULTILINE)
     return int(nodes)
 
 

@@ -33,7 +33,12 @@ AMD64_SPECS = [read_spec(source) for source in SOURCES]
 # Those in C and C++ are there with 32 bits, too.
 HAS_X86 = "-m32" in str(configured("BD_M32"))
 X86_SPECS = [
-    replace(spec, name=f"x86/{spec.name}", last_block=spec.last_block - 1)
+    replace(
+        spec,
+        name=f"x86/{spec.name}",
+        oracle=spec.x86_oracle,
+        last_block=spec.last_block - 1,
+    )
     for spec, source in zip(AMD64_SPECS, SOURCES, strict=True)
     if source.suffix != ".S" and spec.x86
 ]
