@@ -122,7 +122,7 @@ Place find_place(std::string_view name) {
         }
         return place;
     }
-    place.error = VKI_ELOOP;
+    place.error = kTooManyLinks;
     return place;
 }
 
@@ -160,7 +160,7 @@ const char* error_text(int error) {
             return "the file would be larger than the limit allows (ulimit -f)";
         case kNameTooLong:
             return "the name is too long";
-        case VKI_ELOOP:
+        case kTooManyLinks:
             return "too many symbolic links lead to one another";
         case VKI_EBADF:
             return "no file is open under that number";

@@ -55,6 +55,7 @@ SysRes VG_(pre_exec_check)(const HChar* path, Int* fd, Bool allow_setuid);
 namespace bd {
 
 inline constexpr int kNameTooLong = 36;  // ENAMETOOLONG
+inline constexpr int kTooManyLinks = 40;  // ELOOP, which those of 3.16 leave out
 inline constexpr int kDiskQuota = 122;   // EDQUOT
 inline constexpr int kOpenPathOnly = 010000000;  // O_PATH
 #if defined(VGA_amd64) || defined(VGA_x86)

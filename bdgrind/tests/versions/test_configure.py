@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "oracle"), str(TESTS / "system")]
+sys.path.insert(0, str(TESTS / "system"))
 
 from harness import SOURCE, configured  # noqa: E402
 
@@ -71,7 +71,7 @@ def test_whether_32_bit_programs_can_be_profiled_is_said(
     configure: Configure, option: str
 ) -> None:
     completed = configure("3.27.1", [option])
-    assert "newer than" not in completed.stdout
+    assert "has been tested with" not in completed.stdout
     if option == "--disable-x86":
         assert completed.returncode == 0, completed.stderr
         assert "32-bit programs cannot be profiled: switched off by --disable-x86" in completed.stdout

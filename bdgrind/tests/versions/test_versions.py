@@ -2,6 +2,7 @@
 """bdgrind with other versions of Valgrind: it builds, system tests pass, and what is counted is the same.
 
 BDGRIND_RELEASES: the Debian releases whose Valgrind is wanted; fetched by `fetch`, into the build folder.
+BDGRIND_SYSTEM_TESTS: files of system tests to run with each; `.` is all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "oracle"), str(TESTS / "system")]
+sys.path.insert(0, str(TESTS / "system"))
 
 from guest_spec import GuestSpec  # noqa: E402
 from harness import BUILD, GUESTS, SMALL_CACHES, SOURCE, configured, run_tool  # noqa: E402
@@ -28,8 +29,12 @@ RELEASES = os.environ.get("BDGRIND_RELEASES", "").split()
 SYSTEM_TESTS = os.environ.get("BDGRIND_SYSTEM_TESTS", "").split()
 FOLDER = BUILD / "versions"
 
-# Programs whose addresses are always the same.
-STEADY = [spec for spec in SPECS if spec.static and not spec.output_varies and not spec.status < 0]
+# Programs whose addresses are always the same, and where no scheduler decides what comes next.
+STEADY = [
+    spec
+    for spec in SPECS
+    if spec.static and not spec.threads and not spec.output_varies and not spec.status < 0
+]
 
 
 def succeed(command: Sequence[str | Path], folder: Path, **environment: str) -> str:
@@ -52,19 +57,21 @@ class Build:
     package: Path
     folder: Path
 
+    @property
+    def version(self) -> str:
+        (pc,) = self.package.glob("usr/lib/*/pkgconfig/valgrind.pc")
+        (version,) = re.findall(r"^Version: (.*)$", pc.read_text(), re.MULTILINE)
+        return str(version)
+
 
 def copy_objects(folder: Path) -> None:
     """Of what knows nothing of Valgrind: it would only be compiled to the same once more."""
-    for path in (BUILD / "bdgrind").glob("**/*.o"):
-        top = path.relative_to(BUILD / "bdgrind").parts[0]
-        is_tools = path.name.startswith("bdgrind_")
-        if path.name.startswith("libbd_sanitized") or top not in ("engine", "profile", "tool", "tests"):
-            continue
-        if (is_tools and top == "tool") or (top == "tests" and path.parent.name != "tests"):
-            continue
-        place = folder / path.relative_to(BUILD)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, place)
+    for pattern in ("bdgrind_*.o", ".dirstamp"):  # an object must be newer than the stamp of its folder
+        for path in (BUILD / "bdgrind").glob(f"**/{pattern}"):
+            if path.relative_to(BUILD / "bdgrind").parts[0] in ("engine", "profile"):
+                place = folder / path.relative_to(BUILD)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, place)
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -79,10 +86,14 @@ def build(request: pytest.FixtureRequest) -> Build:
     folder.mkdir(exist_ok=True)
     compiler = str(configured("CXX"))
     options = ["--quiet", "--enable-werror", f"--with-valgrind={package}", f"CXX={compiler}"]
+    if shutil.which("ld.gold"):  # see docs/platforms.md
+        options.append("LDFLAGS=-fuse-ld=gold")
     succeed([SOURCE / "configure", *options], folder)
     copy_objects(folder)
     processors = str(os.cpu_count() or 1)
-    succeed(["make", f"-j{processors}", "-C", "bdgrind", "SUBDIRS=.", "all"], folder)
+    tools = [f"bdgrind-{architecture}-linux" for architecture in ("amd64", *(["x86"] if HAS_X86 else []))]
+    targets = [*tools, "../vg-in-place.d/stamp"]
+    succeed(["make", f"-j{processors}", "-C", "bdgrind", *targets], folder)
     guests = folder / GUESTS.relative_to(BUILD)
     if not guests.is_symlink():
         shutil.rmtree(guests)
@@ -91,18 +102,16 @@ def build(request: pytest.FixtureRequest) -> Build:
 
 
 def test_it_is_the_tool_of_this_version(build: Build, tmp_path: Path) -> None:
-    (pc,) = build.package.glob("usr/lib/*/pkgconfig/valgrind.pc")
-    (version,) = re.findall(r"^Version: (.*)$", pc.read_text(), re.MULTILINE)
     run = run_tool(tmp_path, ["/bin/true"], ["-v"], valgrind=build.folder / "vg-in-place")
-    assert f"Using Valgrind-{version}" in run.log
+    assert f"Using Valgrind-{build.version}" in run.log
     assert (build.folder / "vg-in-place.d" / "bdgrind-amd64-linux").exists()
 
 
 def test_system_tests_pass(build: Build, record_property: Callable[[str, object], None]) -> None:
-    files = [TESTS / "system" / name for name in SYSTEM_TESTS] or [TESTS / "system"]
+    files = [TESTS / "system" / name for name in SYSTEM_TESTS]
     result = build.folder / "check-system.xml"
     output = succeed(
-        [SOURCE / "checks" / "run_pytest", result, "--parallel", *files],
+        [TESTS / "checks" / "run_pytest", result, "--parallel", *files],
         SOURCE,
         PYTHON=sys.executable,
         BDGRIND_BUILD=str(build.folder),
@@ -138,4 +147,8 @@ def test_counts_are_the_same(build: Build, guest: GuestSpec, tmp_path: Path) -> 
         pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
     if guest in X86_SPECS and not HAS_X86:
         pytest.skip(f"{guest.name}: no tool for 32-bit programs was built")
-    assert profile_with(build.folder, guest, tmp_path) == profile_with(BUILD, guest, tmp_path)
+    profiles = [profile_with(folder, guest, tmp_path) for folder in (build.folder, BUILD)]
+    if build.version.startswith(("3.16.", "3.17.")):  # they know no DWARF 5, and so no names
+        profiles = re.findall("^summary: .*$", "\n".join(profiles), re.MULTILINE)
+        assert len(profiles) == 2
+    assert profiles[0] == profiles[1]
