@@ -158,7 +158,7 @@ template <bool kByGroup>
     Word first = 0;
     for (; at < end && first != stop; at += record_words(first)) {
         first = at[0];
-        const Exit& exit = exit_of(first);
+        const TracedExit& exit = exit_of(first);
         const AccessGroup* group = exit.first_group;
         const AccessGroup* const last = group + exit.groups;
         for (const Word* address = at + kHeaderWords; group != last; ++group, ++address) {
