@@ -26,7 +26,7 @@ from .html.page_data import page_data
 from .html.subject import of_sum, of_two
 from .model.check import check
 from .model.context_check import context_violation
-from .model.contexts import ContextTree, Kind, merge
+from .model.contexts import ContextTree, Kind, merged
 from .model.errors import UserError
 from .model.frames import Chains
 from .model.merge import (
@@ -41,7 +41,9 @@ from .options import (
 from .pager import write_paged
 from .reading.contexts import contexts_path, read_contexts
 from .reading.inlined import read_inlined_calls
-from .reading.load import default_profile, load, load_contexts, load_sum
+from .reading.load import (
+    default_profile, load, load_contexts, load_sum, sum_of, with_costs,
+)
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
 from .views import csv_report, json_report, text_report
@@ -150,10 +152,12 @@ def _export(paths: Sequence[str], options: Options) -> int:
     form = FORMATS[options.export]
     detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
     detail = Detail.INSTRUCTIONS if _separation(options) else detail
-    profile = load_sum(paths, detail, _renaming(options), options.threads)
-    profile = _separated(profile, options)
+    paths = with_costs(paths)
+    profiles = [load(path, detail, _renaming(options), options.threads) for path in paths]
+    profile = _separated(sum_of(profiles), options)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    tree = None if _separation(options) or not form.has_paths else _tree(paths, options)
+    has_tree = form.has_paths and not _separation(options)
+    tree = merged(_trees(paths, profiles, options)) if has_tree else None
     request = make_request(profile, options.events, threshold, tree, form.all_events)
     if form.is_binary and options.output is None:
         raise UserError(f"--export={options.export} is no text: say with -o where it goes")
@@ -170,13 +174,16 @@ def _export(paths: Sequence[str], options: Options) -> int:
     return EXIT_GOOD
 
 
-def _tree(paths: Sequence[str], options: Options) -> ContextTree | None:
-    """The context trees beside all these profiles, as one."""
-    trees = [load_contexts(path, _renaming(options)) for path in paths]
-    known = [tree for tree in trees if tree is not None]
-    if not known or len(known) < len(trees):
-        return None
-    return known[0] if len(known) == 1 else merge(known)
+def _trees(
+    paths: Sequence[str], profiles: Sequence[Profile], options: Options
+) -> list[ContextTree | None]:
+    """The context trees beside the profiles. Those of other runs are left out, with a note."""
+    renaming = _renaming(options)
+    found = [load_contexts(path, profile, renaming) for path, profile in zip(paths, profiles)]
+    for contexts in found:
+        if contexts.note:
+            console.say(f"bd_annotate: note: {contexts.note}")
+    return [contexts.tree for contexts in found]
 
 
 def _write_file(path: str, pieces: Iterable[str | bytes]) -> None:
@@ -193,11 +200,12 @@ def _write_file(path: str, pieces: Iterable[str | bytes]) -> None:
 
 def _html(paths: Sequence[str], options: Options, target: str) -> int:
     renaming = _renaming(options)
+    paths = paths if options.mode == "diff" else with_costs(paths)
     profiles = [
         _estimated(load(path, Detail.INSTRUCTIONS, renaming, options.threads), options)
         for path in paths
     ]
-    trees = [load_contexts(path, renaming) for path in paths]
+    trees = _trees(paths, profiles, options)
     if options.mode == "diff":
         subject = of_two(profiles[0], profiles[1], (trees[0], trees[1]))
     else:

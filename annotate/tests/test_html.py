@@ -288,6 +288,34 @@ def test_contexts_of_both_sides(tmp_path):
     }
 
 
+@pytest.mark.parametrize("head, costs, reason", [
+    ("pid: 8\ncmd: ./a\n", 7, "the tree is of process 7, but the profile of 8"),
+    ("pid: 7\ncmd: ./b\n", 7, "the tree is of command ./a, but the profile of ./b"),
+    ("pid: 7\ncmd: ./a\n", 6, "Ir: the tree has 8, but the profile 7"),
+    ("pid: 7\ncmd: ./a\n", 7, ""),
+    ("", 7, ""),
+])
+def test_contexts_of_another_run_are_left_out(tmp_path, capsys, head, costs, reason):
+    """A profile that was written anew without a tree, beside the tree of the run before it."""
+    profile = tmp_path / "x.out"
+    profile.write_text(f"{head}events: Ir\nfn=main\n1 {1 + costs}\n")
+    tree = ContextFile(
+        ("Ir",), [("", "", 1, "main")], ["thread 1"], [(0, 0, 0, (0,)), (1, 1, 0, (8,))],
+        head="pid: 7\ncmd: ./a",
+    )
+    (tmp_path / "contexts.x.out").write_bytes(tree.bytes())
+    page = report(tmp_path, profile)
+    path = tmp_path / "contexts.x.out"
+    note = f"bd_annotate: note: {path}: {reason}: it is of another run, and left out\n"
+    assert capsys.readouterr().err == (note if reason else "")
+    assert ("tree" in page.facts["tables"]) == (not reason)
+    two = report(tmp_path, "--diff", profile, profile)
+    assert ("tree" in two.facts["tables"]) == (not reason)
+    assert capsys.readouterr().err.count("another run") == (2 if reason else 0)
+    assert main(["--check", str(profile)]) == (1 if reason else 0)
+    assert reason in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments, problem", [
     (["--html=/nowhere/x.html", "X"], "/nowhere/x.html: No such file or directory"),
     (["--html=x.html", "--check", "X"], "--html does not go with --check"),

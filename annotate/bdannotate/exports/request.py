@@ -43,19 +43,8 @@ def make_request(
     if len(set(names)) < len(names):
         raise UserError("--events names an event twice")
     main = next((name for name in _MAIN_EVENTS if name in known), profile.events[0])
-    if tree is not None and not _is_of(tree, profile):
-        raise UserError(
-            f"{tree.parts[0].source} tells of another run than {profile.parts[0].source}: remove "
-            "or rename it"
-        )
     if not names:
         others = [event for event in profile.events if event != main] if all_events else []
         names = (main, *others)
     return Request(profile, tuple(known[name] for name in names), threshold, tree)
 
-
-def _is_of(tree: ContextTree, profile: Profile) -> bool:
-    totals = dict(zip(tree.events, tree.totals()))
-    return all(
-        totals.get(event) == total for event, total in zip(profile.events, profile.totals())
-    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..analyses.diff import matching_functions
 from ..analyses.report import Report, make_report, make_selection
-from ..model.contexts import ContextTree, merge
+from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
 from ..model.profile import Function, Profile
@@ -49,12 +49,8 @@ def of_sum(profiles: Sequence[Profile], trees: Sequence[ContextTree | None]) -> 
     for profile in profiles[1:]:
         total = add(total, profile)
     report = _report(total)
-    known = [tree for tree in trees if tree is not None]
-    tree = merge(known) if known and len(known) == len(trees) else None
-    if tree is not None and tree.events != total.events:
-        tree = None
     members = tuple(profiles) if len(profiles) > 1 else ()
-    return Subject(report, (Side("", total, report.graph),), members, tree, 0)
+    return Subject(report, (Side("", total, report.graph),), members, merged(trees), 0)
 
 
 def of_two(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether a context tree and the profile beside it tell of the same run.
 
+  run        Both name the same processes and commands, as far as they name any.
   totals     Both count the same, in every event.
   functions  The self costs of a function's nodes add up to the function's.
   arcs       Folding the tree by pairs of caller and callee gives the profile's calls and their
@@ -16,6 +17,7 @@ from __future__ import annotations
 from operator import add, eq, le
 
 from .contexts import ContextTree, Kind
+from .errors import shorten
 from .graph import CallGraph, build
 from .profile import Call, Function, Profile, Row, add_rows
 
@@ -24,16 +26,32 @@ _Arcs = dict[tuple[Function, Function], Call]
 
 def context_violation(tree: ContextTree, profile: Profile) -> str | None:
     """The first thing that does not hold, as a sentence."""
+    violation = run_violation(tree, profile)
+    if violation:
+        return violation
+    graph = build(profile)
+    return _function_violation(tree, graph) or _arc_violation(tree, graph)
+
+
+def run_violation(tree: ContextTree, profile: Profile) -> str | None:
+    """The first two only, which take no time: for whoever wants to use the tree. The profile must
+    be as it was read."""
     source = tree.parts[0].source
+    for what, found, expected in (
+        ("process", {part.pid for part in tree.parts}, {part.pid for part in profile.parts}),
+        ("command", {part.command for part in tree.parts}, {part.command for part in profile.parts}),
+    ):
+        if "" not in found | expected and found != expected:
+            these, those = (shorten(", ".join(sorted(names))) for names in (found, expected))
+            return f"{source}: the tree is of {what} {these}, but the profile of {those}"
     if tree.events != profile.events:
         return (
             f"{source} counts {' '.join(tree.events)}, but the profile {' '.join(profile.events)}"
         )
     for event, mine, other in zip(tree.events, tree.totals(), profile.totals()):
         if mine != other:
-            return f"{source}: {event}: the tree has {mine:,}, but the profile {other:,}"
-    graph = build(profile)
-    return _function_violation(tree, graph) or _arc_violation(tree, graph)
+            return _difference(tree, event, mine, other)
+    return None
 
 
 def _function_violation(tree: ContextTree, graph: CallGraph) -> str | None:

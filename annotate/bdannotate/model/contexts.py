@@ -125,6 +125,14 @@ def merge(
     )
 
 
+def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
+    """Of several profiles, one tree; none, if one of them has none."""
+    known = [tree for tree in trees if tree is not None]
+    if not known or len(known) < len(trees):
+        return None
+    return known[0] if len(known) == 1 else merge(known)
+
+
 class _Merger:
     def __init__(self, width: int) -> None:
         self.frames: dict[Frame, int] = {}

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 from ..model.check import sum_violations
+from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
@@ -45,24 +48,40 @@ def load(path: str, detail: Detail, renaming: Renaming, threads: str = "below") 
 def load_sum(
     paths: Sequence[str], detail: Detail, renaming: Renaming, threads: str = "below"
 ) -> Profile:
-    if len(paths) > 1:
-        # With --separate-threads=yes, Callgrind leaves an empty file beside those of the threads.
-        paths = [path for path in paths if not _is_empty(path)] or paths
-    total = load(paths[0], detail, renaming, threads)
-    for path in paths[1:]:
-        total = add(total, load(path, detail, renaming, threads))
-    return total
+    return sum_of(load(path, detail, renaming, threads) for path in with_costs(paths))
 
 
-def load_contexts(profile: str, renaming: Renaming) -> ContextTree | None:
-    """The context tree beside a profile, if there is one."""
-    path = contexts_path(profile)
-    if path is None:
-        return None
-    tree = read_contexts(path)
-    if not renaming.files and not renaming.functions:
-        return tree
-    return merge([tree], lambda function: rename_function(function, renaming))
+def with_costs(paths: Sequence[str]) -> Sequence[str]:
+    """With --separate-threads=yes, Callgrind leaves an empty file beside those of the threads."""
+    return [path for path in paths if not _is_empty(path)] or paths[:1]
+
+
+def sum_of(profiles: Iterable[Profile]) -> Profile:
+    return reduce(add, profiles)
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """The context tree beside a profile, or None. note says in a sentence why one that is there
+    is not it."""
+
+    tree: ContextTree | None
+    note: str = ""
+
+
+def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
+    """profile is what `load` found at this path. A tree stays beside a profile that was written
+    anew without one, so it is taken only if both are of the same run."""
+    beside = contexts_path(path)
+    if beside is None:
+        return Contexts(None)
+    tree = read_contexts(beside)
+    violation = run_violation(tree, profile)
+    if violation:
+        return Contexts(None, f"{violation}: it is of another run, and left out")
+    if renaming.files or renaming.functions:
+        tree = merge([tree], lambda function: rename_function(function, renaming))
+    return Contexts(tree)
 
 
 def _is_empty(path: str) -> bool:

@@ -304,7 +304,8 @@ def test_a_large_tree(browse, tmp_path):
     tree = large(30_000)
     events = " ".join(tree.events)
     (tmp_path / "contexts.x.out").write_bytes(tree.bytes())
-    (tmp_path / "x.out").write_text(f"events: {events}\nfn=function_0\n1 1\n")
+    totals = " ".join(str(sum(counts)) for counts in zip(*(node[3] for node in tree.nodes)))
+    (tmp_path / "x.out").write_text(f"events: {events}\nfn=function_0\n1 {totals}\n")
     annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
     (cells,) = browse(tmp_path / "x.html", [{"fragment": "#icicle", "read": "Number(document.querySelector('canvas').dataset.cells)"}])
     assert cells > 100
