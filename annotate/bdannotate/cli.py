@@ -151,16 +151,18 @@ def _per_file(paths: Sequence[str], options: Options) -> int:
 def _export(paths: Sequence[str], options: Options) -> int:
     form = FORMATS[options.export]
     detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
-    detail = Detail.INSTRUCTIONS if _separation(options) else detail
+    detail = Detail.INSTRUCTIONS if _separation(options) or form.has_inlined else detail
     paths = with_costs(paths)
     profiles = [load(path, detail, _renaming(options), options.threads) for path in paths]
     profile = _separated(sum_of(profiles), options)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     has_tree = form.has_paths and not _separation(options)
     tree = merged(_trees(paths, profiles, options)) if has_tree else None
-    request = make_request(profile, options.events, threshold, tree, form.all_events)
     if form.is_binary and options.output is None:
         raise UserError(f"--export={options.export} is no text: say with -o where it goes")
+    functions = {place.function for place in profile.instructions} if form.has_inlined else ()
+    chains = _chains(profile, functions) if functions else None
+    request = make_request(profile, options.events, threshold, tree, form.all_events, chains)
     if form.is_one_event and len(request.metrics) > 1:
         raise UserError(f"--export={options.export} holds one event, --events names several")
     note = form.note(request)

@@ -7,19 +7,23 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 
 import pytest
 from hypothesis import given, strategies as st
 
+from bdannotate.exports.firefox import firefox
 from bdannotate.exports.formats import FORMATS
 from bdannotate.exports.request import make_request
 from bdannotate.exports.stacks import stacks
 from bdannotate.model.check import check
 from bdannotate.model.errors import UserError
+from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming, project
 from bdannotate.reading.load import load_contexts as load_renamed
 from bdannotate.reading.parser import parse_text
@@ -279,6 +283,176 @@ def test_the_pprof_form_has_all_events_and_the_lines_of_calls(tmp_path):
     assert [texts[fields(each)[5][0]] for each in profile[3]] == ["/bin/program"]
 
 
+INLINED = """events: Ir Dr
+positions: instr line
+ob=/bin/program
+fl=a.c
+fn=main
+0x10 3 5 1
+0x14 3 2 0
+0x18 7 1 0
+cfn=f
+calls=2 0x40 9
+0x18 7 8 6
+fi=h.h
+0x1c 50 30 2
+fe=a.c
+fn=f
+0x40 9 8 6
+totals: 46 9
+"""
+# Of main's instructions, two of line 3 are its own; the call is in inner, inlined into outer,
+# which main calls in line 4; and 0x1c is in outer itself.
+CHAINS = {"/bin/program": {
+    0x18: (Position("main", "a.c", 4), Position("outer", "h.h", 40), Position("inner", "h.h", 7)),
+    0x1C: (Position("main", "a.c", 4), Position("outer", "h.h", 50)),
+}}
+
+
+def inlined_request(form, tmp_path, sites=True):
+    """main calls f from one place."""
+    functions = [("/bin/program", "a.c", 2, "main"), ("/bin/program", "a.c", 9, "f")]
+    nodes = [
+        (0, 0, 0, (0, 0)), (1, 1, 1, (38, 3)), (2, 2, 2, (8, 6)),
+    ]
+    if sites:
+        places = [("", 0, 0), ("", 0, 0), ("h.h", 7, 0x18)]
+        nodes = [(*node, place) for node, place in zip(nodes, places)]
+    path = tmp_path / "p"
+    path.write_text(INLINED)
+    tree = ContextFile(["Ir", "Dr"], functions, ["thread 1"], nodes)
+    (tmp_path / "contexts.p").write_bytes(tree.bytes())
+    profile = parse_text(INLINED)
+    return make_request(profile, ("Ir", "Dr"), 0, load_contexts(path), chains=CHAINS)
+
+
+@pytest.mark.parametrize("sites", [True, False])
+def test_inlined_functions_are_frames_where_they_are_known(tmp_path, sites):
+    request = inlined_request("pprof", tmp_path, sites)
+    found = {
+        tuple((frame.name, line, frame.is_inlined) for frame, line in zip(stack.frames, stack.lines)):
+        stack.row
+        for stack in stacks(request)
+    }
+    inner = (("outer", 40, True), ("inner", 7, True))
+    assert found == {
+        (("main", 3, False),): (7, 1),
+        (("main", 4, False), *inner): (1, 0),
+        (("main", 4, False), ("outer", 50, True)): (30, 2),
+        (("main", 4 if sites else 0, False), *(inner if sites else ()), ("f", 9, False)): (8, 6),
+    }
+
+
+def test_costs_of_a_function_with_several_paths_are_not_shared_out(tmp_path):
+    """What main's instructions cost is the sum of both threads."""
+    functions = [("/bin/program", "a.c", 2, "main"), ("/bin/program", "a.c", 9, "f")]
+    nodes = [
+        (0, 0, 0, (0, 0)), (1, 1, 1, (30, 2)), (2, 2, 2, (8, 6)),
+        (0, 1, 0, (0, 0)), (1, 1, 1, (8, 1)),
+    ]
+    path = tmp_path / "p"
+    path.write_text(INLINED)
+    tree = ContextFile(["Ir", "Dr"], functions, ["thread 1", "thread 2"], nodes)
+    (tmp_path / "contexts.p").write_bytes(tree.bytes())
+    request = make_request(
+        parse_text(INLINED), ("Ir",), 0, load_contexts(path), chains=CHAINS
+    )
+    found = [([frame.name for frame in stack.frames], *stack.row) for stack in stacks(request)]
+    assert found == [
+        (["thread 1", "main"], 30), (["thread 1", "main", "f"], 8), (["thread 2", "main"], 8),
+    ]
+
+
+def test_the_pprof_form_has_a_line_for_each_inlined_function(tmp_path):
+    request = inlined_request("pprof", tmp_path)
+    data = gzip.decompress(b"".join(FORMATS["pprof"].pieces(request)))
+    profile = fields(data)
+    texts = [text.decode() for text in profile[6]]
+    names = {(found := fields(each))[1][0]: texts[found[2][0]] for each in profile[5]}
+    locations = {
+        (found := fields(each))[1][0]: [
+            (names[(line := fields(part))[1][0]], line[2][0]) for part in found[4]
+        ]
+        for each in profile[4]
+    }
+    samples = [
+        [locations[number] for number in unpacked(fields(each)[1][0])] for each in profile[2]
+    ]
+    assert [[("f", 9)], [("inner", 7), ("outer", 40), ("main", 4)]] in samples
+
+
+def table_checked(table):
+    assert {len(column) for name, column in table.items() if isinstance(column, list)} == {
+        table["length"]
+    }
+    return table
+
+
+def firefox_threads(document):
+    """The thread's name, and the paths with their weights. Everything refers to what is there."""
+    shared = document["shared"]
+    texts = shared["stringArray"]
+    places, frames, functions, sources, resources = (
+        table_checked(shared[f"{name}"])
+        for name in ("stackTable", "frameTable", "funcTable", "sources", "resourceTable")
+    )
+    table_checked(shared["nativeSymbols"])
+    table_checked(shared["sourceLocationTable"])
+
+    def function(number):
+        resource, source = functions["resource"][number], functions["source"][number]
+        return (
+            texts[resources["name"][resource]] if resource >= 0 else "",
+            "???" if source is None else texts[sources["filename"][source]],
+            texts[functions["name"][number]],
+        )
+
+    paths = []
+    for number, (frame, offset) in enumerate(zip(places["frame"], places["prefixOffset"])):
+        assert 0 <= offset <= number
+        around = paths[number - offset] if offset else ()
+        depth = frames["inlineDepth"][frame]
+        paths.append((*around, (function(frames["func"][frame]), frames["line"][frame], depth)))
+    threads = []
+    for thread in document["threads"]:
+        samples = table_checked(thread["samples"])
+        table_checked(thread["markers"])
+        assert samples["time"] == sorted(samples["time"]) and samples["time"][0] == 0
+        assert samples["time"][-1] < 1000
+        assert len(set(samples["time"])) == samples["length"]
+        threads.append((
+            thread["name"], samples["weightType"],
+            {paths[stack]: weight for stack, weight in zip(samples["stack"], samples["weight"])},
+        ))
+        assert len(threads[-1][2]) == samples["length"]
+    return threads
+
+
+@given(seeds)
+def test_the_firefox_form_has_a_thread_per_event(seed):
+    trace = Trace(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = with_tree(pathlib.Path(folder), trace)
+        request = make_request(parse_text(path.read_text()), ("X", "Ir"), 0, load_contexts(path))
+    document = json.loads("".join(firefox(request)))
+    assert document["meta"]["preprocessedProfileVersion"] == 70
+    for (name, _, found), event in zip(firefox_threads(document), (1, 0)):
+        assert name.startswith(f"{'Ir X'.split()[event]}: ")
+        assert {tuple(function for function, _, _ in path): cost for path, cost in found.items()} == {
+            path: costs[event] for path, (_, costs) in trace.contexts.items() if costs[event]
+        }
+
+
+def test_the_firefox_form_tells_inlined_functions_by_their_depth(tmp_path):
+    document = json.loads("".join(firefox(inlined_request("firefox", tmp_path))))
+    (_, _, found), _ = firefox_threads(document)
+    of_f = next(path for path in found if path[-1][0][2] == "f")
+    assert [(function[2], line, depth) for function, line, depth in of_f] == [
+        ("main", 4, 0), ("outer", 40, 1), ("inner", 7, 2), ("f", 9, 0),
+    ]
+    assert sum(found.values()) == 46
+
+
 def unpacked(data):
     found, number, shift = [], 0, 0
     for byte in data:
@@ -311,6 +485,31 @@ def test_the_graph_leaves_out_what_is_below_the_threshold():
 def test_calls_within_recursion_have_no_cost_in_the_graph():
     profile = parse_text((ROOT / "tests" / "profiles" / "recursion.out").read_text())
     assert re.search(r'n\d -> n\d \[label="\d+ calls?", style=dashed\]', exported(profile, "dot"))
+
+
+def test_the_graph_of_contexts_has_a_node_for_each_path(tmp_path):
+    """main calls f and g, which calls f: of 100 in all, 40 by one path and 55 by the other."""
+    functions = [("", "a.c", 1, name) for name in ("main", "f", "g")]
+    nodes = [
+        (0, 0, 0, (0,)), (1, 1, 0, (4,)), (2, 2, 7, (40,)), (2, 3, 1, (1,)), (3, 2, 3, (55,)),
+    ]
+    path = tmp_path / "p"
+    path.write_text("events: Ir\nfl=a.c\nfn=main\n1 4\nfn=f\n1 95\nfn=g\n1 1\n")
+    (tmp_path / "contexts.p").write_bytes(
+        ContextFile(["Ir"], functions, ["thread 1"], nodes).bytes()
+    )
+    drawn = run(path, "--export=dot-contexts", "--threshold=20").stdout
+    assert re.findall(r'^  n(\d) \[label="([^\\]*)\\n(\S+) ', drawn, re.MULTILINE) == [
+        ("0", "thread 1", "100"), ("1", "main", "100"), ("2", "f", "40"), ("3", "g", "56"),
+        ("4", "f", "55"),
+    ]
+    assert re.findall(r'^  n(\d) -> n(\d) \[label="([^"]*)"', drawn, re.MULTILINE) == [
+        ("0", "1", ""), ("1", "2", "7 calls"), ("1", "3", "1 call"), ("3", "4", "3 calls"),
+    ]
+    (tmp_path / "contexts.p").unlink()
+    refused = run(path, "--export=dot-contexts")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "needs a context tree beside each profile" in refused.stderr
 
 
 # --- The command ----------------------------------------------------------------------------------
@@ -386,6 +585,45 @@ def test_speedscope_reads_its_own_form(read_by_speedscope, tmp_path):
     assert (instructions["name"], instructions["total"]) == ("Ir: Instructions executed", 100_000)
     assert instructions["self"]["fetch"] == 78_000
     assert (loss["total"], loss["self"]["fetch"]) == (448_320, 448_320)
+
+
+def test_firefox_profiler_reads_its_form(tmp_path):
+    program = shutil.which("profiler-cli")
+    if not program:
+        pytest.skip("profiler-cli is missing; with node 24: npm install -g @firefox-devtools/profiler-cli")
+    path = tmp_path / "profile.json"
+    assert run(HELPER, "--export=firefox", "--events=Ir,SpLoss1", "-o", path).returncode == 0
+    words = ["--session", "bdgrind"]
+    # It asks a server, which it would start itself but gives half a second only.
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    server = subprocess.Popen(
+        [program, "--daemon", path, *words], env=environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+
+    def asked(*question):
+        return subprocess.run(
+            [program, *question, *words], capture_output=True, text=True, timeout=60,
+            env=environment,
+        )
+
+    try:
+        end = time.monotonic() + 60
+        while (threads := asked("thread", "list")).returncode != 0:
+            assert server.poll() is None and time.monotonic() < end, threads.stderr
+        assert "SpLoss1: " in threads.stdout
+        for thread, total, fetch in (("t-0", 100_000, 78_000), ("t-1", 448_320, 448_320)):
+            answer = asked("thread", "functions", "--thread", thread, "--json")
+            assert answer.returncode == 0, answer.stderr
+            known = {found["name"]: found for found in json.loads(answer.stdout)["functions"]}
+            root = known["(below main)"]
+            assert (root["totalSamples"], root["totalPercentage"]) == (total, 100)
+            assert sum(
+                found["selfSamples"] for name, found in known.items() if name.startswith("fetch")
+            ) == fetch
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
 
 
 def test_pprof_reads_its_form(tmp_path):

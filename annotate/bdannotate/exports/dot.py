@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The call graph for Graphviz: functions and calls from a share of all costs on.
+"""Graphs for Graphviz, of what has a share of all costs at least: the call graph, or the context
+tree, where a function stands once for each path that leads to it.
 
-A call within recursion has no cost of its own here, see model/graph: it is dashed.
+A call within recursion has no cost of its own in the graph, see model/graph: it is dashed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Iterator
 
 from bdcommon.console import printable
 
+from ..model.errors import UserError
 from ..model.graph import build
-from ..model.metrics import Number
+from ..model.metrics import Metric, Number
 from ..model.numbers import short_count
-from ..model.profile import Function, Row
+from ..model.profile import Row
 from .request import Request
 
 _NAME_WIDTH = 60
@@ -30,34 +32,68 @@ def dot(request: Request) -> Iterator[str]:
         if _value(request, costs.inclusive) >= least
     )
     numbers = {function: number for number, function in enumerate(shown)}
-    title = f"{metric.name}: {metric.title}, of {short_count(total)} in all"
-    yield f"digraph bdgrind {{\n  label={_quoted(title)};\n  labelloc=t;\n"
-    yield '  node [shape=box, style=filled, fontname="sans-serif"];\n'
-    yield '  edge [fontname="sans-serif"];\n'
+    yield from _head(metric, total)
     for function in shown:
         costs = graph.functions[function]
         inclusive, own = _value(request, costs.inclusive), _value(request, costs.self_cost)
-        label = (
-            f"{_name(function)}\n{_part(inclusive, total)} with callees\n{_part(own, total)} itself"
-        )
-        # White to red: by what is in the function itself and below.
-        colour = f"0.000 {inclusive / total if total else 0:.3f} 1.000"
-        yield f"  n{numbers[function]} [label={_quoted(label)}, fillcolor=\"{colour}\"];\n"
+        yield _node(numbers[function], function.name, inclusive, own, total)
     for caller in shown:
         for callee, call in sorted(graph.callees.get(caller, {}).items()):
             if callee not in numbers:
                 continue
             ends = f"n{numbers[caller]} -> n{numbers[callee]}"
-            times = "1 call" if call.calls == 1 else f"{short_count(call.calls)} calls"
+            times = _times(call.calls)
             if graph.within_cycle(caller, callee):
                 yield f"  {ends} [label={_quoted(times)}, style=dashed];\n"
                 continue
             cost = _value(request, call.cost)
             if cost >= least:
-                width = 1 + 4 * cost / total
-                label = f"{_part(cost, total)}\n{times}"
-                yield f"  {ends} [label={_quoted(label)}, penwidth={width:.2f}];\n"
+                yield _edge(ends, f"{_part(cost, total)}\n{times}", cost, total)
     yield "}\n"
+
+
+def dot_contexts(request: Request) -> Iterator[str]:
+    tree = request.tree
+    if tree is None:
+        raise UserError(
+            "--export=dot-contexts needs a context tree beside each profile: run with "
+            "--context-tree=yes; --export=dot draws the call graph"
+        )
+    columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
+    own = [_value(request, row) for row in zip(*columns)]
+    inclusive = tree.summed_up(own)
+    total = _value(request, request.profile.totals())
+    least = max(total * request.threshold / 100, 1)
+    yield from _head(request.metrics[0], total)
+    for node, (number, above, cost) in enumerate(zip(tree.frame, tree.parent, inclusive)):
+        if cost >= least:
+            yield _node(node, tree.frames[number].function.name, cost, own[node], total)
+            if above >= 0:
+                yield _edge(f"n{above} -> n{node}", _times(tree.calls[node]), cost, total)
+    yield "}\n"
+
+
+def _head(metric: Metric, total: int) -> Iterator[str]:
+    title = f"{metric.name}: {metric.title}, of {short_count(total)} in all"
+    yield f"digraph bdgrind {{\n  label={_quoted(title)};\n  labelloc=t;\n"
+    yield '  node [shape=box, style=filled, fontname="sans-serif"];\n'
+    yield '  edge [fontname="sans-serif"];\n'
+
+
+def _node(number: int, name: str, inclusive: int, own: int, total: int) -> str:
+    label = f"{_name(name)}\n{_part(inclusive, total)} with callees\n{_part(own, total)} itself"
+    # White to red: by what is in the function itself and below.
+    colour = f"0.000 {inclusive / total if total else 0:.3f} 1.000"
+    return f"  n{number} [label={_quoted(label)}, fillcolor=\"{colour}\"];\n"
+
+
+def _edge(ends: str, label: str, cost: int, total: int) -> str:
+    return f"  {ends} [label={_quoted(label)}, penwidth={1 + 4 * cost / total:.2f}];\n"
+
+
+def _times(calls: int) -> str:
+    """Nothing of what was entered without a call, as a thread's first function."""
+    return "1 call" if calls == 1 else f"{short_count(calls)} calls" if calls else ""
 
 
 def _value(request: Request, costs: Row) -> int:
@@ -68,8 +104,8 @@ def _part(value: Number, total: Number) -> str:
     return f"{short_count(value)} ({100 * value / total if total else 0:.1f}%)"
 
 
-def _name(function: Function) -> str:
-    name = printable(function.name)
+def _name(name: str) -> str:
+    name = printable(name)
     return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 3] + "..."
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ..model.contexts import ContextTree, Kind
 from .callgrind import callgrind
-from .dot import dot
+from .dot import dot, dot_contexts
+from .firefox import firefox
 from .folded import folded
 from .pprof import pprof
 from .request import Request
@@ -25,6 +26,7 @@ class Format:
     is_one_event: bool = False
     needs_lines: bool = False
     has_paths: bool = False  # which a context tree tells exactly
+    has_inlined: bool = False  # functions, as frames of their own
     is_binary: bool = False
     all_events: bool = False  # unless some are chosen
 
@@ -33,13 +35,17 @@ def _nothing(request: Request) -> str:
     return ""
 
 
+def _room(request: Request) -> str:
+    share = _share_of_others(request, request.tree) if request.tree else 0
+    return (
+        f"{100 * share:.0f}% of {request.metrics[0].name} is in '(other paths)': the run had "
+        "more paths than --context-tree-nodes" if share else ""
+    )
+
+
 def _uncertain(request: Request) -> str:
     if request.tree:
-        share = _share_of_others(request, request.tree)
-        return (
-            f"{100 * share:.0f}% of {request.metrics[0].name} is in '(other paths)': the run had "
-            "more paths than --context-tree-nodes" if share else ""
-        )
+        return _room(request)
     share = certain_share(request)
     if share >= 1:
         return ""
@@ -63,7 +69,11 @@ def _share_of_others(request: Request, tree: ContextTree) -> float:
 FORMATS: Mapping[str, Format] = {
     "callgrind": Format(callgrind, _nothing, needs_lines=True),
     "dot": Format(dot, _nothing, is_one_event=True),
+    "dot-contexts": Format(dot_contexts, _room, is_one_event=True, has_paths=True),
+    "firefox": Format(firefox, _uncertain, has_paths=True, has_inlined=True),
     "folded": Format(folded, _uncertain, is_one_event=True, has_paths=True),
-    "pprof": Format(pprof, _uncertain, has_paths=True, is_binary=True, all_events=True),
+    "pprof": Format(
+        pprof, _uncertain, has_paths=True, has_inlined=True, is_binary=True, all_events=True
+    ),
     "speedscope": Format(speedscope, _uncertain, has_paths=True),
 }

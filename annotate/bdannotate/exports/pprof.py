@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pprof's form: a gzip-compressed protocol buffer, in which each path is a sample with a value per
-event. The message is pprof's profile.proto; field numbers below are from there.
+event. The message is pprof's profile.proto; field numbers below are from there. A location is a
+function with all that is inlined into it, a line each.
 
 Python's library for protocol buffers would need code that protoc makes of that file; of the format
 itself, numbers and byte strings are all that is used here.
@@ -15,12 +16,11 @@ from dataclasses import dataclass, field
 from bdcommon import __version__
 
 from ..model.metrics import Metric
-from .request import Request
-from .stacks import Frame, stacks
+from .request import Request, counts_bytes
+from .stacks import Frame, Stack, stacks
+from .texts import unicode_text
 
 _BYTES = 2  # protocol buffers' wire type of what begins with its length; that of a number is 0
-# Events that count bytes, which pprof then shows in kB and MB.
-_COUNTS_BYTES = ("SpLoss", "UsByte", "Loaded")
 _WRITTEN_AT_ONCE = 1 << 20
 
 
@@ -36,18 +36,19 @@ def _messages(request: Request) -> Iterator[bytes]:
     for metric in request.metrics:
         yield _message(1, tables.value_type(metric))
     for stack in stacks(request):
-        lines = stack.lines or (0,) * len(stack.frames)
-        places = [tables.location(frame, line) for frame, line in zip(stack.frames, lines)]
+        places = [tables.location(place) for place in _locations(stack)]
         yield _message(2, _packed(1, reversed(places)) + _packed(2, stack.row))
     for number, name in enumerate(tables.objects, 1):
         # Names are known already: pprof need not look for the object to ask it.
         known = b"".join(_number(key, 1) for key in (7, 8, 9))
         yield _message(3, _number(1, number) + _number(5, tables.text(name)) + known)
-    for number, (frame, line) in enumerate(tables.locations, 1):
-        function = tables.function(frame)
-        mapping = tables.objects[frame.object]
-        at = _message(4, _number(1, function) + _number(2, line))
-        yield _message(4, _number(1, number) + _number(2, mapping) + at)
+    for number, place in enumerate(tables.locations, 1):
+        mapping = tables.objects[place[0][0].object]
+        lines = b"".join(
+            _message(4, _number(1, tables.function(frame)) + _number(2, line))
+            for frame, line in reversed(place)
+        )
+        yield _message(4, _number(1, number) + _number(2, mapping) + lines)
     for number, frame in enumerate(tables.functions, 1):
         label, file = tables.text(frame.label), tables.text(frame.file)
         yield _message(
@@ -58,7 +59,19 @@ def _messages(request: Request) -> Iterator[bytes]:
     yield _packed(13, [tables.text(comment) for comment in comments])
     yield _number(14, tables.text(request.metrics[0].name))
     for text in tables.texts:
-        yield _message(6, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode())
+        yield _message(6, unicode_text(text).encode())
+
+
+# A function and the functions inlined into it, outermost first, each with a line.
+_Location = tuple[tuple[Frame, int], ...]
+
+
+def _locations(stack: Stack) -> list[_Location]:
+    found: list[_Location] = []
+    for place in zip(stack.frames, stack.lines or (0,) * len(stack.frames)):
+        around = found.pop() if place[0].is_inlined and found else ()
+        found.append((*around, place))
+    return found
 
 
 @dataclass(slots=True)
@@ -68,7 +81,7 @@ class _Tables:
     texts: dict[str, int] = field(default_factory=lambda: {"": 0})
     objects: dict[str, int] = field(default_factory=dict)
     functions: dict[Frame, int] = field(default_factory=dict)
-    locations: dict[tuple[Frame, int], int] = field(default_factory=dict)
+    locations: dict[_Location, int] = field(default_factory=dict)
 
     def text(self, text: str) -> int:
         return self.texts.setdefault(text, len(self.texts))
@@ -76,12 +89,12 @@ class _Tables:
     def function(self, frame: Frame) -> int:
         return self.functions.setdefault(frame, len(self.functions) + 1)
 
-    def location(self, frame: Frame, line: int) -> int:
-        self.objects.setdefault(frame.object, len(self.objects) + 1)
-        return self.locations.setdefault((frame, line), len(self.locations) + 1)
+    def location(self, place: _Location) -> int:
+        self.objects.setdefault(place[0][0].object, len(self.objects) + 1)
+        return self.locations.setdefault(place, len(self.locations) + 1)
 
     def value_type(self, metric: Metric) -> bytes:
-        unit = "bytes" if metric.name.startswith(_COUNTS_BYTES) else "count"
+        unit = "bytes" if counts_bytes(metric) else "count"
         return _number(1, self.text(metric.name)) + _number(2, self.text(unit))
 
 

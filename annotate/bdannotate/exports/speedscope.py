@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from bdcommon import __version__
 
 from ..model.metrics import Metric
-from .request import Request
+from .request import Request, counts_bytes
 from .stacks import Frame, Stack, stacks
+from .texts import unicode_text
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
-# Events that count bytes, so that they are shown as such.
-_BYTES = ("SpLoss", "UsByte", "Loaded")
 
 
 def speedscope(request: Request) -> Iterator[str]:
@@ -27,7 +26,7 @@ def speedscope(request: Request) -> Iterator[str]:
     document = {
         "$schema": _SCHEMA,
         "exporter": f"bd_annotate {__version__}",
-        "name": _text(request.profile.parts[0].command),
+        "name": unicode_text(request.profile.parts[0].command),
         "activeProfileIndex": 0,
         "shared": {"frames": [_frame(frame) for frame in numbers]},
         "profiles": [
@@ -39,9 +38,9 @@ def speedscope(request: Request) -> Iterator[str]:
 
 
 def _frame(frame: Frame) -> dict[str, str]:
-    known = {"name": _text(frame.label)}
+    known = {"name": unicode_text(frame.label)}
     if frame.file != "???":
-        known["file"] = _text(frame.file)
+        known["file"] = unicode_text(frame.file)
     return known
 
 
@@ -51,15 +50,10 @@ def _event(
     weights = [stack.row[index] for stack in found]
     return {
         "type": "sampled",
-        "name": f"{metric.name}: {_text(metric.title)}",
-        "unit": "bytes" if metric.name.startswith(_BYTES) else "none",
+        "name": f"{metric.name}: {unicode_text(metric.title)}",
+        "unit": "bytes" if counts_bytes(metric) else "none",
         "startValue": 0,
         "endValue": sum(weight for weight in weights if weight > 0),
         "samples": [sample for sample, weight in zip(samples, weights) if weight > 0],
         "weights": [weight for weight in weights if weight > 0],
     }
-
-
-def _text(text: str) -> str:
-    """Bytes that were not UTF-8 have no place in JSON."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

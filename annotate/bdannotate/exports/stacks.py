@@ -7,16 +7,22 @@ a function with several callers costs is known for each of them as a whole, as c
 costs; but not which of what it calls belongs to whom. So a path ends there, with a frame that
 stands for the function and all it calls, if it calls anything. The same for recursion, which has as
 many paths as levels. All paths together cost what the program does.
+
+Inlined functions are frames of their own where it is known which of them a path is in. Chains are
+known by instruction: so that of a call is known where the tree keeps call sites apart, and what is
+not a call, where a function has no other path, as costs of instructions are those of all paths.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..model.contexts import ContextTree
+from ..model.contexts import CallPlace, ContextTree
+from ..model.frames import Chain
 from ..model.graph import CallGraph, build
-from ..model.profile import Function, Row, subtract_rows, sum_rows
+from ..model.profile import Function, Place, Row, add_rows, subtract_rows, sum_rows
 from .request import Request
 
 
@@ -27,6 +33,7 @@ class Frame:
     has_callees: bool = False  # stands for the function with all it calls
     object: str = ""
     start: int = 0  # the line that the function begins in, where that is known
+    is_inlined: bool = False  # into the frame before it
 
     @property
     def label(self) -> str:
@@ -48,6 +55,14 @@ def stacks(request: Request) -> Iterator[Stack]:
     return _of_tree(request, request.tree) if request.tree else _of_graph(request)
 
 
+# From the outermost function on, each with the line that it is in, or 0.
+_Path = tuple[tuple[Frame, int], ...]
+
+
+def _stack(path: _Path, row: Row) -> Stack:
+    return Stack(tuple(frame for frame, _ in path), row, tuple(line for _, line in path))
+
+
 def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     """A node is a path. A root that is the only one would say nothing."""
     frames = [
@@ -56,21 +71,71 @@ def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     ]
     has_roots = sum(1 for above in tree.parent if above < 0) > 1
     columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
+    nodes_of = Counter(tree.frame)
+    code = _Code(request)
     for node, costs in enumerate(zip(*columns)):
-        row = request.row(costs)
-        if not any(row):
+        if not any(request.row(costs)):
             continue
-        path: list[Frame] = []
-        lines: list[int] = [0]
-        while node >= 0 and (has_roots or not path or tree.parent[node] >= 0):
-            path.append(frames[tree.frame[node]])
-            lines.append(tree.places[tree.place[node]].line)
-            node = tree.parent[node]
-        yield Stack(tuple(reversed(path)), row, tuple(reversed(lines[:-1])))
+        number, innermost = tree.frame[node], frames[tree.frame[node]]
+        around: _Path = ()
+        while (above := tree.parent[node]) >= 0 and (has_roots or tree.parent[above] >= 0):
+            around = (*code.call(frames[tree.frame[above]], tree.places[tree.place[node]]), *around)
+            node = above
+        is_only_path = nodes_of[number] == 1
+        function = tree.frames[number].function if is_only_path else None
+        for own, row in code.own(function, innermost, costs):
+            yield _stack((*around, *own), row)
+
+
+class _Code:
+    """What is known of the inlined functions that instructions are from."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._places: dict[Function, list[Place]] = {}
+        if request.chains:
+            for place in request.profile.instructions:
+                self._places.setdefault(place.function, []).append(place)
+
+    def call(self, frame: Frame, place: CallPlace) -> _Path:
+        """The frame of the function that calls from this place, and those inlined there."""
+        chain = self._request.chains.get(frame.object, {}).get(place.address, ())
+        return _inlined(frame, chain) if chain else ((frame, place.line),)
+
+    def own(
+        self, function: Function | None, frame: Frame, costs: Row
+    ) -> Iterator[tuple[_Path, Row]]:
+        """What a path costs itself, as far as that is something: by the inlined functions and
+        lines that it is in, where this function is named, because all that it costs is here."""
+        found: dict[_Path, Row] = {}
+        for place in self._places.get(function, ()) if function else ():
+            chains = self._request.chains.get(frame.object, {})
+            for address, instruction in self._request.profile.instructions[place].items():
+                chain = chains.get(address)
+                line = instruction.line if place.file == frame.file else 0
+                path = _inlined(frame, chain) if chain else ((frame, line),)
+                found[path] = (
+                    add_rows(found[path], instruction.cost) if path in found else instruction.cost
+                )
+        if sum_rows(found.values(), len(costs)) != costs:
+            found = {((frame, 0),): costs}
+        for path, all_counts in found.items():
+            row = self._request.row(all_counts)
+            if any(row):
+                yield path, row
+
+
+def _inlined(frame: Frame, chain: Chain) -> _Path:
+    inner = (
+        (Frame(name, file, object=frame.object, is_inlined=True), line)
+        for name, file, line in chain[1:]
+    )
+    return ((frame, chain[0].line), *inner)
 
 
 def _of_graph(request: Request) -> Iterator[Stack]:
     graph = build(request.profile)
+    code = _Code(request)
     width = len(request.profile.events)
     for function in sorted(graph.functions):
         incoming = [
@@ -79,7 +144,7 @@ def _of_graph(request: Request) -> Iterator[Stack]:
             if not graph.within_cycle(caller, function)
         ]
         if not incoming and _has_one_path(graph, function):
-            yield from _below(request, graph, function)
+            yield from _below(request, graph, code, function)
         else:
             # A function that a thread or handler begins with may be called as well.
             costs = graph.functions[function]
@@ -109,14 +174,16 @@ def certain_share(request: Request) -> float:
     return certain / total if total else 1.0
 
 
-def _below(request: Request, graph: CallGraph, root: Function) -> Iterator[Stack]:
+def _below(
+    request: Request, graph: CallGraph, code: _Code, root: Function
+) -> Iterator[Stack]:
     """Chains of calls are deeper than Python's, so the paths to go are on a list."""
     open_paths: list[tuple[Function, tuple[Frame, ...]]] = [(root, (_frame(root),))]
     while open_paths:
         function, path = open_paths.pop()
-        row = request.row(graph.functions[function].self_cost)
-        if any(row):
-            yield Stack(path, row)
+        around = tuple((frame, 0) for frame in path[:-1])
+        for own, row in code.own(function, path[-1], graph.functions[function].self_cost):
+            yield _stack((*around, *own), row)
         for callee, call in sorted(graph.callees.get(function, {}).items(), reverse=True):
             if _has_one_path(graph, callee) and _is_covered(graph, callee):
                 open_paths.append((callee, (*path, _frame(callee))))
