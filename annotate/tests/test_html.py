@@ -53,7 +53,7 @@ class Page:
     def functions(self):
         return [
             (name, self.facts["files"][file], self.facts["objects"][module])
-            for name, module, file, _ in self.facts["functions"]
+            for name, module, file, *_ in self.facts["functions"]
         ]
 
     def costs(self, table, prefix):
@@ -286,6 +286,37 @@ def test_contexts_of_both_sides(tmp_path):
         "thread 1": (0, 0, 0, 0, 0), "main": (1, 0, 1, 0, 1),
         "g": (2, 2, 7, 0, 0), "f": (2, 0, 0, 2, 7),
     }
+
+
+def test_contexts_of_both_sides_are_matched_by_path(tmp_path):
+    """With call sites, which have moved."""
+    for name, address in (("before", 0x10), ("after", 0x20)):
+        (tmp_path / f"{name}.out").write_text(
+            "events: Ir\nfl=a.c\nfn=main\n1 1\ncfn=f\ncalls=2 1\n1 7\nfn=f\n1 7\ntotals: 8\n"
+        )
+        nowhere, place = ("", 0, 0), ("a.c", address, address)
+        tree = ContextFile(
+            ("Ir",), [("", "a.c", 1, "main"), ("", "a.c", 1, "f")], ["thread 1"],
+            [(0, 0, 0, (0,), nowhere), (1, 1, 0, (1,), nowhere), (2, 2, 2, (7,), place)],
+        )
+        (tmp_path / f"contexts.{name}.out").write_bytes(tree.bytes())
+    page = report(tmp_path, "--diff", tmp_path / "before.out", tmp_path / "after.out")
+    tree = page.table("tree")
+    assert (tree["self:Ir"], tree["before:self:Ir"]) == ((0, 1, 7), (0, 1, 7))
+
+
+def test_names_are_shown_as_people_know_them(tmp_path):
+    profile = tmp_path / "x.out"
+    profile.write_text(
+        "events: Ir\nob=/usr/bin/x\nfn=(1) 0x0000000000001ab70\n0 1\ncfn=(2) (below main)\n"
+        "calls=1 0\n0 9\nfn=(2)\n0 1\ncfn=(3) main\ncalls=1 0\n0 8\nfn=(3)\n0 1\n"
+        "cfn=(4) std::vector<int, std::allocator<int> >::push_back(int const&)\ncalls=1 0\n0 7\n"
+        "fn=(4)\n0 7\n"
+    )
+    facts = report(tmp_path, profile).facts
+    shown = [(function[4:] or function[:1])[0] for function in facts["functions"]]
+    assert sorted(shown) == ["(below main)", "main", "std::vector<int>::push_back", "x+0x1ab70"]
+    assert [shown[number] for number in facts["above"]] == ["(below main)", "x+0x1ab70"]
 
 
 @pytest.mark.parametrize("head, costs, reason", [

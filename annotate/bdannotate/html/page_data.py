@@ -12,11 +12,13 @@ from ..analyses.hints import Hint, can_hint, hints
 from ..analyses.report import Report
 from ..analyses.source import profile_time
 from ..analyses.source_text import read_source
+from ..analyses.startup import above_main
 from ..analyses.verdict import verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
 from ..views.json_report import Json, text
+from ..views.names import Names
 from .page_tables import (
     Numbers, arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
@@ -72,6 +74,9 @@ def page_data(
             for column in report.selection.columns
         ],
         **_names(numbers, subject.tree),
+        "above": [
+            numbers.function(function) for function in sorted(above_main(subject.sides[0].graph))
+        ],
         "cycles": [
             [numbers.function(member) for member in cycle.members]
             for cycle in subject.sides[0].graph.cycles
@@ -113,6 +118,9 @@ def _part_name(part: Part) -> str:
 
 
 def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:
+    """Of each function its name, as numbers its object and file, the line where it begins or 0,
+    and how people know it, if that is not its name."""
+    names = Names(function.name for function in numbers.functions)
     objects: dict[str, int] = {}
     lines: dict[Function, int] = {}
     if tree is not None:
@@ -125,6 +133,7 @@ def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:
             objects.setdefault(function.object, len(objects)),
             numbers.file(function.file),
             lines.get(function, 0),
+            *([label] if (label := text(names.label(function))) != text(function.name) else []),
         ])
     return {"objects": [text(name) for name in objects], "functions": functions}
 

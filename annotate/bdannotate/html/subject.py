@@ -67,7 +67,9 @@ def of_two(
     tree = None
     old, new = trees
     if old is not None and new is not None and set(events) <= set(old.events) & set(new.events):
-        renamed = merge([old], lambda function: pairs.get(function, function))
+        # What calls from where has moved with the lines.
+        renamed = merge([old], lambda function: pairs.get(function, function), with_places=False)
+        new = merge([new], with_places=False)
         tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
     return Subject(_report(after), sides, (), tree, len(pairs))
 

@@ -91,10 +91,12 @@ class ContextTree:
 
 
 def merge(
-    trees: Sequence[ContextTree], rename: Callable[[Function], Function] = lambda same: same
+    trees: Sequence[ContextTree], rename: Callable[[Function], Function] = lambda same: same,
+    with_places: bool = True,
 ) -> ContextTree:
     """The trees of several parts, threads or runs as one: equal paths are added up. The first
-    tree's events are taken; the others must have them all."""
+    tree's events are taken; the others must have them all. Without places, paths are equal that
+    call from different instructions."""
     first = trees[0]
     merger = _Merger(len(first.events))
     for tree in trees:
@@ -106,7 +108,7 @@ def merge(
             )
         costs = [tree.costs[tree.events.index(event)] for event in first.events]
         try:
-            merger.add(tree, costs, rename)
+            merger.add(tree, costs, rename, with_places)
         except OverflowError:
             raise UserError(f"{tree.parts[0].source}: its costs are too large to be added up") from None
     return ContextTree(
@@ -147,7 +149,7 @@ class _Merger:
 
     def add(
         self, tree: ContextTree, costs: Sequence[array[int]],
-        rename: Callable[[Function], Function],
+        rename: Callable[[Function], Function], with_places: bool,
     ) -> None:
         frames: list[int] = []
         for frame, line in zip(tree.frames, tree.lines):
@@ -156,7 +158,10 @@ class _Merger:
             frames.append(self.frames.setdefault(frame, len(self.frames)))
             if len(self.lines) < len(self.frames):
                 self.lines.append(line)
-        places = [self.places.setdefault(place, len(self.places)) for place in tree.places]
+        places = [
+            self.places.setdefault(place if with_places else NOWHERE, len(self.places))
+            for place in tree.places
+        ]
         numbers = array("i")
         for node, above in enumerate(tree.parent):
             parent = numbers[above] if above >= 0 else NO_PARENT

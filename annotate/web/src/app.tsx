@@ -2,7 +2,7 @@
 //
 // The frame around the views: title, tabs, and the chosen function at the bottom.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PageContext, linkTo, usePage, type Page } from "./context";
 import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
@@ -64,6 +64,8 @@ export function App({ report }: { report: Report }) {
             } else location.hash = fragment(next);
         },
     }), [report, state, dark]);
+    const current = useRef<HTMLAnchorElement>(null);
+    useEffect(() => current.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
     const View = components[state.view];
     const tabs = (Object.keys(titles) as View[]).filter((view) => view !== "profiles" || report.facts.members.length > 0);
     const command = report.facts.sides[0]![0]!.command;
@@ -78,7 +80,12 @@ export function App({ report }: { report: Report }) {
                 </button>
                 <nav aria-label="Views">
                     {tabs.map((view) => (
-                        <a key={view} href={linkTo(state, { view })} aria-current={view === state.view ? "page" : undefined}>{titles[view]}</a>
+                        <a
+                            key={view} ref={view === state.view ? current : null} href={linkTo(state, { view })}
+                            aria-current={view === state.view ? "page" : undefined}
+                        >
+                            {titles[view]}
+                        </a>
                     ))}
                 </nav>
             </header>
@@ -110,7 +117,7 @@ function Chosen({ fn }: { fn: number }) {
     if (report.facts.tree) to.unshift(["icicle", { view: "icicle", focus: true, node: null }]);
     return (
         <footer class="chosen-bar" aria-label="Chosen function">
-            <span class="chosen-name" title={report.name(fn)}><b>{report.name(fn)}</b> <small>{report.where(fn)}</small></span>
+            <span class="chosen-name" title={report.fullName(fn)}><b>{report.name(fn)}</b> <small>{report.where(fn)}</small></span>
             <span class="chosen-costs">
                 {metric.heading}: {metricText(metric, metricValue(metric, costs, "incl"))} <small>incl</small>{" "}
                 {metricText(metric, metricValue(metric, costs, "self"))} <small>self</small>

@@ -61,6 +61,20 @@ export class TotalCosts implements Costs {
     }
 }
 
+// Functions of which each calls the next: the first has all that they cost.
+export class NestedCosts implements Costs {
+    private readonly together: SumCosts;
+
+    constructor(private readonly members: readonly Costs[]) {
+        this.together = new SumCosts(members);
+    }
+
+    cost(kind: Kind, event: number, side: SideName): number | null {
+        if (kind === "self") return this.together.cost(kind, event, side);
+        return Math.max(...this.members.map((member) => member.cost(kind, event, side) ?? 0));
+    }
+}
+
 // The self costs of many together.
 export class SumCosts implements Costs {
     constructor(private readonly members: readonly Costs[]) {}

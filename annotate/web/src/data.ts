@@ -55,6 +55,7 @@ export interface Facts {
     version: number;
     generator: string;
     matched: number;
+    above: number[]; // functions that only start the program
     sides: Part[][]; // of the profile; where two are compared: after, before
     totals: number[][];
     members: { label: string; totals: number[] }[];
@@ -63,7 +64,7 @@ export interface Facts {
     columns: [string, boolean][]; // metric, inclusive
     objects: string[];
     files: string[];
-    functions: [string, number, number, number][]; // name, object, file, line
+    functions: [string, number, number, number, string?][]; // name, object, file, line, and the name that is shown
     cycles: number[][];
     hints: Hint[];
     tables: Record<string, { rows: number; columns: string[] }>;

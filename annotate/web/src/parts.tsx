@@ -13,10 +13,9 @@ import { columnName, type MetricColumn } from "./report";
 
 export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "source" | "icicle" }) {
     const { report, link } = usePage();
-    const name = report.name(fn);
     return (
-        <a class="fn" href={link({ fn, ...(view ? { view } : {}), ...(view === "icicle" ? { focus: true } : {}) })} title={name}>
-            {name}
+        <a class="fn" href={link({ fn, ...(view ? { view } : {}), ...(view === "icicle" ? { focus: true } : {}) })} title={report.fullName(fn)}>
+            {report.name(fn)}
         </a>
     );
 }
@@ -151,9 +150,9 @@ export function LongList({ rows, height, render, className, focusRow, label }: {
     for (let row = seen.from; row < Math.min(rows, seen.to); ++row) visible.push(render(row));
     return (
         <div class={className} ref={box} onScroll={update} tabIndex={0} role="region" aria-label={label}>
-            <div style={{ height: `${seen.from * height}px` }} />
+            <div class="spacer" style={{ height: `${seen.from * height}px` }} />
             {visible}
-            <div style={{ height: `${Math.max(0, rows - seen.to) * height}px` }} />
+            <div class="spacer" style={{ height: `${Math.max(0, rows - seen.to) * height}px` }} />
         </div>
     );
 }

@@ -21,6 +21,7 @@ export interface Arc {
 
 export class Report {
     readonly comparing: boolean;
+    readonly above: ReadonlySet<number>; // functions that only start the program
     readonly totals: Costs;
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
@@ -34,6 +35,7 @@ export class Report {
         readonly functions: Table,
     ) {
         this.comparing = facts.sides.length > 1;
+        this.above = new Set(facts.above);
         this.totals = new TotalCosts(facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
         this.tables.set("functions", functions);
@@ -93,8 +95,18 @@ export class Report {
         return this.metric(last ? "Unused2" : "Unused1") ?? null;
     }
 
+    // As people know it.
     name(fn: number): string {
+        return this.facts.functions[fn]?.[4] || this.fullName(fn);
+    }
+
+    // As the profile has it.
+    fullName(fn: number): string {
         return this.facts.functions[fn]?.[0] ?? "?";
+    }
+
+    matches(match: (name: string) => boolean, fn: number): boolean {
+        return match(this.name(fn)) || match(this.fullName(fn));
     }
 
     file(fn: number): string {

@@ -2,7 +2,7 @@
 //
 // The rows of the three tables: contexts from the top down, functions with their callers, functions alone.
 
-import { SumCosts, change, metricValue, type Costs } from "./costs";
+import { NestedCosts, SumCosts, change, metricValue, type Costs } from "./costs";
 import type { Arc, MetricColumn, Report } from "./report";
 import { baseName } from "./format";
 import type { Grouping, TableKind } from "./state";
@@ -20,11 +20,43 @@ export interface Row {
     children: () => Row[];
 }
 
-export function topRows(report: Report, kind: TableKind, grouping: Grouping): Row[] {
-    if (kind === "flat") return flatRows(report, grouping);
-    if (kind === "callers") return report.facts.functions.map((_, fn) => callersRow(report, fn));
+// fold: what only starts the program is one row.
+export function topRows(report: Report, kind: TableKind, grouping: Grouping, fold: boolean): Row[] {
+    const folded = (rows: Row[]): Row[] => (fold ? aboveFolded(report, rows) : rows);
+    if (kind === "flat") return grouping === "none" ? folded(flatRows(report, grouping)) : flatRows(report, grouping);
+    if (kind === "callers") return folded(report.facts.functions.map((_, fn) => callersRow(report, fn)));
     if (report.tree) return Array.from(report.tree.roots, (node) => groupRow(report, Group.ofNode(report.tree!, node), ""));
     return entryFunctions(report).map((fn) => calleesRow(report, fn));
+}
+
+function aboveFolded(report: Report, rows: Row[]): Row[] {
+    const isAbove = (row: Row): boolean => row.fn !== null && report.above.has(row.fn);
+    const members = rows.filter(isAbove);
+    if (members.length < 2) return rows;
+    const above: Row = {
+        key: "above",
+        label: `(above main: ${members.length} functions)`,
+        where: "",
+        fn: null,
+        node: null,
+        calls: null,
+        costs: new NestedCosts(members.map((member) => member.costs)),
+        hasChildren: true,
+        children: () => members,
+    };
+    return [above, ...rows.filter((row) => !isAbove(row))];
+}
+
+// What the top-down table begins with: roots, and the way down to the program's own code, as they alone say little.
+export function openedFirst(report: Report, roots: Row[]): string[] {
+    const found: string[] = [];
+    const waiting = [...roots];
+    for (let row = waiting.pop(); row && found.length < 50; row = waiting.pop()) {
+        if (row.fn !== null && !report.above.has(row.fn) && !roots.includes(row)) continue;
+        found.push(row.key);
+        if (row.hasChildren) waiting.push(...row.children());
+    }
+    return found;
 }
 
 // Functions that are entered without a call.

@@ -213,6 +213,33 @@ def test_the_tree_table_has_each_function_below_its_caller(browse, reports):
     assert all(costs["Ir:self"] == own[name] for name, costs in hot[1:])
 
 
+def test_what_starts_the_program_is_one_row(browse, tmp_path):
+    """In the flat table; the top-down table begins where it ends."""
+    names = ["0x1000", "(below main)", "main", "work"]
+    text = "events: Ir SpLoss1\nfl=a.c\n"
+    for at, name in enumerate(names):
+        text += f"fn={name}\n1 1 1\n"
+        if at < 3:
+            text += f"cfn={names[at + 1]}\ncalls=1 1\n1 {3 - at} {3 - at}\n"
+    (tmp_path / "x.out").write_text(text)
+    (tmp_path / "contexts.x.out").write_bytes(ContextFile(
+        ("Ir", "SpLoss1"), [("", "a.c", 1, name) for name in names], ["thread 1"],
+        [(0, 0, 0, (0, 0)), *((at + 1, at + 1, 1, (1, 1)) for at in range(4))],
+    ).bytes())
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
+    flat, found, tree = browse(tmp_path / "x.html", [
+        {"fragment": "#tables?table=flat&cols=SpLoss1:incl,Ir:self", "read": EXACT_ROWS},
+        {"fragment": "#tables?table=flat&q=below&cols=Ir:self", "read": EXACT_ROWS},
+        {"fragment": "#tables?cols=Ir:self", "read": EXACT_ROWS},
+    ])
+    assert flat == [
+        ["(above main: 2 functions)", {"SpLoss1:incl": 4, "Ir:self": 2}],
+        ["main", {"SpLoss1:incl": 2, "Ir:self": 1}], ["work", {"SpLoss1:incl": 1, "Ir:self": 1}],
+    ]
+    assert [name for name, _ in found] == ["(below main)"]
+    assert [name for name, _ in tree] == ["thread 1", "0x1000", "(below main)", "main"]
+
+
 def test_the_call_graph_has_the_costs_of_the_calls(browse, reports):
     data = json_of(PROFILES / "helper.out")
     event = data["events"].index("SpLoss1")

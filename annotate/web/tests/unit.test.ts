@@ -55,6 +55,7 @@ test("columns are decoded, whatever their width", () => {
 
 // main 1 calls f 10 and g 2, which calls f 20; f calls g 5 (another path). Recursion apart: f below f, 40.
 const facts = {
+    above: [],
     events: ["Ir"],
     functions: [["main", 0, 0, 0], ["f", 0, 0, 0], ["g", 0, 0, 0]],
     frames: ["(other paths)", 0, 1, 2, "thread 1"],

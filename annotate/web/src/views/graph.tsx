@@ -45,7 +45,7 @@ function Found() {
     const { report, state, link } = usePage();
     const match = matcher(state.q);
     if (!match) return null;
-    const found = report.ranked(report.sizeMetric(state.metric), "incl").filter(({ fn }) => match(report.name(fn))).slice(0, 15);
+    const found = report.ranked(report.sizeMetric(state.metric), "incl").filter(({ fn }) => report.matches(match, fn)).slice(0, 15);
     return (
         <ul class="found">
             {found.length === 0 && <li>No function matches.</li>}
@@ -80,8 +80,8 @@ function Around({ fn }: { fn: number }) {
             <div class="around" ref={element}>
                 <Side title="Callers" list={callers} none="It is not called: the program, a thread or a signal handler begins here." />
                 {width > 800 && <Ribbons list={callers} inwards />}
-                <section class="centre" data-function={report.name(fn)}>
-                    <h2>{report.name(fn)}</h2>
+                <section class="centre" data-function={report.fullName(fn)}>
+                    <h2 title={report.fullName(fn)}>{report.name(fn)}</h2>
                     <p><small>{report.where(fn)}</small></p>
                     <dl class="facts">
                         <dt>inclusive</dt>
@@ -142,7 +142,7 @@ function Box({ item }: { item: Neighbour }) {
     const total = metricValue(metric, report.totals, "self") ?? 0;
     const calls = report.table("arcs")!.column("calls")[item.arc.row]!;
     return (
-        <li class="box" data-function={report.name(item.fn)} data-exact={item.value ?? ""}>
+        <li class="box" data-function={report.fullName(item.fn)} data-exact={item.value ?? ""}>
             <FunctionLink fn={item.fn} />
             <small>
                 {item.value === null

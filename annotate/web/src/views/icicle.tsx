@@ -105,7 +105,7 @@ function useMatches(): Uint8Array | null {
     const { report, state } = usePage();
     return useMemo(() => {
         const match = matcher(state.q);
-        return match && Uint8Array.from(report.facts.frames, (frame) => (typeof frame === "number" && match(report.name(frame)) ? 1 : 0));
+        return match && Uint8Array.from(report.facts.frames, (frame) => (typeof frame === "number" && report.matches(match, frame) ? 1 : 0));
     }, [state.q]);
 }
 

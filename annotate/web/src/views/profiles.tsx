@@ -48,7 +48,7 @@ export function Profiles() {
                     </span>
                 ))}
             </div>
-            <Strips rows={[{ name: "everything", fn: null, values: totals }, ...rows.map((row) => ({ name: report.name(row.fn), fn: row.fn, values: row.values }))]} />
+            <Strips rows={[{ name: "everything", fn: null, values: totals }, ...rows.filter((row) => !report.above.has(row.fn)).map((row) => ({ name: report.fullName(row.fn), fn: row.fn, values: row.values }))]} />
             <p class="note">
                 A strip has a cell per {rows.length ? "profile" : "part"}, pale to dark from nothing to the row's largest. Spread: (largest − smallest) / mean; 0% is perfect balance.
                 {rows.length > 0 && " Functions inclusive."}

@@ -168,7 +168,7 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
                                 <div class="line head" key="head">
                                     <span class="number">line</span>
                                     <span class="n">{metric.heading}</span>
-                                    <span class="n">in calls</span>
+                                    <span class="n in-calls">in calls</span>
                                     <span class="text">{metric.title}</span>
                                 </div>
                             );
@@ -211,7 +211,7 @@ function Line({ line, text, costs, most, total, chosen, pick }: {
             >
                 {own === null ? "" : own === 0 ? "·" : count(own)}
             </span>
-            <span class="n" title={inCalls === null ? "" : exactText(metric, inCalls)}>{inCalls ? count(inCalls) : ""}</span>
+            <span class="n in-calls" title={inCalls === null ? "" : exactText(metric, inCalls)}>{inCalls ? count(inCalls) : ""}</span>
             <span class="text">
                 {text}
                 {calls.slice(0, 3).map((call) => (

@@ -195,7 +195,7 @@ function TopPlaces() {
                             const own = metricValue(metric, costs, "self") ?? 0;
                             const inclusive = metricValue(metric, costs, "incl");
                             return (
-                                <tr key={fn} data-function={report.name(fn)}>
+                                <tr key={fn} data-function={report.fullName(fn)}>
                                     <td>
                                         <FunctionLink fn={fn} view="graph" /> <small>{report.where(fn)}</small>
                                     </td>

@@ -7,8 +7,8 @@ import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { count, percent } from "../format";
 import { Empty, LongList, SearchBox, Value, matcher } from "../parts";
-import { columnName, type MetricColumn } from "../report";
-import { hotPath, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
+import { columnName, type MetricColumn, type Report } from "../report";
+import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
 import { groupings, tableKinds, type Grouping } from "../state";
 
 const rowHeight = 26;
@@ -27,21 +27,20 @@ export function Tables() {
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns[0]!;
     const ready = !report.loading || (report.facts.tree ? report.tree !== null : report.table("arcs") !== null);
     const all = useMemo(
-        () => (ready ? topRows(report, state.table, state.group) : []),
-        [ready, state.table, state.group],
+        () => (ready ? topRows(report, state.table, state.group, !state.q) : []),
+        [ready, state.table, state.group, !state.q],
     );
     const match = matcher(state.q);
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
     const shown = useMemo(() => {
         // A filter leaves those that match; in the tree also the paths to them, as far as they are open.
-        const wanted = (row: Row): boolean => !match || match(row.label) || (row.fn === null && row.hasChildren) || state.table === "top-down";
+        const wanted = (row: Row): boolean => !match || matches(report, match, row) || (row.fn === null && row.hasChildren) || state.table === "top-down";
         return visibleRows(all.filter(wanted), open, order);
     }, [all, open, state.q, columnName(by), state.up]);
     const at = Math.min(cursor, Math.max(0, shown.length - 1));
 
     useEffect(() => {
-        // Roots alone say little.
-        if (state.table === "top-down" && all.length) setOpen(new Set(all.map((row) => row.key)));
+        if (state.table === "top-down" && all.length) setOpen(new Set(openedFirst(report, all)));
         setCursor(0);
     }, [all]);
     useEffect(() => {
@@ -129,6 +128,10 @@ export function Tables() {
     );
 }
 
+function matches(report: Report, match: (name: string) => boolean, row: Row): boolean {
+    return row.fn === null ? match(row.label) : report.matches(match, row.fn);
+}
+
 function parentOf(shown: Shown[], at: number): number {
     for (let row = at - 1; row >= 0; --row) if (shown[row]!.depth < shown[at]!.depth) return row;
     return at;
@@ -143,7 +146,7 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
     toggle: (row: Row, wanted: boolean) => void;
     match: ((name: string) => boolean) | null;
 }) {
-    const { state, go, link } = usePage();
+    const { report, state, go, link } = usePage();
     return (
         <>
             <LongList
@@ -164,8 +167,8 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                                         aria-label={`Sort by ${column.metric.title}, ${column.kind === "incl" ? "inclusive" : "self"}`}
                                         onClick={() => go({ sort: columnName(column), up: column === by && !state.up })}
                                     >
+                                        {column === by ? (state.up ? "▲ " : "▼ ") : ""}
                                         {column.metric.heading} <small>{column.kind}</small>
-                                        {column === by ? (state.up ? " ▲" : " ▼") : ""}
                                     </button>
                                 ))}
                                 <span class="cell calls n">calls</span>
@@ -177,11 +180,11 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                         <div
                             key={row.key}
                             class={`row${index - 1 === cursor ? " cursor" : ""}${row.fn !== null && row.fn === state.fn ? " chosen" : ""}`}
-                            data-function={row.label}
+                            data-function={row.fn === null ? row.label : report.fullName(row.fn)}
                             onClick={() => choose(index - 1)}
                         >
                             <span class="cell name">
-                                <span style={{ width: `${Math.min(depth, 40) * 14}px` }} class="indent" />
+                                <span style={{ "--depth": Math.min(depth, 40) }} class="indent" />
                                 {row.hasChildren ? (
                                     <button
                                         type="button" class="twist" tabIndex={-1} aria-label={open ? `Close ${row.label}` : `Open ${row.label}`}
@@ -191,7 +194,7 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                                     </button>
                                 ) : <span class="twist" />}
                                 {row.fn === null ? <b>{row.label}</b> : (
-                                    <a class={`fn${match?.(row.label) ? " match" : ""}`} title={row.label} tabIndex={-1}
+                                    <a class={`fn${match && matches(report, match, row) ? " match" : ""}`} title={report.fullName(row.fn)} tabIndex={-1}
                                         href={row.node !== null ? link({ view: "icicle", node: row.node, fn: row.fn, focus: false }) : link({ view: "graph", fn: row.fn })}>
                                         {row.label}
                                     </a>

@@ -88,7 +88,7 @@ export function Treemap() {
             const colour = report.comparing
                 ? changeColour(costs ? relative(metricValue(metric, costs, "self", "before:"), metricValue(metric, costs, "self")) : 0)
                 : share && costs ? shareColour(metricValue(share, costs, "self")) : plain;
-            context.globalAlpha = match && !match(tile.data.name) ? 0.25 : 1;
+            context.globalAlpha = match && !(tile.data.fn === null ? match(tile.data.name) : report.matches(match, tile.data.fn)) ? 0.25 : 1;
             context.fillStyle = css(colour);
             context.fillRect(tile.x0, tile.y0, w, h);
             if (w > 44 && h > 14) {
