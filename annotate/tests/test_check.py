@@ -8,6 +8,8 @@ import pytest
 from bdannotate.model.check import check
 from bdannotate.reading.parser import parse_text
 
+from large_profile import large_profile
+
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 HELPER = (PROFILES / "helper.out").read_text()
 
@@ -75,3 +77,10 @@ def test_recursion_is_checked_as_a_whole():
     assert checked(text.format(40)).violation is None
     problem = "the cycle of f (a.c) and 1 more: its callers pay 41"
     assert problem in checked(text.format(41)).violation
+
+
+def test_the_profile_to_measure_with_adds_up():
+    """Small here; large_profile.py writes that of a program as large as a browser."""
+    profile = parse_text("".join(large_profile(functions=300, calls=900, back=0.1)))
+    result = check(profile)
+    assert (result.violation, result.functions) == (None, 300)

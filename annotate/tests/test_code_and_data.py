@@ -87,7 +87,7 @@ def test_code_has_a_section_of_its_own(tmp_path):
     rows = section(screen(tmp_path, BODY), "Code that misses I1")
     assert rows[2].split()[:4] == ["9,000", "99.9%", "432k", "75.0%"]
     assert rows[2].endswith("interpret")
-    assert "hot from cold code" in rows[-2]
+    assert "split off cold code" in rows[-1]
 
 
 def test_code_that_is_used_whole_is_too_much():

@@ -207,6 +207,57 @@ def test_objects_without_symbols_are_named_with_what_helps(tmp_path):
         "fl=???", "fl=/home/me/f.c"))
 
 
+def test_functions_stand_for_lines_that_are_not_known(tmp_path):
+    """Of a program without symbols, the lines of the C library would be all that is listed."""
+    libc = use(1000, 16, 2)
+    body = "ob=/usr/bin/program\nfl=???\nfn=main\n0 1\n"
+    body += call("0x0000000000000500", use(9000, 16, 2), "???", "/usr/lib/library.so.1.2")
+    body += call("memcpy", libc, "/build/memcpy.S", "/lib/libc.so")
+    body += f"ob=/usr/lib/library.so.1.2\nfl=???\nfn=0x0000000000000500\n0 {use(9000, 16, 2)}\n"
+    body += f"ob=/lib/libc.so\nfl=/build/memcpy.S\nfn=memcpy\n30 {libc}\n"
+    text = screen(tmp_path, body)
+    first, second = section(text, "Lines by never used")[2:4]
+    assert first.endswith("  (no lines)   library.so.1.2+0x500") and second.endswith("memcpy")
+
+
+def test_code_without_symbols_is_a_place_of_a_program_that_has_hardly_any():
+    """Else what all of it costs would be a fault of the last function with a name above it."""
+    lost = use(9000, 16, 2)
+    body = "ob=/usr/bin/program\nfl=???\nfn=main\n0 1\n" + call(
+        "parse", use(10000, 16, 2), "???", "/usr/bin/program")
+    body += "fn=parse\n0 1\n" + call("0x500", use(10000, 16, 2), "???", "/usr/bin/program")
+    body += f"fn=0x500\n0 {lost}\n" + call("fill", use(1000, 16, 2), "???", "/usr/bin/program")
+    body += f"fn=fill\n0 {use(1000, 16, 2)}\n"
+    found = hints(report_of(body))
+    # What has a name can be looked up, and comes first.
+    assert [(hint.function.name, hint.below and hint.below.name) for hint in found] == [
+        ("fill", None), ("0x500", "parse"),
+    ]
+
+
+def test_advice_on_a_function_is_about_its_worst_line():
+    """Two lines of which one uses all that it loads, and the other a few bytes."""
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n"
+    body += f"5 {use(20000, 64, 64)}\n9 {use(9000, 8, 1)}\n"
+    (hint,) = hints(report_of(body))
+    assert hint.line[:2] == ("/home/me/main.c", 9)
+    assert hint.use.unused_share < 0.3 and "few bytes of a line" in hint.pattern.brief
+
+
+def test_data_makes_room_where_code_costs_more(tmp_path):
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n"
+    costs = {f"f{number}": use(2000, 16, 2) for number in range(9)}
+    costs["parse"] = use(10, 16, 2, code=90_000)
+    for number, (name, cost) in enumerate(costs.items()):
+        body += call(name, cost, "/home/me/main.c", "/home/me/program")
+        body += f"fn={name}\n{number}0 {cost}\nfn=main\n"
+    text = screen(tmp_path, body)
+    assert "First     code:" in text
+    assert len(section(text, "Lines")) == 2 + 2
+    assert sum(line[:1].isdigit() for line in section(text, "What to change")) == 1
+    assert text.count("\n") <= 40
+
+
 def test_which_level_comes_first(tmp_path):
     def estimate(l1_misses, last_misses, instructions=10000):
         row = f"{instructions} 5000 0 0 {l1_misses} 0 0 {last_misses} 0"

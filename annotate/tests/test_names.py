@@ -88,3 +88,9 @@ def test_any_name_has_some_short_form_that_fits(everything):
         assert len(short) <= len(name) + 8
         assert bool(short) == bool(name)
         assert len(fit(short, 10)) <= 10
+
+
+def test_of_code_without_a_name_the_address_stays():
+    assert fit("libsqlite3.so.0.8.6+0xfc0b0", 27) == "libsqlite3.so.0.8.6+0xfc0b0"
+    assert fit("libsqlite3.so.0.8.6+0xfc0b0", 22) == "libsqlite3.so+0xfc0b0"
+    assert fit("libsqlite3.so.0.8.6+0xfc0b0'2", 16) == "libs..+0xfc0b0'2"

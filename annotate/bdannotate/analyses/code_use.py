@@ -42,8 +42,7 @@ def code_use(report: Report) -> CodeUse | None:
 
 
 _SPLIT = (
-    "much of each line is not executed: split hot from cold code (-fprofile-use, [[unlikely]]), "
-    "and order functions by profile"
+    "split off cold code (-fprofile-use, [[unlikely]]), order functions by profile"
 )
 _SHRINK = (
     "more code is in use than I1 holds: inline and unroll less, -Os where it is cold, and order "

@@ -16,7 +16,7 @@ from ..model.errors import UserError
 from ..model.metrics import Metric
 from ..model.profile import Function, Row
 from .data_use import MIXED, UseEvents, data_use, mostly_code
-from .ownership import Reach
+from .ownership import ADDRESS, Reach
 from .report import Entry, Report
 
 _MAX_PLACES = 10
@@ -69,6 +69,7 @@ class Hint:
     callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
     through: Function | None  # the library function that has most of it
     bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
+    below: Function | None  # of a function without a name, the nearest caller that has one
 
 
 # The first that fits is taken.
@@ -168,9 +169,16 @@ class _Finder:
             use = self._use(entry.inclusive)
             if use is None or use.lines < _MIN_LINES or is_code(entry.inclusive):
                 continue
-            if self._ownership.reach(entry.function) >= self._reach and not self._passes_on(entry):
+            if self._is_place(entry.function) and not self._passes_on(entry):
                 found.append(self._hint(entry, use))
+        found.sort(key=lambda hint: -self._ownership.reach(hint.function))
         return found[:_MAX_PLACES]
+
+    def _is_place(self, function: Function) -> bool:
+        """Of a program whose source is not known, also what it has no symbols for: it is as near
+        as the rest of it, and else all that it costs would be that of the next caller with one."""
+        reach = self._ownership.reach(function)
+        return reach >= self._reach or (reach is Reach.NAMELESS and self._reach is Reach.NAMED)
 
     def _candidates(self) -> list[Entry]:
         """From the costliest to the threshold. Of a cycle's members, their own parts."""
@@ -189,7 +197,11 @@ class _Finder:
 
     def _hint(self, entry: Entry, use: Use) -> Hint:
         callers = self._differing_callers(entry)
+        # What a function does in several loops is no pattern, but the worst of them may be.
+        line, row = self._hottest_line(entry)
         judged = use
+        if line and (at_line := self._use(row)) and at_line.lines >= _MIN_LINES:
+            judged = at_line
         if callers:
             # What its worst caller makes of it is what the advice is about.
             worst = self._graph.callers[entry.function][callers[0][0]]
@@ -197,8 +209,8 @@ class _Finder:
         return Hint(
             entry.function, use, use.never_used / self._total if self._total else 0.0,
             next(pattern for pattern in _PATTERNS if pattern.fits(judged)),
-            self._hottest_line(entry), callers, self._through(entry),
-            self._bytes_per_call(entry, use),
+            line, callers, self._through(entry), self._bytes_per_call(entry, use),
+            self._named_caller(entry.function),
         )
 
     def _use(self, row: Row) -> Use | None:
@@ -232,7 +244,7 @@ class _Finder:
                 continue
             lost = self._loss(call.cost)
             elsewhere += lost * self._share_of_places(callee)
-            if self._ownership.reach(callee) < self._reach:
+            if not self._is_place(callee):
                 continue
             if self._work(call.cost) >= _PASSES_ON * self._work(
                 self._graph.functions[callee].inclusive
@@ -246,7 +258,7 @@ class _Finder:
         known = self._shares.get(function)
         if known is not None:
             return known
-        if self._ownership.reach(function) >= self._reach:
+        if self._is_place(function):
             return 1.0
         self._shares[function] = 0.0  # for recursion
         loss = self._loss(self._graph.functions[function].inclusive)
@@ -267,17 +279,35 @@ class _Finder:
         lost, callee = max(found, default=(0, entry.function))
         return callee if lost and lost >= _THROUGH * self._loss(entry.inclusive) else None
 
-    def _hottest_line(self, entry: Entry) -> tuple[str, int, float] | None:
-        """Where the function itself loses most, if that is where most is lost."""
+    def _hottest_line(self, entry: Entry) -> tuple[tuple[str, int, float] | None, Row]:
+        """Where the function itself loses most, if that is where most is lost; and its costs."""
         own = self._loss(entry.self_cost)
+        nothing = None, self._report.profile.zero
         if own < 0.5 * self._loss(entry.inclusive):
-            return None
-        best = (0, "", 0)
-        for place in self._report.places[entry.function]:
-            for line, row in self._report.profile.lines[place].items():
-                if line:
-                    best = max(best, (self._loss(row), place.file, line))
-        return (best[1], best[2], best[0] / own) if best[0] else None
+            return nothing
+        found = [
+            (self._loss(row), place.file, line, row)
+            for place in self._report.places[entry.function]
+            for line, row in self._report.profile.lines[place].items() if line
+        ]
+        if not found:
+            return nothing
+        lost, file, line, row = max(found)
+        return ((file, line, lost / own), row) if lost else nothing
+
+    def _named_caller(self, function: Function) -> Function | None:
+        seen: set[Function] = set()
+        while ADDRESS.fullmatch(function.name):
+            seen.add(function)
+            callers = [
+                (self._loss(call.cost), caller)
+                for caller, call in self._graph.callers.get(function, {}).items()
+                if caller not in seen and caller not in self._report.startup
+            ]
+            if not callers:
+                return None
+            function = max(callers)[1]
+        return function if seen else None
 
     def _bytes_per_call(self, entry: Entry, use: Use) -> tuple[int, int] | None:
         metrics = self._report.metrics

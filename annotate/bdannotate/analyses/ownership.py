@@ -19,8 +19,9 @@ class Reach(enum.IntEnum):
     """How near a function is to who reads the report."""
 
     FOREIGN = 0
-    NAMED = 1  # of the program, but nobody knows where its source is
-    OWN = 2
+    NAMELESS = 1  # of the program, which has no symbol for it
+    NAMED = 2  # of the program, but nobody knows where its source is
+    OWN = 3
 
 
 class Ownership:
@@ -43,7 +44,7 @@ class Ownership:
         """By all files that its code is from: what is inlined often comes first."""
         of_program = function.object in self._programs
         if ADDRESS.fullmatch(function.name):
-            return Reach.FOREIGN
+            return Reach.NAMELESS if of_program else Reach.FOREIGN
         files = {function.file, *(place.file for place in self._places.get(function, ()))}
         if files == {"???"}:
             return Reach.NAMED if of_program else Reach.FOREIGN

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The costliest source lines of all files, and the functions whose code they are.
+"""The costliest source lines of all files, and the functions whose code they are. Where the lines
+of a function are not known, it stands for them.
 
 Lines that the reader can change come before those of libraries.
 """
@@ -18,9 +19,13 @@ from .verdict import First, verdict
 @dataclass(frozen=True, slots=True)
 class TopLine:
     file: str
-    line: int
+    line: int  # 0: file and line are not known
     functions: tuple[Function, ...]  # the costliest first; several, if the line was inlined
     cost: Row
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.file, self.line) if self.line else self.functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ def top_lines(report: Report) -> TopLines | None:
     if found and found.first is First.LAST_LEVEL:
         metric, other = other, metric
     lines = _ranked(report, metric)
-    known = {(line.file, line.line) for line in lines}
-    others = [line for line in _ranked(report, other) if (line.file, line.line) not in known]
+    known = {line.key for line in lines}
+    others = [line for line in _ranked(report, other) if line.key not in known]
     return TopLines(metric, lines, other, tuple(others))
 
 
@@ -62,6 +67,12 @@ def _ranked(report: Report, metric: Metric) -> tuple[TopLine, ...]:
         for (function, file), rows in report.profile.lines.items()
         if file != "???" and not (pattern and not pattern.search(function.name))
     ]
+    unknown: dict[Function, Row] = {
+        function: sum_rows(rows.values(), len(report.totals))
+        for (function, file), rows in report.profile.lines.items()
+        if file == "???" and function not in report.startup
+        and not (pattern and not pattern.search(function.name))
+    }
     values: dict[str, dict[int, int]] = {}
     for _, file, rows in chosen:
         mine = values.setdefault(file, {})
@@ -83,5 +94,10 @@ def _ranked(report: Report, metric: Metric) -> tuple[TopLine, ...]:
         cost = sum_rows((row for _, _, row in mine_first), len(report.totals))
         if not is_code(cost):
             found.append(TopLine(file, line, tuple(part[1] for part in mine_first), cost))
+    found += [
+        TopLine("", 0, (function,), row)
+        for function, row in sorted(unknown.items()) if count(row) >= least and not is_code(row)
+    ]
+    found.sort(key=lambda line: -count(line.cost))
     found.sort(key=lambda line: -max(map(report.ownership.reach, line.functions)))
     return tuple(found)

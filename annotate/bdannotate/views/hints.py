@@ -81,6 +81,8 @@ def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
             where = f" called by {page.name(hint.callers[0][0])}"
         elif hint.through:
             where = f" through {page.name(hint.through)}"
+        elif hint.below:
+            where = f" below {page.name(hint.below)}"
         room = page.width - len(f"{number}. {where}{numbers}")
         name = fit(page.name(hint.function), max(room, 12))
         text = shorten_end(f"{number}. {name}{where}{numbers}", page.width)
@@ -119,6 +121,9 @@ def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
     if hint.line:
         share = 100 * hint.line[2]
         sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line)}.")
+    if hint.below:
+        name = function_label(hint.below, page, _NAME_WIDTH)
+        sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")
     if hint.through:
         name = function_label(hint.through, page, _NAME_WIDTH)
         sentences.append(f"Through: {name}, which is not the program's own.")

@@ -18,6 +18,7 @@ from .text import Cell, Page, shorten_middle
 # What a line is shown with besides what it is ranked by.
 _OF_DATA = ("UnusedD1", "D1m")
 _OF_ALL = ("Unused1", "D1m")  # where data and code are not told apart
+_UNKNOWN = "(no lines)"
 # Lines of the second ranking: fewer, as these matter where the first says little.
 _OTHERS = 2
 
@@ -52,7 +53,10 @@ def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[str]:
     places: list[str] = []
     for line in lines:
         file = printable(line.file)
-        places.append(f"{file if page.full_names else os.path.basename(file)}:{line.line}")
+        places.append(
+            f"{file if page.full_names else os.path.basename(file)}:{line.line}" if line.line
+            else _UNKNOWN
+        )
     longest = min(max(map(len, places), default=0), max(width // 2, 8))
     texts: list[str] = []
     for place, line in zip(places, lines):

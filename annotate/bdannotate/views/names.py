@@ -17,6 +17,8 @@ from ..model.profile import Function
 
 _VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
 _ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
+# What `Names.label` makes of it; behind the object's name, the version of a library.
+_IN_OBJECT = re.compile(r"([^\s()<>]*?)((?:\.\d+)*)(\+0x[0-9a-f]+(?:'\d+)?)")
 # How deep in recursion, with --separate-recs.
 _RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
@@ -82,6 +84,11 @@ def fit(name: str, width: int) -> str:
     its end."""
     if len(name) <= width:
         return name
+    if nameless := _IN_OBJECT.fullmatch(name):
+        # The address says more than the object.
+        module, _version, address = nameless.groups()
+        room = width - len(address)
+        return f"{module if len(module) <= room else f'{module[: max(room - 2, 0)]}..'}{address}"
     collapsed = _collapsed(name)
     if len(collapsed) <= width:
         return collapsed

@@ -16,6 +16,7 @@ from ..model.metrics import Metric
 from ..model.numbers import percent, ratio, short_count
 from ..model.profile import Profile
 from .headers import CACHE_NAMES, descriptions, source_text
+from .names import fit
 from .text import Page, shorten_middle
 
 # Told by the lines about caches, or of no use before the report is understood.
@@ -35,7 +36,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
     rows += [("Counted", _events(report)), *_levels(report)]
     if found := verdict(profile, report.metrics, report.totals):
-        rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines))]
+        rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
 
@@ -111,16 +112,16 @@ def _estimate(found: Verdict) -> str:
     )
 
 
-def _first(found: Verdict, report: Report, lines: TopLines | None) -> str:
+def _first(found: Verdict, report: Report, lines: TopLines | None, page: Page) -> str:
     metrics: Mapping[str, Metric] = report.metrics
     if found.first is First.L1_DATA:
         metric = data_loss(metrics) if found.wasted else metrics["D1m"]
         text = _cost(found.wasted, "its data misses cost", found.l1_data)
         fits = "; all data fits LL" if found.fits_last_level else ""
-        return f"L1: {text}{_most_at(lines, metric, report)}{fits}"
+        return f"L1: {text}{_most_at(lines, metric, report, page)}{fits}"
     if found.first is First.LAST_LEVEL:
         text = _cost(found.wasted, "its misses cost", found.last_level)
-        return f"LL: {text}{_most_at(lines, metrics['DLm'], report)} (--sort=DLm)"
+        return f"LL: {text}{_most_at(lines, metrics['DLm'], report, page)} (--sort=DLm)"
     if found.first is First.L1_CODE:
         share = percent(metrics["I1mr"].value(report.totals) or 0,
                         metrics["L1m"].value(report.totals) or 0)
@@ -135,9 +136,12 @@ def _cost(wasted: float | None, misses: str, share: float) -> str:
 
 # A line with less of it is not where most is.
 _MOST = 0.2
+_LONGEST_NAME = 40
 
 
-def _most_at(lines: TopLines | None, metric: Metric | None, report: Report) -> str:
+def _most_at(
+    lines: TopLines | None, metric: Metric | None, report: Report, page: Page
+) -> str:
     """The line of those listed that has most of it."""
     if lines is None or metric is None:
         return ""
@@ -146,5 +150,8 @@ def _most_at(lines: TopLines | None, metric: Metric | None, report: Report) -> s
     total = count(report.totals)
     if line is None or count(line.cost) < _MOST * total:
         return ""
-    place = f"{os.path.basename(printable(line.file))}:{line.line}"
+    place = (
+        f"{os.path.basename(printable(line.file))}:{line.line}" if line.line
+        else fit(page.name(line.functions[0]), _LONGEST_NAME)
+    )
     return f", {100 * count(line.cost) / total:.0f}% at {place}"

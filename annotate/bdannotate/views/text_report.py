@@ -51,6 +51,8 @@ def section(title: str, lines: list[str], page: Page) -> list[str]:
 
 # Places for hints on the first screen; --hints has them all.
 _BRIEF_HINTS = 3
+# Where code costs more than data, the lists of data make room for that of code.
+_FEW_LINES = 2
 # The first screen is to be seen at once.
 _HEIGHT = 40
 # A list of functions has a title with a gap, two headings and a rule, and may have a line on a
@@ -76,14 +78,19 @@ def first_screen(
 ) -> list[str]:
     """What to change, and where: in 80 columns and 40 lines, unless more is asked for."""
     ranked = top_lines(report)
+    judged = verdict(report.profile, report.metrics, report.totals)
+    is_code_first = judged is not None and judged.first is First.L1_CODE
     rows = overview(report, ranked, page)
     if note := _unknown_code(report):
         rows.append(("Unknown", note))
     lines = wrapped_pairs(rows, page)
     if ranked and ranked.lines + ranked.others:
-        table, hidden = line_table(ranked, limits.lines, report, page)
+        rows_of_lines = _FEW_LINES if limits.fit and is_code_first else limits.lines
+        table, hidden = line_table(ranked, rows_of_lines, report, page)
         lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
     found = find_hints(report)[:_BRIEF_HINTS] if with_hints and can_hint(report) else []
+    if limits.fit and is_code_first:
+        found = found[:1]
     advice = section(_advice_title(report), brief_lines(found, page), page) if found else []
     code = code_use(report)
     if code:
@@ -92,7 +99,7 @@ def first_screen(
     rows_of_functions = limits.functions
     if limits.fit and rows_of_functions:
         room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS
-        rows_of_functions = max(min(rows_of_functions, room), _FEWEST_FUNCTIONS)
+        rows_of_functions = max(min(rows_of_functions, room), _FEWEST_FUNCTIONS - is_code_first)
     lines += functions(report, rows_of_functions, page) + advice
     steps = next_steps(report, found, page) if with_next else []
     return [*lines, "", *steps] if steps else lines
