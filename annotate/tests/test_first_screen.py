@@ -258,6 +258,14 @@ def test_data_makes_room_where_code_costs_more(tmp_path):
     assert text.count("\n") <= 40
 
 
+def test_a_hint_names_the_lines_of_a_place(tmp_path):
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n"
+    body += f"5 {use(1000, 16, 2)}\n6 {use(6000, 16, 2)}\n7 {use(3000, 16, 2)}\n8 {use(10, 16, 2)}\n"
+    (hint,) = hints(report_of(body))
+    assert [(line.line, round(100 * line.share)) for line in hint.lines] == [(6, 60), (7, 30)]
+    assert "Where: 60% of its own at main.c:6, 30% at main.c:7." in screen(tmp_path, body, "--hints")
+
+
 def test_which_level_comes_first(tmp_path):
     def estimate(l1_misses, last_misses, instructions=10000):
         row = f"{instructions} 5000 0 0 {l1_misses} 0 0 {last_misses} 0"

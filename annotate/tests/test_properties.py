@@ -135,6 +135,6 @@ def test_other_orders_of_events_are_the_same_profile(seed):
 def test_another_folder_makes_no_difference(seed):
     a = parsed(Trace(seed))
     moved = map_functions(a, lambda f: Function(f"new/{f.object}", f.file, f.name))
-    matched, count = match_by_name(moved, a)
+    matched, count, _ = match_by_name(moved, a)
     assert normal(matched) == normal(a)
     assert count == len(build(a).functions)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from test_loops import F, Machine, seeds
 
+from bdannotate.analyses.loop_match import matching_loops
 from bdannotate.cli import main
 from bdannotate.model.check import check
 from bdannotate.model.frames import Position
@@ -145,3 +146,38 @@ def test_loops_are_functions_of_reports_and_of_what_changed(tmp_path):
 def test_what_needs_the_functions_as_they_are_is_refused(other, capfd):
     assert main(["--separate-loops", other, str(LOOP_PROFILE)]) == 2
     assert "--separate-loops does not go with" in capfd.readouterr().err
+
+
+def loops(*lines, function="main", file="a.c", module="/bin/a", kind="loop"):
+    return [
+        Function(module, f"/src/{file}", f"{function} › {kind} {file}:{line}") for line in lines
+    ]
+
+
+def test_loops_are_matched_by_their_order_where_lines_moved():
+    """Two lines more above: each loop but the last has a name that another one had."""
+    old, new = loops(10, 12, 14), loops(12, 14, 16)
+    assert matching_loops(old, new) == dict(zip(old, new))
+    assert matching_loops(old, loops(10, 12, 14)) == {}
+
+
+def test_loops_of_another_file_are_matched_as_far_as_there_are_as_many():
+    old = loops(10, 12) + loops(5, file="list.h") + loops(3, function="f")
+    new = loops(11, 14, file="b.c", module="/bin/b") + loops(5, file="list.h", module="/bin/b")
+    assert matching_loops(old, new) == {**dict(zip(old[:2], new[:2])), old[2]: new[2]}
+
+
+def test_which_loop_is_new_is_not_guessed():
+    assert matching_loops(loops(10, 12), loops(11, 13, 15)) == {}
+    assert matching_loops(loops(10), loops(10, kind="irreducible region")) == {}
+
+
+def test_a_difference_of_loops_whose_lines_moved(tmp_path, capsys):
+    text = LOOP_PROFILE.read_text()
+    moved = text.replace("\n0x10 3 1\n", "\n0x10 8 1\n").replace(" 0x11 4\n", " 0x11 9\n")
+    for name, content in (("old", text), ("new", moved)):
+        (tmp_path / name).write_text(content)
+    main(["--diff", "--separate-loops", "--threshold=0", str(tmp_path / "old"), str(tmp_path / "new")])
+    shown = capsys.readouterr().out
+    assert "Matched    1 loop by their order: lines or files changed" in shown
+    assert "none that changed by this much" in shown

@@ -11,7 +11,9 @@ from ..model.graph import CallGraph, build
 from ..model.merge import add, functions_of, map_functions
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Call, Function, Profile, Row
+from ..model.separate import loop_name
 from .columns import Column
+from .loop_match import matching_loops
 from .report import Entry, Selection, entries_of, key_limits
 from .startup import above_main
 
@@ -52,28 +54,35 @@ class Diff:
     metrics: Mapping[str, Metric]
     selection: Selection
     matched: int  # functions whose file or object differs, matched by their unique name
+    moved_loops: int  # loops that are functions, matched by their order
     functions: tuple[FunctionChange, ...]
     calls: tuple[CallChange, ...]
 
 
 def matching_functions(before: Profile, after: Profile) -> dict[Function, Function]:
     """Another build often lies in another folder. A function that only one side has, and whose
-    name is unique among those on both sides, is the same function: the old one's new self."""
+    name is unique among those on both sides, is the same function: the old one's new self. Loops
+    that are functions go by their order."""
     old, new = functions_of(before), functions_of(after)
-    candidates = _unique_names(old - new)
-    return {
+    loops = matching_loops(old, new)
+    # A loop may have the name that another one had; both are accounted for.
+    candidates = _unique_names(old - new - loops.keys())
+    return loops | {
         candidates[name]: function
-        for name, function in _unique_names(new - old).items()
+        for name, function in _unique_names(new - old - set(loops.values())).items()
         if name in candidates
     }
 
 
-def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int]:
-    """The profile before with the functions of the one after, and how many became others."""
+def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int, int]:
+    """The profile before with the functions of the one after, and how many of them became others:
+    functions, and loops that are functions."""
     pairs = matching_functions(before, after)
     if not pairs:
-        return before, 0
-    return map_functions(before, lambda function: pairs.get(function, function)), len(pairs)
+        return before, 0, 0
+    loops = sum(1 for function in pairs if loop_name(function))
+    matched = map_functions(before, lambda function: pairs.get(function, function))
+    return matched, len(pairs) - loops, loops
 
 
 def _unique_names(functions: set[Function]) -> dict[str, Function]:
@@ -90,7 +99,7 @@ def difference(before: Number | None, after: Number | None, metric: Metric) -> N
 
 def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
     """Both profiles must have the same events. Recursion is what is recursive in either."""
-    before, matched = match_by_name(before, after)
+    before, matched, moved_loops = match_by_name(before, after)
     both = build(add(before, after))
     graphs = build(before, both), build(after, both)
     before_totals, after_totals = before.totals(), after.totals()
@@ -107,6 +116,7 @@ def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
     ]
     return Diff(
         before, after, before_totals, after_totals, metrics_of(before), selection, matched,
+        moved_loops,
         tuple(_select_functions(changes, selection, totals)),
         tuple(_select_calls(calls, selection, totals)),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.errors import UserError
 from ..model.metrics import Metric
@@ -29,6 +30,9 @@ _SEVERAL_TIMES = 2.0
 # Callers whose shares differ by this much use the same code differently.
 _DIFFERENT = 0.3
 _CALLER_PART = 0.05
+# Lines that are named with a place, beside the first one those with this share of its own.
+_MAX_LINES = 3
+_NOTABLE = 0.1
 # A library function with this share of a place's loss is worth naming.
 _THROUGH = 0.5
 # Calls back that have less of a library function's loss are not followed. It also bounds how deep
@@ -59,17 +63,27 @@ class Pattern:
     helps: str
 
 
+class HotLine(NamedTuple):
+    file: str
+    line: int
+    share: float  # of what the function itself has never used
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
     function: Function
     use: Use
     share: float  # of all bytes never used
     pattern: Pattern
-    line: tuple[str, int, float] | None  # where most of its own is: file, line, share of it
+    lines: tuple[HotLine, ...]  # where most of its own is, the costliest first
     callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
     through: Function | None  # the library function that has most of it
     bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
     below: Function | None  # of a function without a name, the nearest caller that has one
+
+    @property
+    def line(self) -> HotLine | None:
+        return self.lines[0] if self.lines else None
 
 
 # The first that fits is taken.
@@ -198,9 +212,9 @@ class _Finder:
     def _hint(self, entry: Entry, use: Use) -> Hint:
         callers = self._differing_callers(entry)
         # What a function does in several loops is no pattern, but the worst of them may be.
-        line, row = self._hottest_line(entry)
+        lines, row = self._hottest_lines(entry)
         judged = use
-        if line and (at_line := self._use(row)) and at_line.lines >= _MIN_LINES:
+        if lines and (at_line := self._use(row)) and at_line.lines >= _MIN_LINES:
             judged = at_line
         if callers:
             # What its worst caller makes of it is what the advice is about.
@@ -209,7 +223,7 @@ class _Finder:
         return Hint(
             entry.function, use, use.never_used / self._total if self._total else 0.0,
             next(pattern for pattern in _PATTERNS if pattern.fits(judged)),
-            line, callers, self._through(entry), self._bytes_per_call(entry, use),
+            lines, callers, self._through(entry), self._bytes_per_call(entry, use),
             self._named_caller(entry.function),
         )
 
@@ -279,21 +293,23 @@ class _Finder:
         lost, callee = max(found, default=(0, entry.function))
         return callee if lost and lost >= _THROUGH * self._loss(entry.inclusive) else None
 
-    def _hottest_line(self, entry: Entry) -> tuple[tuple[str, int, float] | None, Row]:
-        """Where the function itself loses most, if that is where most is lost; and its costs."""
+    def _hottest_lines(self, entry: Entry) -> tuple[tuple[HotLine, ...], Row]:
+        """Where the function itself loses most, if that is where most is lost; and the costs of
+        the first line."""
         own = self._loss(entry.self_cost)
-        nothing = None, self._report.profile.zero
-        if own < 0.5 * self._loss(entry.inclusive):
-            return nothing
-        found = [
-            (self._loss(row), place.file, line, row)
+        if not own or own < 0.5 * self._loss(entry.inclusive):
+            return (), self._report.profile.zero
+        rows: dict[tuple[str, int], Row] = {
+            (place.file, line): row
             for place in self._report.places[entry.function]
             for line, row in self._report.profile.lines[place].items() if line
-        ]
-        if not found:
-            return nothing
-        lost, file, line, row = max(found)
-        return ((file, line, lost / own), row) if lost else nothing
+        }
+        ranked = sorted(rows, key=lambda where: (-self._loss(rows[where]), where))[:_MAX_LINES]
+        lines = [HotLine(*where, self._loss(rows[where]) / own) for where in ranked]
+        found = [line for index, line in enumerate(lines) if line.share >= (_NOTABLE if index else 0)]
+        if not found or not found[0].share:
+            return (), self._report.profile.zero
+        return tuple(found), rows[ranked[0]]
 
     def _named_caller(self, function: Function) -> Function | None:
         seen: set[Function] = set()

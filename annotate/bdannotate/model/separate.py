@@ -10,8 +10,10 @@ that is not to be separate is part of the one around it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from .frames import Chains, Frame, Kind, frames_by_function
 from .profile import (
@@ -19,6 +21,9 @@ from .profile import (
 )
 
 SEPARATOR = " › "
+_LOOP = re.compile(
+    f"(.*){SEPARATOR}({Kind.LOOP.value}|{Kind.REGION.value}) (.*):(\\d+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,21 @@ def _function(root: Function, frame: Frame) -> Function:
     where = f"{os.path.basename(frame.file)}:{frame.line}" if frame.line else frame.name
     name = f"{root.name}{SEPARATOR}{frame.kind.value} {where}"
     return Function(root.object, frame.file or root.file, name)
+
+
+class LoopName(NamedTuple):
+    """What the name of a loop's function is made of."""
+
+    function: str
+    kind: str
+    file: str
+    line: int
+
+
+def loop_name(function: Function) -> LoopName | None:
+    """None of what is no loop with a line."""
+    found = _LOOP.fullmatch(function.name)
+    return LoopName(found[1], found[2], found[3], int(found[4][:9])) if found else None
 
 
 def _other_calls(profile: Profile, frames: Mapping[Function, Frame]) -> dict[CallSite, Call]:

@@ -42,6 +42,9 @@ def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
         functions = "1 function" if diff.matched == 1 else f"{diff.matched} functions"
         text = f"{functions} by name only: file or object changed"
         rows.append(("Matched", text))
+    if diff.moved_loops:
+        loops = "1 loop" if diff.moved_loops == 1 else f"{diff.moved_loops} loops"
+        rows.append(("Matched", f"{loops} by their order: lines or files changed"))
     return pairs([*rows, ("Sorted by", f"change of {sort}")], page)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from bdcommon.console import printable
 
 from ..analyses.hint_changes import HintChanges
-from ..analyses.hints import Hint, Pattern
+from ..analyses.hints import Hint, HotLine, Pattern
 from ..model.numbers import short_count
 from ..model.profile import Function
 from .names import fit
@@ -95,8 +95,8 @@ def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
     return lines
 
 
-def _where(line: tuple[str, int, float]) -> str:
-    return f"{os.path.basename(printable(line[0]))}:{line[1]}"
+def _where(line: HotLine) -> str:
+    return f"{os.path.basename(printable(line.file))}:{line.line}"
 
 
 def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
@@ -119,8 +119,9 @@ def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
         first, last = map(short_count, hint.bytes_per_call)
         sentences.append(f"Moved per call: {first} bytes of data from LL, {last} from memory.")
     if hint.line:
-        share = 100 * hint.line[2]
-        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line)}.")
+        more = "".join(f", {100 * line.share:.0f}% at {_where(line)}" for line in hint.lines[1:])
+        share = 100 * hint.line.share
+        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line)}{more}.")
     if hint.below:
         name = function_label(hint.below, page, _NAME_WIDTH)
         sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")
