@@ -84,15 +84,17 @@ PROGRAMS = {
     ),
     "sqlite3": Program(
         "query.sql", (), ("sqlite3", ":memory:"),
-        (r"Unknown +\d+% of the loss .*sqlite3", r"sqlite3VdbeExec"), stdin="query.sql",
+        (r"Unknown +\d+% of the loss .*sqlite3", r"sqlite3VdbeExec", r"\(no lines\) .*(sqlite3|\+0x)"),
+        stdin="query.sql",
     ),
     "python3": Program(
         "words.py", (), ("/usr/bin/python3", "-B", "-S", "words.py"),
-        (r"_PyEval_EvalFrameDef|python3\.\d+\+0x|^1\. \w+",), environment=(("PYTHONHASHSEED", "0"),),
+        (r"\(no lines\) +\S*(Py|\+0x)", r"^1\. \S*(Py|\+0x)"), environment=(("PYTHONHASHSEED", "0"),),
     ),
     "cc1plus": Program(
         "compiled.cpp", (), (cc1plus(), "-quiet", "-O2", "compiled.cpp", "-o", "compiled.s"),
-        (r"Unknown +\d+% of the loss .*\(cc1plus\)", r"main  \[cc1plus\]", r"^1\. \w+"),
+        (r"Unknown +\d+% of the loss .*\(cc1plus\)", r"main  \[cc1plus\]", r"\(no lines\) +\w+",
+         r"^1\. \S+: \d+% of the loss"),
     ),
 }
 

@@ -25,6 +25,14 @@ const titles: Record<View, string> = {
     treemap: "Treemap",
     profiles: "Profiles",
 };
+// Tables without which a view has nothing to show.
+const needs: Partial<Record<View, readonly string[]>> = {
+    icicle: ["tree"],
+    tables: ["tree", "arcs"],
+    graph: ["arcs"],
+    source: ["lines", "sites"],
+    profiles: ["members"],
+};
 const components: Record<View, () => preact.JSX.Element> = {
     summary: Summary,
     icicle: Icicle,
@@ -43,7 +51,7 @@ export function App({ report }: { report: Report }) {
         const changed = (): void => setState(parse(location.hash));
         addEventListener("hashchange", changed);
         // After the first picture.
-        requestAnimationFrame(() => setTimeout(() => void report.loadRest(() => setLoaded((count) => count + 1)).then(() => {
+        requestAnimationFrame(() => setTimeout(() => void report.loadRest(needs[state.view] ?? [], () => setLoaded((count) => count + 1)).then(() => {
                 document.documentElement.dataset["loaded"] = "";
             })));
         return () => removeEventListener("hashchange", changed);

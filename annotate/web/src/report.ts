@@ -48,9 +48,9 @@ export class Report {
         return new Report(facts, functions);
     }
 
-    // What the summary does without; `changed` is called after each step.
-    async loadRest(changed: () => void): Promise<void> {
-        for (const name of Object.keys(this.facts.tables)) {
+    // What the summary does without, beginning with these tables; `changed` is called after each step.
+    async loadRest(first: readonly string[], changed: () => void): Promise<void> {
+        for (const name of new Set([...first, ...Object.keys(this.facts.tables)])) {
             if (name === "functions") continue;
             const table = await readTable(this.facts, name);
             if (!table) continue;
