@@ -195,6 +195,7 @@ def _hint(hint: Hint, numbers: Numbers) -> Json:
         "loads": hint.use.loads_per_line,
         "line": line,
         "through": None if hint.through is None else numbers.function(hint.through),
+        "below": None if hint.below is None else numbers.function(hint.below),
         "callers": [[numbers.function(caller), share] for caller, share in hint.callers],
     }
 

@@ -36,6 +36,7 @@ export interface Hint {
     loads: number;
     line: [number, number, number] | null; // file, line, share
     through: number | null; // the library function that has most of it
+    below: number | null; // of a function without a name, the nearest caller that has one
     callers: [number, number][];
 }
 

@@ -246,6 +246,11 @@ function Hints({ hints }: { hints: Hint[] }) {
                         </p>
                         <p>
                             <b>What helps:</b> {hint.helps}.
+                            {hint.below !== null && (
+                                <p>
+                                    No symbol names it; the nearest caller that has one is <FunctionLink fn={hint.below} view="graph" />.
+                                </p>
+                            )}
                             {hint.through !== null && (
                                 <>
                                     {" "}
