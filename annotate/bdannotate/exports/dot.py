@@ -82,8 +82,8 @@ def _head(metric: Metric, total: int) -> Iterator[str]:
 
 def _node(number: int, name: str, inclusive: int, own: int, total: int) -> str:
     label = f"{_name(name)}\n{_part(inclusive, total)} with callees\n{_part(own, total)} itself"
-    # White to red: by what is in the function itself and below.
-    colour = f"0.000 {inclusive / total if total else 0:.3f} 1.000"
+    # White to a red that black is legible on: by what is in the function itself and below.
+    colour = f"0.000 {0.7 * inclusive / total if total else 0:.3f} 1.000"
     return f"  n{number} [label={_quoted(label)}, fillcolor=\"{colour}\"];\n"
 
 
