@@ -305,6 +305,16 @@ def test_contexts_of_both_sides_are_matched_by_path(tmp_path):
     assert (tree["self:Ir"], tree["before:self:Ir"]) == ((0, 1, 7), (0, 1, 7))
 
 
+def test_code_without_symbols_is_told(tmp_path):
+    profile = tmp_path / "x.out"
+    profile.write_text(
+        "events: Ir SpLoss1\nob=/lib/x.so\nfl=???\nfn=0x1234\n0 1 30\nob=/bin/y\nfl=y.c\nfn=main\n1 1 70\n"
+    )
+    assert report(tmp_path, profile).facts["unknown"] == {
+        "objects": ["x.so"], "share": 0.3, "hasSymbols": False,
+    }
+
+
 def test_names_are_shown_as_people_know_them(tmp_path):
     profile = tmp_path / "x.out"
     profile.write_text(
@@ -314,6 +324,7 @@ def test_names_are_shown_as_people_know_them(tmp_path):
         "fn=(4)\n0 7\n"
     )
     facts = report(tmp_path, profile).facts
+    assert facts["unknown"] is None, "there is no loss"
     shown = [(function[4:] or function[:1])[0] for function in facts["functions"]]
     assert sorted(shown) == ["(below main)", "main", "std::vector<int>::push_back", "x+0x1ab70"]
     assert [shown[number] for number in facts["above"]] == ["(below main)", "x+0x1ab70"]

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analyses.columns import Side as CostSide
+from ..analyses.data_use import data_loss
 from ..analyses.hints import Hint, can_hint, hints
 from ..analyses.report import Report
 from ..analyses.source import profile_time
 from ..analyses.source_text import read_source
 from ..analyses.startup import above_main
+from ..analyses.unknown import unknown_code
 from ..analyses.verdict import verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
@@ -82,6 +84,7 @@ def page_data(
             for cycle in subject.sides[0].graph.cycles
         ],
         "verdict": _verdict(report),
+        "unknown": _unknown(report),
         "hints": [_hint(hint, numbers) for hint in _hints(report)],
         "tables": {
             name: {"rows": table.rows, "columns": list(table.columns)}
@@ -171,6 +174,15 @@ def _verdict(report: Report) -> Json:
         "first": found.first.value,
         "wasted": found.wasted,
     }
+
+
+def _unknown(report: Report) -> Json:
+    loss = data_loss(report.metrics)
+    found = unknown_code(report, loss) if loss else None
+    if found is None:
+        return None
+    objects = [text(os.path.basename(name)) for name in found.objects]
+    return {"objects": list(objects), "share": found.share, "hasSymbols": found.has_symbols}
 
 
 def _hints(report: Report) -> list[Hint]:

@@ -67,6 +67,7 @@ export interface Facts {
     files: string[];
     functions: [string, number, number, number, string?][]; // name, object, file, line, and the name that is shown
     cycles: number[][];
+    unknown: { objects: string[]; share: number; hasSymbols: boolean } | null; // code without symbols or lines
     hints: Hint[];
     tables: Record<string, { rows: number; columns: string[] }>;
     codeTexts: string[];

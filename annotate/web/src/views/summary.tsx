@@ -168,6 +168,7 @@ function Cycles({ verdict }: { verdict: Verdict }) {
 
 function TopPlaces() {
     const { report, link } = usePage();
+    const unknown = report.facts.unknown;
     const metric = report.defaultMetric;
     const total = metricValue(metric, report.totals, "self") ?? 0;
     const ranked = report.ranked(metric, "self");
@@ -214,6 +215,13 @@ function TopPlaces() {
                     </tbody>
                 </table>
             </div>
+            {unknown && (
+                <p class="note">
+                    {percent(unknown.share)} of what is never used is lost in code without {unknown.hasSymbols ? "lines" : "symbols"}{" "}
+                    ({unknown.objects.join(", ")}): compile it with -g, install the distribution's debug packages, or set
+                    DEBUGINFOD_URLS for the run (Valgrind 3.19 or newer).
+                </p>
+            )}
             <p class="more">
                 <a href={link({ view: "tables", table: "flat" })}>All functions</a>
                 {report.facts.tree && (
