@@ -12,7 +12,7 @@ from ..model.contexts import (
     NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, Frame, Kind, merge,
 )
 from ..model.errors import FormatProblem, ProfileError, shorten
-from ..model.profile import Function, Part, Row
+from ..model.profile import Function, Row
 from .blocks import binary_file, display_name
 from .headers import Headers
 

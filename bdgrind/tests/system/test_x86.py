@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, Run, check_profile, configured, run_tool
+from harness import GUESTS, SMALL_CACHES, Run, check_profile, configured, run_tool
 from profile_reader import read_profile
 
 pytestmark = pytest.mark.skipif(
