@@ -33,13 +33,6 @@ void for_each_node(const ContextTree& tree, std::uint32_t thread, Use use) {
 
 }  // namespace
 
-bool ContextTreeWriter::Numbers::add(std::uint32_t id) {
-    if (numbers_.size() <= id) numbers_.resize(id + 1);
-    if (numbers_[id] != 0) return false;
-    numbers_[id] = ++used_;
-    return true;
-}
-
 ContextTreeWriter::ContextTreeWriter(TextOutput& out, const Engine& engine, bool compat_events)
     : out_(out), engine_(engine), tree_(*engine.context_tree()), events_{engine.events(), compat_events} {}
 
@@ -91,41 +84,17 @@ void ContextTreeWriter::choose_nodes(std::uint32_t thread) {
 }
 
 void ContextTreeWriter::collect_names() {
-    const auto add_file = [this](const SourceFile& file) {
-        if (file_numbers_.add(file.id)) files_.push_back(&file);
-    };
     for (const std::uint32_t id : nodes_) {
         const ContextTree::Node& node = tree_.nodes()[id];
         if (tree_.is_root(node) || tree_.is_other(node)) continue;
         const ContextTree::Step& step = tree_.steps()[node.step];
-        if (step.site) add_file(*place(step).file);
-        if (!function_numbers_.add(step.context->id())) continue;
-        functions_.push_back(step.context);
-        const Function& function = step.context->function();
-        add_file(*function.file);
-        if (object_numbers_.add(function.object->id)) objects_.push_back(function.object);
+        if (step.site) names_.add(*place(step).file);
+        names_.add(*step.context);
     }
 }
 
 void ContextTreeWriter::write_names() {
-    const auto write_list = [this](std::string_view key, const auto& names) {
-        out_ << key << ": " << names.size() << '\n';
-        for (const auto* name : names) {
-            write_text(out_, name->name);
-            out_ << '\n';
-        }
-    };
-    write_list("objects", objects_);
-    write_list("files", files_);
-    const std::vector<std::uint32_t> lines = first_lines();
-    out_ << "functions: " << functions_.size() << '\n';
-    for (const Context* context : functions_) {
-        const Function& function = context->function();
-        out_ << object_numbers_[function.object->id] << ' ' << file_numbers_[function.file->id] << ' '
-             << lines[context->id()] << ' ';
-        write_context_name(out_, *context);
-        out_ << '\n';
-    }
+    names_.write(out_, engine_);
     out_ << "roots: " << roots_.size() << '\n';
     for (const std::uint32_t id : roots_) {
         const ContextRoot& root = tree_.root_of(tree_.nodes()[id]);
@@ -136,19 +105,6 @@ void ContextTreeWriter::write_names() {
         }
     }
     out_ << "nodes:\n";
-}
-
-// The line in which each function begins, by Context::id; 0: not known.
-std::vector<std::uint32_t> ContextTreeWriter::first_lines() const {
-    std::vector<std::uint32_t> lines;
-    for (const Context* context : functions_) lines.resize(std::max<std::size_t>(lines.size(), context->id() + 1));
-    for (const BlockCost* cost : engine_.blocks().all()) {
-        const std::uint32_t id = cost->context->id();
-        if (!cost->block->is_entry || id >= lines.size() || lines[id] != 0) continue;
-        const Instruction& first = cost->block->instructions()[0];
-        if (first.file == cost->context->function().file) lines[id] = first.line;
-    }
-    return lines;
 }
 
 ContextTreeWriter::Place ContextTreeWriter::place(const ContextTree::Step& step) const {
@@ -190,7 +146,7 @@ std::uint64_t ContextTreeWriter::write_paths(const Piece& piece) {
     write_column(out_, values_);
     write([&](const ContextTree::Node& node) -> std::uint64_t {
         if (tree_.is_root(node)) return root_number_++;
-        return tree_.is_other(node) ? 0 : function_numbers_[tree_.steps()[node.step].context->id()];
+        return tree_.is_other(node) ? 0 : names_[*tree_.steps()[node.step].context];
     });
     const std::uint64_t calls = write([](const ContextTree::Node& node) { return node.calls; });
     if (!tree_.rules().by_site) return calls;
@@ -201,7 +157,7 @@ std::uint64_t ContextTreeWriter::write_paths(const Piece& piece) {
             return value_of(place(tree_.steps()[node.step]));
         });
     };
-    write_place([&](const Place& place) { return file_numbers_[place.file->id]; });
+    write_place([&](const Place& place) { return names_[*place.file]; });
     write_place([](const Place& place) { return place.line; });
     write_place([](const Place& place) { return place.address; });
     return calls;

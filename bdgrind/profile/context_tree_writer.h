@@ -13,6 +13,7 @@
 #include "engine/costs/context_tree.h"
 #include "engine/replay/engine.h"
 #include "profile/file_head.h"
+#include "profile/name_lists.h"
 
 namespace bd {
 
@@ -25,17 +26,6 @@ public:
     void write(const RunDescription& run);
 
 private:
-    // Numbers of what is named in the file: from 1, in the order of first use.
-    class Numbers {
-    public:
-        // Returns whether it is the first use.
-        bool add(std::uint32_t id);
-        std::uint32_t operator[](std::uint32_t id) const { return numbers_[id]; }
-
-    private:
-        std::vector<std::uint32_t> numbers_;  // by id; 0: not used
-        std::uint32_t used_ = 0;
-    };
     // Some nodes that are written at once.
     struct Piece {
         std::span<const std::uint32_t> nodes;
@@ -53,7 +43,6 @@ private:
     void write_nodes();
     std::uint64_t write_paths(const Piece& piece);
     std::vector<std::uint64_t> write_costs(const Piece& piece);
-    std::vector<std::uint32_t> first_lines() const;
     Place place(const ContextTree::Step& step) const;
 
     TextOutput& out_;
@@ -64,12 +53,7 @@ private:
     std::vector<std::uint32_t> nodes_;   // that are written, in that order: their ids
     std::vector<std::uint32_t> depths_;  // theirs
     std::vector<std::uint32_t> roots_;   // of these, the roots
-    Numbers object_numbers_;
-    Numbers file_numbers_;
-    Numbers function_numbers_;  // by Context::id
-    std::vector<const ObjectFile*> objects_;
-    std::vector<const SourceFile*> files_;
-    std::vector<const Context*> functions_;
+    NameLists names_;
     std::uint32_t root_number_ = 0;      // of the next root
     std::vector<std::uint64_t> rows_;    // of a block: costs, node by node
     std::vector<std::uint64_t> values_;  // of a block: a column

@@ -25,6 +25,7 @@
 #include "engine/trace/trace_reader.h"
 #include "profile/callgrind_writer.h"
 #include "profile/context_tree_writer.h"
+#include "profile/object_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
 #include "tool/function_options.h"
@@ -174,7 +175,7 @@ void write_file(const char* path, Write write) {
     if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
 }
 
-// And the context tree, if there is one, beside it.
+// And the context tree and the objects, if there are any, beside it.
 void write_profile(const std::string& path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
                    const Profile& profile) {
     const EngineConfig& config = engine.config();
@@ -193,12 +194,20 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
                               .compat_events = arguments.options.compat_events})
             .write(description, profile);
     });
-    if (engine.context_tree() == nullptr) return;
-    std::string beside = path;
-    beside.insert(path.rfind('/') + 1, "contexts.");
-    write_file(beside.c_str(), [&](TextOutput& out) {
-        ContextTreeWriter(out, engine, arguments.options.compat_events).write(description);
-    });
+    const auto write_beside = [&](const char* prefix, auto write) {
+        std::string beside = path;
+        write_file(beside.insert(path.rfind('/') + 1, prefix).c_str(), write);
+    };
+    if (engine.context_tree() != nullptr) {
+        write_beside("contexts.", [&](TextOutput& out) {
+            ContextTreeWriter(out, engine, arguments.options.compat_events).write(description);
+        });
+    }
+    if (engine.objects() != nullptr) {
+        write_beside("objects.", [&](TextOutput& out) {
+            ObjectWriter(out, engine, arguments.options.compat_events).write(description);
+        });
+    }
 }
 
 // Processor time: what else the machine does meanwhile must not show.

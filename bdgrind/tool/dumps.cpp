@@ -6,6 +6,7 @@
 
 #include "profile/callgrind_writer.h"
 #include "profile/context_tree_writer.h"
+#include "profile/object_writer.h"
 #include "profile/run_ending.h"
 #include "tool/options.h"
 #include "tool/output.h"
@@ -45,6 +46,18 @@ private:
     const Engine& engine_;
 };
 
+// Data objects as they are written.
+class ObjectsText final : public Text {
+public:
+    ObjectsText(const RunDescription& run, const Engine& engine) : run_(run), engine_(engine) {}
+
+    void write_to(TextOutput& out) const override { ObjectWriter(out, engine_, options.compat_events).write(run_); }
+
+private:
+    const RunDescription& run_;
+    const Engine& engine_;
+};
+
 }  // namespace
 
 void write_command(TextOutput& out) {
@@ -62,6 +75,13 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
       totals_(engine.events().width()),
       other_paths_(engine.events().width()) {
     if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
+    if (engine.objects() != nullptr) objects_file_ = std::make_unique<OutFile>(OutFile::Kind::kObjects);
+}
+
+template <class Use>
+void Dumps::for_each_beside(Use use) {
+    if (tree_file_ != nullptr) use(*tree_file_);
+    if (objects_file_ != nullptr) use(*objects_file_);
 }
 
 bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
@@ -88,7 +108,7 @@ bool Dumps::write_last() {
     for (const std::uint32_t thread : threads_with_counts()) {
         written &= write(part, thread);
     }
-    return written && !tree_is_lost_;
+    return written && !any_is_lost_;
 }
 
 void Dumps::write_ending(TextOutput& out) const {
@@ -102,7 +122,7 @@ void Dumps::write_ending(TextOutput& out) const {
 
 bool Dumps::begin_exec(bool with_part) {
     file_.begin_attempt();
-    if (tree_file_ != nullptr) tree_file_->begin_attempt();
+    for_each_beside([](OutFile& file) { file.begin_attempt(); });
     other_paths_before_exec_ = other_paths_;
     totals_before_exec_ = totals_;
     parts_before_exec_ = parts_;
@@ -118,7 +138,7 @@ bool Dumps::begin_exec(bool with_part) {
 }
 
 void Dumps::exec_failed() {
-    if (tree_file_ != nullptr) tree_file_->take_back();
+    for_each_beside([](OutFile& file) { file.take_back(); });
     if (file_.take_back()) {
         totals_ = totals_before_exec_;
         other_paths_ = other_paths_before_exec_;
@@ -168,7 +188,10 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     add(totals_, profile.totals());
     if (tree_file_ != nullptr) {
         add(other_paths_, costs_of_other_paths(engine_, thread));
-        if (!tree_file_->write(ending.view(), ContextTreeText(run, engine_))) tree_is_lost_ = true;
+        if (!tree_file_->write(ending.view(), ContextTreeText(run, engine_))) any_is_lost_ = true;
+    }
+    if (objects_file_ != nullptr && !objects_file_->write(ending.view(), ObjectsText(run, engine_))) {
+        any_is_lost_ = true;
     }
     return true;
 }
@@ -192,7 +215,7 @@ void Dumps::start_in_child() {
     std::ranges::fill(totals_, 0);
     std::ranges::fill(other_paths_, 0);
     file_.start_in_child();
-    if (tree_file_ != nullptr) tree_file_->start_in_child();
+    for_each_beside([](OutFile& file) { file.start_in_child(); });
     zeroed(0);
 }
 

@@ -4,7 +4,7 @@
 // Callgrind names them: <file>.<part>, the last one <file>; and -<thread> behind that with --separate-threads=yes. All
 // parts together are the profile. With --combine-dumps=yes they stand one behind the other in <file>. When the process
 // goes on with another program, what has been counted so far is a part, too, and that program's numbers follow. Each
-// part has its context tree beside it, if there is one.
+// part has its context tree and its data objects beside it, if there are any.
 
 #pragma once
 
@@ -64,6 +64,8 @@ private:
         bool is_last;
     };
 
+    template <class Use>
+    void for_each_beside(Use use);
     std::vector<std::uint32_t> threads_with_counts() const;
     bool write(const Part& part, std::uint32_t thread);
     std::uint64_t& counted_from(std::uint32_t thread);
@@ -71,8 +73,9 @@ private:
     Engine& engine_;
     std::string_view geometry_source_;
     OutFile file_{OutFile::Kind::kProfile};
-    std::unique_ptr<OutFile> tree_file_;  // null: there is no context tree
-    bool tree_is_lost_ = false;           // a part of it at least
+    std::unique_ptr<OutFile> tree_file_;     // null: there is no context tree
+    std::unique_ptr<OutFile> objects_file_;  // null: no objects are told apart
+    bool any_is_lost_ = false;               // a part of these, at least
     std::uint32_t parts_;
     std::vector<std::uint64_t> totals_;
     std::vector<std::uint64_t> other_paths_;

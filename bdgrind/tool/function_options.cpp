@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tool/known_allocators.h"
 #include "tool/name_pattern.h"
 
 namespace bd {
@@ -32,6 +33,19 @@ std::uint32_t number_for(const PatternList& patterns, const Function& function, 
     const PatternOption* const last =
         last_match(patterns, [&](const char* pattern) { return matches_function(pattern, function.name); });
     return last == nullptr ? otherwise : last->number;
+}
+
+// What the user says of a function goes before what is known of its name.
+AllocatorRole allocator_role(const Options& given, const Function& function) {
+    const auto argument = [&](const PatternList& first, const PatternList& numbered) {
+        const bool is_first = any_names(first, function);
+        return static_cast<std::uint8_t>(number_for(numbered, function, is_first ? 1 : 0));
+    };
+    const std::uint8_t size = argument(given.alloc_fn, given.alloc_fn_of);
+    const std::uint8_t block = argument(given.free_fn, given.free_fn_of);
+    if (size != 0) return {.kind = AllocatorKind::kAllocates, .size = size, .may_be_within = true};
+    if (block != 0) return {.kind = AllocatorKind::kFrees, .block = block};
+    return known_allocator(function.name);
 }
 
 // One line for each value of an option that has not matched; other kinds of options have none.
@@ -62,6 +76,10 @@ void FunctionOptions::apply(Function& function) const {
                                 }) != nullptr;
     const bool function_skipped = any_names(options_.fn_skip, function);
     if (object_skipped || function_skipped) function.skipped = true;
+    if (options_.objects) {
+        function.allocator = allocator_role(options_, function);
+        function.ends_allocator = may_end_allocator(function);
+    }
     function.triggers = {.dump_before = any_names(options_.dump_before, function),
                          .zero_before = any_names(options_.zero_before, function),
                          .dump_after = any_names(options_.dump_after, function),

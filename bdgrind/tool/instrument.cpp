@@ -2,6 +2,8 @@
 
 #include "tool/instrument.h"
 
+#include <iterator>
+
 #include "engine/trace/trace.h"
 #include "tool/options.h"
 #include "tool/trace_buffer.h"
@@ -36,6 +38,31 @@ JumpKind last_jump_kind(IRJumpKind kind, [[maybe_unused]] Address last_instructi
 
 UInt bytes_of(IRType type) {
     return static_cast<UInt>(sizeofIRType(type));
+}
+
+// Where functions find their arguments and leave their result.
+#if defined(VGA_amd64)
+constexpr int kArguments[]{offsetof(VexGuestArchState, guest_RDI), offsetof(VexGuestArchState, guest_RSI),
+                           offsetof(VexGuestArchState, guest_RDX)};
+constexpr int kResult = offsetof(VexGuestArchState, guest_RAX);
+constexpr bool kArgumentsOnStack = false;
+constexpr Word kReturnAddressBytes = 8;  // which a return takes off the stack
+#elif defined(VGA_x86)
+constexpr int kArguments[]{4, 8, 12};  // behind the stack pointer
+constexpr int kResult = offsetof(VexGuestArchState, guest_EAX);
+constexpr bool kArgumentsOnStack = true;
+constexpr Word kReturnAddressBytes = 4;
+#elif defined(VGA_arm64)
+constexpr int kArguments[]{offsetof(VexGuestArchState, guest_X0), offsetof(VexGuestArchState, guest_X1),
+                           offsetof(VexGuestArchState, guest_X2)};
+constexpr int kResult = offsetof(VexGuestArchState, guest_X0);
+constexpr bool kArgumentsOnStack = false;
+constexpr Word kReturnAddressBytes = 0;
+#endif
+static_assert(std::size(kArguments) == AllocatorRole::kMostArgument);
+
+bool is_function(const Function& function, AllocatorKind kind) {
+    return function.allocator.kind == kind;
 }
 
 // Copies one superblock and adds the stores of its trace record on the way.
@@ -85,6 +112,14 @@ private:
     void on_load(IRExpr* address, IRType type) { on_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
     void on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
     void on_bus_event();
+    // What allocators are called with and return: see Marker::kAllocatorEntered.
+    void begin_allocator(const Function& function, bool is_entry);
+    void note_tail_call(const IRConst& target);
+    std::size_t add_marker(std::size_t words, Marker marker, IRExpr* first, IRExpr* second, IRExpr* third);
+    std::size_t add_allocator_markers(std::size_t words, JumpKind jump);
+    IRExpr* register_value(int offset) { return assign(address_type_, IRExpr_Get(offset, address_type_)); }
+    int offset_of_stored_at() const { return offset_of_cursor(sizeof(TraceCursor)); }
+
     // The next address of the record.
     void trace(IRExpr* address) {
         store(plus(record_, (kHeaderWords + builder_.traced_count()) * kWordBytes), word(address));
@@ -108,6 +143,10 @@ private:
     std::vector<IRStmt*> exit_stores_;   // by exit: the store of its descriptor's address
     Address last_instruction_ = 0;
     Address next_instruction_ = 0;  // behind it
+
+    const Function* function_ = nullptr;
+    IRExpr* arguments_[AllocatorRole::kMostArgument]{};  // of an allocator that begins here; else null
+    bool leaves_allocator_ = false;                      // a return here is one's
 
     std::vector<SymbolicAddress> addresses_;  // by temporary
     SymbolicAddress group_{};              // where the first access of the latest group is
@@ -144,6 +183,8 @@ IRSB* BlockInstrumenter::run() {
     const CodeBlockName name = names_.block(first.Ist.IMark.addr);
     builder_.start(first.Ist.IMark.addr, *name.function, name.load_bias, name.section, name.is_entry);
     begin_record();
+    function_ = name.function;
+    if (options.objects) begin_allocator(*name.function, name.is_entry);
     for (; i < in_->stmts_used; ++i) {
         IRStmt* const statement = in_->stmts[i];
         if (statement == nullptr || statement->tag == Ist_NoOp) continue;
@@ -152,8 +193,66 @@ IRSB* BlockInstrumenter::run() {
     }
     const JumpKind jump = last_jump_kind(in_->jumpkind, last_instruction_);
     const bool computed = in_->next->tag != Iex_Const && (in_->jumpkind == Ijk_Boring || in_->jumpkind == Ijk_Call);
+    if (leaves_allocator_ && in_->jumpkind == Ijk_Boring && !computed) note_tail_call(*in_->next->Iex.Const.con);
     end_record(jump, computed ? Branch::kIndirect : Branch::kNone);
     return out_;
+}
+
+void BlockInstrumenter::begin_allocator(const Function& function, bool is_entry) {
+    const bool allocates = function.allocator.kind != AllocatorKind::kNone &&
+                           !is_function(function, AllocatorKind::kFrees);
+    leaves_allocator_ = allocates || function.ends_allocator;
+    if (!is_entry || is_function(function, AllocatorKind::kNone)) return;
+    for (std::size_t i = 0; i < std::size(kArguments); ++i) {
+        if (kArgumentsOnStack) {
+            IRExpr* const at = plus(register_value(layout_.offset_SP), static_cast<std::size_t>(kArguments[i]));
+            arguments_[i] = assign(address_type_, IRExpr_Load(endness_, address_type_, at));
+        } else {
+            arguments_[i] = register_value(kArguments[i]);
+        }
+    }
+    if (const unsigned stored_at = function.allocator.stored_at; stored_at != 0) {
+        add(IRStmt_Put(offset_of_stored_at(), arguments_[stored_at - 1]));
+    }
+}
+
+// A function that allocates may end by jumping to another one, whose result is its own. Its returns are to be seen,
+// too.
+void BlockInstrumenter::note_tail_call(const IRConst& target) {
+    const Function& callee = *names_.block(target.tag == Ico_U64 ? target.Ico.U64 : target.Ico.U32).function;
+    if (&callee != function_) callee.ends_allocator = true;
+}
+
+// Behind so many words of the record; returns how many there are then.
+std::size_t BlockInstrumenter::add_marker(std::size_t words, Marker marker, IRExpr* first, IRExpr* second,
+                                          IRExpr* third) {
+    IRExpr* const values[]{word_constant(marker_word(marker)), word(first), word(second), word(third)};
+    static_assert(std::size(values) == kMarkerWords);
+    for (IRExpr* const value : values) store(plus(record_, words++ * kWordBytes), value);
+    return words;
+}
+
+std::size_t BlockInstrumenter::add_allocator_markers(std::size_t words, JumpKind jump) {
+    if (arguments_[0] != nullptr) {
+        words = add_marker(words, Marker::kAllocatorEntered, arguments_[0], arguments_[1], arguments_[2]);
+    }
+    if (jump != JumpKind::kReturn || !leaves_allocator_) return words;
+    IRExpr* result = register_value(kResult);
+    if (function_->allocator.stored_at != 0) {
+        // It returns 0 if it has stored the block's address; else a 0 of ours is read. (Not every back end of VEX has
+        // loads with a guard.)
+        static constexpr Word kNoBlock = 0;
+        IRExpr* const stored_at = register_value(offset_of_stored_at());
+        IRExpr* const status = assign(Ity_I32, has_64_bits_ ? IRExpr_Unop(Iop_64to32, result) : result);
+        IRExpr* const is_stored =
+            assign(Ity_I1, IRExpr_Binop(Iop_CmpEQ32, status, IRExpr_Const(IRConst_U32(0))));
+        IRExpr* const none = address_constant(reinterpret_cast<std::uintptr_t>(&kNoBlock));
+        IRExpr* const at = assign(address_type_, IRExpr_ITE(is_stored, stored_at, none));
+        result = assign(address_type_, IRExpr_Load(endness_, address_type_, at));
+    }
+    const auto return_bytes = static_cast<std::size_t>(std::uintptr_t{0} - kReturnAddressBytes);
+    return add_marker(words, Marker::kAllocatorLeft, result, plus(register_value(layout_.offset_SP), return_bytes),
+                      address_constant(0));
 }
 
 // Makes room for the longest record if need be, and writes the stack pointer.
@@ -178,7 +277,8 @@ void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
     BD_CHECK_OP(words, <=, kMaxRecordWords);
     exit_stores_.push_back(IRStmt_Store(endness_, record_, word_constant(0)));
     add(exit_stores_.back());
-    add(IRStmt_Put(offset_of_cursor(offsetof(TraceCursor, next)), plus(record_, words * kWordBytes)));
+    const std::size_t end = add_allocator_markers(words, jump);
+    add(IRStmt_Put(offset_of_cursor(offsetof(TraceCursor, next)), plus(record_, end * kWordBytes)));
     read_address_ = nullptr;
 }
 
@@ -191,6 +291,7 @@ void BlockInstrumenter::on_exit(const IRStmt& exit) {
         const IRConst& target = *exit.Ist.Exit.dst;
         const Address address = target.tag == Ico_U64 ? target.Ico.U64 : target.Ico.U32;
         branch = address == next_instruction_ ? Branch::kNotTaken : Branch::kTaken;
+        if (leaves_allocator_ && kind == Ijk_Boring) note_tail_call(target);
     }
     end_record(jump_kind(kind), branch);
 }

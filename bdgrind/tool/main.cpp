@@ -3,6 +3,7 @@
 // Registers the tool with Valgrind's core, and passes on what the core tells it.
 
 #include "tool/client_requests.h"
+#include "tool/mappings.h"
 #include "tool/options.h"
 #include "tool/session.h"
 #include "tool/system_calls.h"
@@ -15,6 +16,7 @@ namespace {
 void post_clo_init() {
     session = new Session;
     watch_system_calls();
+    if (session->tells_objects_apart()) watch_mappings();
 }
 
 IRSB* instrument(VgCallbackClosure*, IRSB* block, const VexGuestLayout* layout, const VexGuestExtents*,

@@ -107,6 +107,10 @@ bool take(std::string_view argument, const char* name, PatternList* patterns, co
     }
     if (!take_off(argument, "=")) return false;
     *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, &option.pattern)};
+    const bool is_argument = numbered && (plain_name == "alloc-fn" || plain_name == "free-fn");
+    if (is_argument && (option.number < 1 || option.number > AllocatorRole::kMostArgument)) {
+        error->message = "only arguments 1 to 3 are known";
+    }
     if (error->message == nullptr) patterns->add(option);
     return true;
 }
@@ -145,7 +149,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .context_tree_rules = {
                             .by_site = given.context_tree == TreeChoice::kSites,
                             .recursion = given.context_tree_recursion,
-                            .most_nodes = std::min(given.context_tree_nodes, ContextTree::kMostNodes)}};
+                            .most_nodes = std::min(given.context_tree_nodes, ContextTree::kMostNodes)},
+                        .objects = given.objects && given.cache_sim && given.cache_use,
+                        .object_rules = {.depth = std::clamp(given.objects_depth, 1u, ObjectRules::kMostDepth)}};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;

@@ -130,6 +130,19 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
     BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
               "folded|apart", "whether a call of a function that is on the path goes\n"                 \
               "back to there, or deeper")                                                               \
+    BD_OPTION_GROUP("data objects, a file of its own beside the profile")                               \
+    BD_OPTION(Flag, objects, "objects", false, "no|yes",                                                \
+              "keep costs apart by the data that was loaded: heap\nblocks, variables, stack frames, files") \
+    BD_OPTION(Number, objects_depth, "objects-depth", 3, "<n>",                                         \
+              "tell heap blocks apart by <n> callers of the allocator")                                 \
+    BD_OPTION(Patterns, alloc_fn, "alloc-fn", {}, "<function>",                                         \
+              "the function allocates: its first argument is the size,\nunless it calls another allocator") \
+    BD_OPTION(Patterns, alloc_fn_of, "alloc-fn<n>", {}, "<function>",                                   \
+              "the same with the size in argument <n>, 1 to 3")                                         \
+    BD_OPTION(Patterns, free_fn, "free-fn", {}, "<function>",                                           \
+              "the function frees the block in its first argument")                                     \
+    BD_OPTION(Patterns, free_fn_of, "free-fn<n>", {}, "<function>",                                     \
+              "the same with the block in argument <n>, 1 to 3")                                        \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \

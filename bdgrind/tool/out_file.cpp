@@ -25,8 +25,17 @@ int write_text(int descriptor, const Text& text) {
     return out.error();
 }
 
+struct KindOfFile {
+    const char* text;
+    const char* prefix;  // of the name beside the profile
+};
+const KindOfFile& about(OutFile::Kind kind) {
+    static constexpr KindOfFile kKinds[]{
+        {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}};
+    return kKinds[static_cast<unsigned>(kind)];
+}
 const char* text_of(OutFile::Kind kind) {
-    return kind == OutFile::Kind::kProfile ? "profile" : "context tree";
+    return about(kind).text;
 }
 
 }  // namespace
@@ -52,20 +61,20 @@ Path OutFile::beside(const Path& profile) const {
     if (kind_ == Kind::kProfile) return profile;
     const std::size_t begin = profile.view().rfind('/') + 1;
     Path path(profile.view().substr(0, begin));
-    path << "contexts." << profile.view().substr(begin);
+    path << about(kind_).prefix << profile.view().substr(begin);
     return path;
 }
 
 int OutFile::check() {
     if (is_default_) return NewFile(name()).error();
-    if (kind_ == Kind::kContextTree && find_place(path_.view()).is_stream()) {
-        VG_(umsg)("There can be no context tree beside %s, which is no file: name one with --bdgrind-out-file.\n",
+    if (kind_ != Kind::kProfile && find_place(path_.view()).is_stream()) {
+        VG_(umsg)("There can be no %s beside %s, which is no file: name one with --bdgrind-out-file.\n", text_of(kind_),
                   path_.c_str());
         VG_(exit)(1);
     }
     const Place place = find_place(name().view());
     if (place.error != 0) return place.error;
-    if (kind_ == Kind::kContextTree && place.is_stream()) return kReplaced;
+    if (kind_ != Kind::kProfile && place.is_stream()) return kReplaced;
     return place.is_stream() ? open_stream(place, &stream_) : NewFile(place.path).error();
 }
 

@@ -7,8 +7,8 @@
 //              file that they lead to is replaced. Nobody follows what is at a default name, which others can guess.
 //   a stream   (a FIFO, a device, /dev/stdout) is opened once, at the start, and gets all parts one behind the other.
 //
-// A context tree stands beside the profile, with a name that begins differently, so that viewers which open all that
-// begins with a profile's name pass over it. It is no text to go into a stream.
+// A context tree and the data objects stand beside the profile, with names that begin differently, so that viewers
+// which open all that begins with a profile's name pass over them. They are no text to go into a stream.
 //
 // What cannot be written there goes into the folder for temporary files, under a name that nothing has yet.
 
@@ -34,7 +34,7 @@ protected:
 
 class OutFile {
 public:
-    enum class Kind { kProfile, kContextTree };
+    enum class Kind { kProfile, kContextTree, kObjects };
 
     // Ends the process with a sentence if such a file could not be written there: better to know that before the
     // program has run for hours. What is there stays as it is until there is something new to write.

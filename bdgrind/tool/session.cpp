@@ -22,6 +22,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.context_tree != TreeChoice::kNo && !config.context_tree && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --context-tree does nothing with --backdate=no.\n");
     }
+    if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
+    }
     if (!config.cache_sim) {
         if ((config.write_back || config.prefetch) && VG_(clo_verbosity) > 0) {
             VG_(umsg)("Warning: --simulate-wb and --simulate-hwpref do nothing without --cache-sim=yes.\n");

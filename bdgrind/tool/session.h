@@ -40,6 +40,9 @@ public:
     void toggle_collect(ThreadId thread);
 
     bool instruments() const { return instruments_; }
+    bool tells_objects_apart() const { return config_.objects; }
+    // Of the object file or other file of this name.
+    const ObjectFile& object_file(std::string_view name) { return symbols_.object(name); }
     void set_instrumentation(bool on);
     // Observes no more if memory is about to end. To be called now and then, while no code runs.
     void check_memory();

@@ -17,7 +17,8 @@ constexpr std::size_t kBatchWords = 16384;
 constexpr unsigned kSlots = 24;
 static_assert(kSlots < kMostSubmitted);
 
-constexpr std::size_t kSlotBytes = (kBatchWords + kMaxRecordWords) * sizeof(Word);
+// A block's record may have two markers behind it.
+constexpr std::size_t kSlotBytes = (kBatchWords + kMaxRecordWords + 2 * kMarkerWords) * sizeof(Word);
 constinit Word first_slot[kSlotBytes / sizeof(Word)]{};
 constinit Word* slots[kSlots]{first_slot};  // null: there is no memory for it yet
 constinit unsigned slot = 0;      // the one that is being filled

@@ -64,6 +64,9 @@ public:
         return moved;
     }
 
+    // 64 bytes, a bit for each.
+    constexpr std::uint64_t word(unsigned index) const { return words_[index]; }
+
     constexpr bool test(unsigned byte) const { return (words_[byte / 64] >> (byte % 64) & 1) != 0; }
 
     // Number of touched bytes.

@@ -7,11 +7,13 @@
 // for when a line is loaded and handed back when the line is evicted.
 //
 //   struct Sink {
-//       // A line is being loaded; called once per level that loads it. If it is known, `replaced` is of the line that
-//       // is evicted next: time to ask the host for what evict() will read.
-//       ChargeTarget load(Reference, const ChargeTarget& replaced);
+//       // A line is being loaded because of this address in it; called once per level that loads it. If it is known,
+//       // `replaced` is of the line that is evicted next: time to ask the host for what evict() will read.
+//       ChargeTarget load(Reference, Address, const ChargeTarget& replaced);
 //       // A line has left this level.
 //       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
+//       // The same for one that leaves D1, with its address and its bytes.
+//       void evict_data(const ChargeTarget&, Address, const LineMask& used, unsigned line_bytes);
 //       // Nobody is charged for a line any more.
 //       void drop_charges(ChargeTarget*);
 //   };
@@ -79,7 +81,7 @@ public:
         // What misses has been accessed already.
         position_ = miss.at;
         ++position_.address;
-        const ChargeTarget target = target_of_load(Reference::kData);
+        const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
         const LineNumber line = d1_.line_of(miss.at.address);
         const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.slot, line);
         Load& load = d1_lines_.use_of(miss.slot);
@@ -181,8 +183,8 @@ private:
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 8192));
     }
 
-    ChargeTarget target_of_load(Reference reference, const ChargeTarget& replaced = {}) {
-        if constexpr (kTraits.line_use) return sink_.load(reference, replaced);
+    ChargeTarget target_of_load(Reference reference, Address address, const ChargeTarget& replaced = {}) {
+        if constexpr (kTraits.line_use) return sink_.load(reference, address, replaced);
         return {};
     }
 
@@ -193,7 +195,7 @@ private:
         i1_.host_prefetch_eviction(slot);
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const ChargeTarget target =
-            target_of_load(Reference::kFetch, kTraits.line_use ? fetched_[slot].target : ChargeTarget{});
+            target_of_load(Reference::kFetch, address, kTraits.line_use ? fetched_[slot].target : ChargeTarget{});
         i1_.load(slot, line, [&](LineNumber evicted, const Use& use) { retire_fetched(evicted, use, slot); });
         if (fetches != 0) i1_.credit(slot, offset, bytes, fetches);
         Load load;
@@ -217,7 +219,7 @@ private:
             }
             std::uint32_t index = ll_.use(LineNumber{number});
             if (index == LLLines::kAbsent) {
-                index = load_ll(reference, LineNumber{number});
+                index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
                 Outcome missed = Outcome::kLLMiss;
                 if constexpr (kTraits.write_back_and_prefetch) {
                     if (write_back_and_prefetch_.drove_out_dirty) missed = Outcome::kLLDirtyMiss;
@@ -230,8 +232,8 @@ private:
         return outcome;
     }
 
-    std::uint32_t load_ll(Reference reference, LineNumber line) {
-        const ChargeTarget target = target_of_load(reference);
+    std::uint32_t load_ll(Reference reference, LineNumber line, Address address) {
+        const ChargeTarget target = target_of_load(reference, address);
         const auto slot = ll_.insert(line);
         if constexpr (kTraits.line_use) {
             LLUse& use = ll_.use_of(slot.index);
@@ -251,7 +253,9 @@ private:
     // drives out is nobody's miss.
     void prefetch(Reference reference, LineNumber missed) {
         const LineNumber line = write_back_and_prefetch_.streams.on_lookup(missed);
-        if (line != kNoLine && ll_.use(line) == LLLines::kAbsent) load_ll(reference, line);
+        if (line != kNoLine && ll_.use(line) == LLLines::kAbsent) {
+            load_ll(reference, line, static_cast<Address>(line) << ll_bits());
+        }
     }
 
     // A line leaves I1 or D1: its use is reported, and added to the LL's line if that still holds the memory.
@@ -259,7 +263,11 @@ private:
         if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, fetched_[slot]);
     }
     void retire_data(LineNumber line, const DataUse& use, const Load& load) {
-        if constexpr (kTraits.line_use) retire_l1(d1_.line_bits(), line, use, load);
+        if constexpr (kTraits.line_use) {
+            const Address address = static_cast<Address>(line) << d1_.line_bits();
+            sink_.evict_data(load.target, address, use.bytes, d1_.line_bytes());
+            retire_l1(d1_.line_bits(), line, use, load);
+        }
         if constexpr (kTraits.write_back_and_prefetch) {
             if (use.dirty) write_back(line);
         }

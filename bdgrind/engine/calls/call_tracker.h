@@ -56,6 +56,9 @@ public:
         return make_nodes(execution);
     }
 
+    // To be called before anybody looks at the open calls: what may be the call of a stub only is among them then.
+    void open_stub(CallStack& stack);
+
     // Leaves all open calls, innermost first, also those on other stacks: the execution is over.
     void leave_all(Execution& execution);
 
@@ -75,7 +78,6 @@ private:
     void open_plain(Execution& execution, Block& block, const CallSite& site, Address stack_pointer,
                     Address return_address);
     void open_skipped(CallStack& stack, const CallSite& charged_site, Address stack_pointer, Address return_address);
-    void open_stub(CallStack& stack);
     const Context& own_context(const Execution& execution, const Context& context) {
         return execution.thread == 0 ? context : contexts_.in_thread(context, execution.thread);
     }

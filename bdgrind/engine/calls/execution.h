@@ -34,6 +34,17 @@ struct OpenCall {
     NodeId node;             // only valid for the calls that have one, see CallStack::nodes
 };
 
+// A call of a function that allocates, see Objects.
+struct OpenAllocation {
+    std::size_t call;       // among the open calls of its stack
+    Address stack_pointer;  // where it began
+    ArcId arc;
+    const Function* function;
+    std::array<std::uint64_t, AllocatorRole::kMostArgument> arguments;
+    std::uint32_t group;  // of the blocks that it allocates
+    Address allocated;    // the latest of them; 0: none
+};
+
 // What few open calls have besides.
 struct SpecialCall {
     std::size_t index;  // among the open calls of the stack
@@ -134,6 +145,7 @@ struct Execution : CallStack {
     std::uint32_t thread = 0;  // whose contexts its code has; 0: threads are not told apart
     // How often functions with triggers are open, on all stacks.
     boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;
+    std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
 };
 
 }  // namespace bd

@@ -39,6 +39,25 @@ struct FunctionTriggers {
     bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
 };
 
+// What a function does to the heap. Arguments are numbered from 1 to kMostArgument, 0 is none.
+enum class AllocatorKind : std::uint8_t {
+    kNone,
+    kWraps,        // calls an allocator for its caller
+    kAllocates,    // returns a block, or null
+    kReallocates,  // the same, and frees one if it does
+    kFrees,
+};
+struct AllocatorRole {
+    static constexpr std::uint8_t kMostArgument = 3;
+
+    AllocatorKind kind = AllocatorKind::kNone;
+    std::uint8_t block = 0;      // the block that it frees
+    std::uint8_t size = 0;       // in bytes: of the block, or of an element
+    std::uint8_t count = 0;      // how many elements
+    std::uint8_t stored_at = 0;  // where the block's address is written to; 0: it is the result
+    bool may_be_within = false;  // another block, as that of a pool
+};
+
 struct Function {
     const char* name;
     const SourceFile* file;
@@ -51,6 +70,9 @@ struct Function {
     // left then, and the function found is called by its caller.
     bool left_by_jump = false;
     FunctionTriggers triggers{};
+    AllocatorRole allocator{};
+    // A function that allocates ends by jumping to it: its result is that one's.
+    mutable bool ends_allocator = false;
 
     // Whether nothing of that is to be thought of when it is called.
     bool is_plain() const { return !skipped && !triggers.any(); }

@@ -47,7 +47,7 @@ public:
 
     // The caches' sink.
 
-    ChargeTarget load(Reference reference, const ChargeTarget& replaced) {
+    ChargeTarget load(Reference reference, Address address, const ChargeTarget& replaced) {
         if constexpr (kTraits.write_back_and_prefetch) {
             if (!state_.config.cache_use) return {};
         }
@@ -55,6 +55,9 @@ public:
         state_.live_nodes_at_loads += state_.tree.stats().live;
         ++state_.loads;
         ChargeTarget target = charge_target();
+        if (state_.objects != nullptr && target.node != kNoNode) {
+            target.costs = object_cell(target.costs, reference, address);
+        }
         target.loaded_by = reference;
         state_.ledger.hold(target);
         return target;
@@ -81,6 +84,11 @@ public:
             counts[9] += times * accesses;
         });
         state_.ledger.release(target);
+    }
+
+    template <class Mask>
+    void evict_data(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes) {
+        if (state_.objects != nullptr && target.node != kNoNode) state_.objects->evict(address, line_bytes, used);
     }
 
     void drop_charges(ChargeTarget* target) {
@@ -112,6 +120,7 @@ private:
     void fetch_one_by_one(TracedExit& exit);
     void host_prefetch_misses();
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
+    CostId object_cell(CostId instruction, Reference reference, Address address);
 
     void go_to(std::size_t instruction) {
         cursor_.go_to(instruction);
@@ -138,6 +147,8 @@ private:
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
+    // Where objects are told apart: the cell of the first line that was loaded for what is not charged yet.
+    CostId missed_cell_ = kNoCost;
 };
 
 template <CacheTraits kTraits, class Observer>
@@ -319,8 +330,10 @@ template <CacheTraits kTraits, class Observer>
 template <CacheTraits kTraits, class Observer>
 void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Event ll_miss) {
     if (outcome == Outcome::kHit) return;
-    const ChargeTarget target = charge_target();
+    ChargeTarget target = charge_target();
+    const CostId missed_cell = std::exchange(missed_cell_, kNoCost);
     if (target.node == kNoNode) return;
+    if (missed_cell != kNoCost) target.costs = missed_cell;
     state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
         costs[column(l1_miss)] += times;
         if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
@@ -329,6 +342,19 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
             if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
         }
     });
+}
+
+// Of what `instruction` loads because of this address.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] CostId CacheReplay<kTraits, Observer>::object_cell(CostId instruction, Reference reference,
+                                                                     Address address) {
+    Objects& objects = *state_.objects;
+    const GroupId group = reference == Reference::kFetch
+                              ? objects.code(*cursor_.exit().block->function)
+                              : objects.find(address, cursor_.stack_pointer(), *state_.current, state_.threads);
+    const CostId cell = objects.cell(instruction, group);
+    if (missed_cell_ == kNoCost) missed_cell_ = cell;
+    return cell;
 }
 
 }  // namespace bd

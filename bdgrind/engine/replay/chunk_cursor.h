@@ -59,6 +59,7 @@ public:
         BD_DCHECK(miss_->at.record >= record_);  // else one of an earlier record was left out
     }
     TracedExit& exit() const { return *exit_; }
+    Address stack_pointer() const { return begin_[record_ + 1]; }
 
     // The next miss, if it is by one of the first so many accesses of the block; else null.
     const Miss* miss_before(std::size_t access) const {

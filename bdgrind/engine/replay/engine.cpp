@@ -15,6 +15,7 @@ Engine::Engine(const EngineConfig& config)
 
 std::size_t Engine::replay(Batch batch) {
     BD_CHECK(requests().empty());
+    unfold_objects();
     if (config().dump_every == 0) return replay_->run(batch);
     const std::size_t words = replay_->run(batch.first(words_to_next_dump(batch)));
     if (blocks_run() == next_dump_) {
@@ -48,6 +49,7 @@ std::size_t Engine::words_to_next_dump(Batch batch) const {
 }
 
 void Engine::start_in_child(std::uint32_t thread) {
+    unfold_objects();
     state_.origins.forget();  // what was open then is the parent's
     for (std::size_t id = 0; id < state_.threads.size(); ++id) {
         if (id == thread) continue;
@@ -59,8 +61,17 @@ void Engine::start_in_child(std::uint32_t thread) {
     zero(0);
 }
 
-void Engine::finish() {
+void Engine::evict_all() {
+    unfold_objects();
     replay_->flush();
+}
+
+void Engine::unfold_objects() {
+    if (state_.objects != nullptr) state_.objects->costs().unfold();
+}
+
+void Engine::finish() {
+    evict_all();
     for (std::uint32_t id = 0; id < state_.threads.size(); ++id) {
         if (!state_.threads[id].empty()) state_.origins.end(id, *state_.threads[id].front());
     }
@@ -71,6 +82,7 @@ void Engine::finish() {
     state_.current = nullptr;
     state_.blocks.settle();
     state_.ledger.check_balance();
+    if (state_.objects != nullptr) state_.objects->costs().fold();
 }
 
 std::vector<std::uint32_t> Engine::threads() const {

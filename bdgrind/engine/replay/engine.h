@@ -60,7 +60,7 @@ public:
 
     // Empties the caches, so that whoever loaded what is cached is charged for its use. All that was announced must
     // have been replayed.
-    void evict_all() { replay_->flush(); }
+    void evict_all();
 
     // This process is a child that has just been forked: only this guest thread is left. What the parent has counted,
     // and what is to be charged for the lines that it has loaded, is its matter.
@@ -98,10 +98,13 @@ public:
     std::span<const Jump> jumps() const { return state_.jumps.all(); }
     // Null: none was asked for. As the other counts, it is complete after settle() or finish().
     const ContextTree* context_tree() const { return state_.context_tree.get(); }
+    // Null: none were asked for. Complete after settle() or finish(), too.
+    const Objects* objects() const { return state_.objects.get(); }
     EngineStats stats() const;
 
 private:
     std::size_t words_to_next_dump(Batch batch) const;
+    void unfold_objects();
 
     EngineState state_;
     std::unique_ptr<Replay> replay_;

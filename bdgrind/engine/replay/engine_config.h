@@ -10,6 +10,7 @@
 #include "engine/calls/call_tracker.h"
 #include "engine/costs/context_tree.h"
 #include "engine/costs/events.h"
+#include "engine/objects/objects.h"
 
 namespace bd {
 
@@ -31,6 +32,8 @@ struct EngineConfig {
     bool system_cpu_time = false;   // and their processor time
     bool context_tree = false;      // keeps costs apart by whole paths of calls, too; needs back_date
     ContextTreeRules context_tree_rules{};
+    bool objects = false;  // keeps costs apart by data objects, too; needs cache_sim and cache_use
+    ObjectRules object_rules{};
 
     EventSet events() const;
 };

@@ -21,8 +21,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
                                        : nullptr),
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
-      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get()) {
+      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get()),
+      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
+    BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
 }
 
 void EngineState::mark(Marker marker, const Word* values) {
@@ -41,6 +43,10 @@ void EngineState::mark(Marker marker, const Word* values) {
     if (marker == Marker::kStop) {
         replay->flush();
         forget_calls();
+        return;
+    }
+    if (marker >= Marker::kAllocatorEntered) {
+        if (objects != nullptr) mark_objects(marker, values);
         return;
     }
     if (threads.size() <= id) threads.resize(id + 1);
@@ -77,10 +83,35 @@ void EngineState::mark(Marker marker, const Word* values) {
         case Marker::kCollect:
         case Marker::kZero:
         case Marker::kStop:
+        case Marker::kAllocatorEntered:
+        case Marker::kAllocatorLeft:
+        case Marker::kMapped:
+        case Marker::kUnmapped:
         case Marker::kCount:
             break;
     }
     if (thread == id) current = executions.back().get();
+}
+
+// What comes before the first block, or behind a jump out of everything that is known, says nothing of calls.
+void EngineState::mark_objects(Marker marker, const Word* values) {
+    const bool has_run = current != nullptr && current->last != nullptr;
+    if (has_run && marker != Marker::kUnmapped) calls.open_stub(*current);
+    switch (marker) {
+        case Marker::kAllocatorEntered:
+            if (has_run) objects->enter_allocator(*current, values);
+            return;
+        case Marker::kAllocatorLeft:
+            if (has_run) objects->leave_allocator(*current, values[0], values[1]);
+            return;
+        case Marker::kMapped:
+            objects->map(current, values[0], values[1],
+                         reinterpret_cast<const std::vector<MappedObject>*>(static_cast<std::uintptr_t>(values[2])));
+            return;
+        default:
+            objects->unmap(values[0], values[1]);
+            return;
+    }
 }
 
 bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {
@@ -151,6 +182,7 @@ void EngineState::settle() {
     for (const Executions& executions : threads) {
         for (const auto& execution : executions) calls.settle(*execution);
     }
+    if (objects != nullptr) objects->costs().fold();
 }
 
 void EngineState::zero(std::uint32_t thread_zeroed) {
@@ -161,13 +193,19 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         ledger.clear_counts();
         arcs.clear_counts();
         jumps.clear_counts();
+        if (objects != nullptr) {
+            objects->costs().cleared();
+            objects->clear_counts();
+        }
         return;
     }
     for (const BlockCost* cost : blocks.all()) {
         if (cost->context->thread() != thread_zeroed) continue;
         for (const Exit& exit : cost->block->exits()) cost->exits[exit.index].taken = 0;
         for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
-            if (cost->instructions[i] != kNoCost) ledger.forget(cost->instructions[i]);
+            if (cost->instructions[i] == kNoCost) continue;
+            if (objects != nullptr) objects->costs().forget(cost->instructions[i]);
+            ledger.forget(cost->instructions[i]);
         }
     }
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {

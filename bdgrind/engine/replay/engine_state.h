@@ -22,6 +22,7 @@
 #include "engine/costs/events.h"
 #include "engine/costs/jumps.h"
 #include "engine/costs/ledger.h"
+#include "engine/objects/objects.h"
 #include "engine/program/block.h"
 #include "engine/replay/engine_config.h"
 #include "engine/trace/trace.h"
@@ -50,6 +51,9 @@ struct EngineState {
     // which is taken back; or it is none.
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
+    // A marker about the heap or what is mapped.
+    void mark_objects(Marker marker, const Word* values);
+
     void charge_system_call(Execution& execution, const Word* values);
     void forget_calls();
     void settle();
@@ -71,6 +75,7 @@ struct EngineState {
     BackdatingTree tree;
     Ledger ledger;
     CallTracker calls;
+    std::unique_ptr<Objects> objects;  // null: none are asked for
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;

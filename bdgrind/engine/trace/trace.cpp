@@ -16,10 +16,11 @@ consteval TracedExit marker(Marker marker) {
 }  // namespace
 
 constinit const TracedExit kMarkers[] = {
-    marker(Marker::kThread),       marker(Marker::kThreadEnd), marker(Marker::kSignalEnter),
-    marker(Marker::kSignalLeave),  marker(Marker::kCollect),   marker(Marker::kToggleCollect),
-    marker(Marker::kZero),         marker(Marker::kStop),      marker(Marker::kSystemCall),
-    marker(Marker::kThreadCreate), marker(Marker::kSignal),
+    marker(Marker::kThread),        marker(Marker::kThreadEnd), marker(Marker::kSignalEnter),
+    marker(Marker::kSignalLeave),   marker(Marker::kCollect),   marker(Marker::kToggleCollect),
+    marker(Marker::kZero),          marker(Marker::kStop),      marker(Marker::kSystemCall),
+    marker(Marker::kThreadCreate),  marker(Marker::kSignal),    marker(Marker::kAllocatorEntered),
+    marker(Marker::kAllocatorLeft), marker(Marker::kMapped),    marker(Marker::kUnmapped),
 };
 
 }  // namespace bd

@@ -30,18 +30,22 @@ inline constexpr std::size_t kHeaderWords = 2;
 inline constexpr std::size_t kMarkerWords = 4;
 
 enum class Marker : std::uint8_t {
-    kThread,         // guest thread: it runs from here on
-    kThreadEnd,      // guest thread: it has ended
-    kSignalEnter,    // guest thread, begin and end of a range of stack pointers: its next block is the start of a
-                     // signal handler; once the stack pointer is out of that range, the handler has been left
-    kSignalLeave,    // guest thread: it has returned from its latest handler
-    kCollect,        // 1: all threads collect costs from here on, those to come too; 0: none does
-    kToggleCollect,  // guest thread: it starts, or stops, to collect costs
-    kZero,           // guest thread, or 0 for all: its counts are to be forgotten
-    kStop,           // the guest goes on unobserved: the caches are emptied and all calls left
-    kSystemCall,     // guest thread, time that passed, processor time: its latest instruction was a system call
-    kThreadCreate,   // guest thread, another one: it creates that
-    kSignal,         // guest thread, number of a signal: the next kSignalEnter is about a handler of that
+    kThread,            // guest thread: it runs from here on
+    kThreadEnd,         // guest thread: it has ended
+    kSignalEnter,       // guest thread, begin and end of a range of stack pointers: its next block is the start of a
+                        // signal handler; once the stack pointer is out of that range, the handler has been left
+    kSignalLeave,       // guest thread: it has returned from its latest handler
+    kCollect,           // 1: all threads collect costs from here on, those to come too; 0: none does
+    kToggleCollect,     // guest thread: it starts, or stops, to collect costs
+    kZero,              // guest thread, or 0 for all: its counts are to be forgotten
+    kStop,              // the guest goes on unobserved: the caches are emptied and all calls left
+    kSystemCall,        // guest thread, time that passed, processor time: its latest instruction was a system call
+    kThreadCreate,      // guest thread, another one: it creates that
+    kSignal,            // guest thread, number of a signal: the next kSignalEnter is about a handler of that
+    kAllocatorEntered,  // three arguments: the latest block was the first of a function that allocates or frees
+    kAllocatorLeft,     // result, stack pointer at the function's entry: the latest block was the last of one
+    kMapped,            // begin, end, what is there (a std::vector<MappedObject>*) or 0: memory without a file
+    kUnmapped,          // begin, end
     kCount
 };
 

@@ -145,8 +145,14 @@ void TraceReader::read_marker() {
         case Marker::kSignalLeave:
             if (thread != thread_) fail("a signal handler returns on a thread that does not run");
             break;
+        case Marker::kMapped:
+            if (batch_.back() != 0) fail("it names what was mapped, which no trace can");
+            return;
         case Marker::kCollect:
         case Marker::kStop:
+        case Marker::kAllocatorEntered:
+        case Marker::kAllocatorLeft:
+        case Marker::kUnmapped:
         case Marker::kCount:
             return;
     }

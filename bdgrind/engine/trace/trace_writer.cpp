@@ -74,7 +74,9 @@ void TraceWriter::write_record(const Exit& exit, const Word* words) {
 void TraceWriter::write_marker(const Exit& exit, const Word* values) {
     item(TraceItem::kMarker);
     number(exit.index);
-    for (std::size_t i = 0; i + 1 < kMarkerWords; ++i) number(values[i]);
+    // What was mapped is known in this process only.
+    const bool is_mapped = exit.index == static_cast<std::uint16_t>(Marker::kMapped);
+    for (std::size_t i = 0; i + 1 < kMarkerWords; ++i) number(is_mapped && i == 2 ? 0 : values[i]);
 }
 
 TraceWriter::KnownBlock TraceWriter::known(const Block& block) {

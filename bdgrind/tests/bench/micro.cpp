@@ -110,7 +110,9 @@ private:
 };
 
 struct NullSink {
-    ChargeTarget load(Reference, const ChargeTarget&) { return {}; }
+    ChargeTarget load(Reference, Address, const ChargeTarget&) { return {}; }
+    template <class Mask>
+    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
     void evict(Level, const ChargeTarget&, std::uint64_t, unsigned, unsigned) {}
     void drop_charges(ChargeTarget*) {}
 };

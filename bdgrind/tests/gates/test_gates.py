@@ -31,7 +31,8 @@ ROOMS: dict[str, set[str]] = {
     "cache": {"base", "program", "trace"},
     "costs": {"base", "program"},
     "calls": {"base", "program", "costs"},
-    "replay": {"base", "program", "trace", "cache", "costs", "calls"},
+    "objects": {"base", "program", "costs", "calls"},
+    "replay": {"base", "program", "trace", "cache", "costs", "calls", "objects"},
 }
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -2,6 +2,8 @@
 
 #include "engine_costs.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace bd::test {
@@ -41,10 +43,48 @@ void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKe
     }
 }
 
+std::string name_of(const ObjectGroup& group) {
+    std::string name;
+    switch (group.kind) {
+        case ObjectKind::kUnknown:
+            return "unknown";
+        case ObjectKind::kUnused:
+            return "unused";
+        case ObjectKind::kCode:
+            return std::string("code ") + group.object->name;
+        case ObjectKind::kStack:
+            return std::string("stack ") + group.function->name;
+        case ObjectKind::kHeap:
+            name = "heap ";
+            break;
+        default:
+            name = "mapping ";
+            break;
+    }
+    if (group.function != nullptr) name += group.function->name;
+    for (const ObjectPlace& place : group.places) {
+        name += std::string(" ") + place.from->context->function().name + "@" +
+                std::to_string(place.from->block->instruction_address(place.instruction));
+    }
+    return name;
+}
+
+// Of those instructions.
+void add_objects_of(const Engine& engine, const std::map<CostId, InstructionKey>& instructions,
+                    std::map<ObjectKey, Counts>& objects) {
+    for (const ObjectCell& cell : engine.objects()->costs().cells()) {
+        const auto instruction = instructions.find(cell.instruction);
+        if (instruction == instructions.end()) continue;
+        add_to(objects[{name_of(engine.objects()->groups()[cell.group]), instruction->second}],
+               engine.costs()[cell.costs]);
+    }
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
     const auto meant = [&](const BlockCost& cost) { return thread == 0 || cost.context->thread() == thread; };
+    std::map<CostId, InstructionKey> instructions;
     for (const BlockCost* cost : engine.blocks().all()) {
         if (!meant(*cost)) continue;
         Block& block = *cost->block;
@@ -59,7 +99,10 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
                         taken;
                 }
             }
-            if (cost->instructions[i] != kNoCost) add_to(counts, engine.costs()[cost->instructions[i]]);
+            if (cost->instructions[i] != kNoCost) {
+                add_to(counts, engine.costs()[cost->instructions[i]]);
+                instructions[cost->instructions[i]] = {block.id, key_of(*cost->context), i};
+            }
             if (counts == Counts{}) continue;
             add_to(costs.self[InstructionKey{block.id, key_of(*cost->context), i}], counts);
             add_to(costs.totals, counts);
@@ -74,6 +117,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }
+    if (engine.objects() != nullptr) add_objects_of(engine, instructions, costs.objects);
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;

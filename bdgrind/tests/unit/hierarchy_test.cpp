@@ -42,10 +42,12 @@ struct FakeSink {
     unsigned loads = 0;
     std::vector<Evicted> evicted;
 
-    ChargeTarget load(Reference, const ChargeTarget&) {
+    ChargeTarget load(Reference, Address, const ChargeTarget&) {
         ++loads;
         return {NodeId{target}, CostId{target}};
     }
+    template <class Mask>
+    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
     void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned line_bytes) {
         EXPECT_EQ(index_of(whose.node), index_of(whose.costs));
         evicted.push_back(

@@ -25,6 +25,23 @@ struct Call {
     ContextKey caller_context;
     std::optional<Site> caller_charged_site;
     unsigned function;  // that was called
+    unsigned long number;  // no other call has it
+};
+
+// A call of a function that allocates.
+struct Allocation {
+    unsigned long call;
+    Address stack_pointer;
+    unsigned function;
+    Address arguments[3];
+    std::string group;
+    Address allocated = 0;
+};
+
+struct HeapBlock {
+    Address base;
+    Address size;
+    std::string group;
 };
 
 // What runs on one stack.
@@ -53,6 +70,7 @@ struct Execution : Stack {
     std::vector<Stack> others;  // that it ran on before, lowest base first
     bool collecting = true;
     std::map<unsigned, unsigned> open;  // how many calls of a function are, on all stacks
+    std::vector<Allocation> allocations;  // the outermost first
 
     bool can_have(Address pointer) const {
         return !is_handler || (lowest <= pointer && pointer <= highest);
@@ -69,6 +87,7 @@ struct Line {
     InstructionKey loader{};
     std::vector<ArcKey> chain{};
     PathKey path{};
+    std::string group{};  // of the byte that it was loaded for
 };
 
 // Every set is a list, most recently used line first.
@@ -103,8 +122,8 @@ struct Cache {
 
 class NaiveEngine {
 public:
-    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths)
-        : scenario_(scenario), paths_(paths),
+    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth)
+        : scenario_(scenario), paths_(paths), object_depth_(object_depth),
           i1_(scenario.caches.i1), d1_(scenario.caches.d1), ll_(scenario.caches.ll) {}
 
     void run(const Scenario::Record& record) {
@@ -211,9 +230,156 @@ private:
                 begin(value);
                 signal_ = record.values[1];
                 break;
+            case Marker::kAllocatorEntered:
+            case Marker::kAllocatorLeft:
+                if (has_run()) mark_allocator(execution(), record);
+                break;
+            case Marker::kMapped:
+                unmap(value, record.values[1]);
+                mapped_.push_back({value, record.values[1] - value,
+                                   has_run() && object_depth_ != 0 ? mapping_group(execution()) : "mapping "});
+                break;
+            case Marker::kUnmapped:
+                unmap(value, record.values[1]);
+                break;
             case Marker::kCount:
                 break;
         }
+    }
+
+    // --- Data objects: docs/objects.md. Blocks do not overlap, unless one lies within another.
+
+    bool has_run() { return !executions_[thread_].empty() && execution().last; }
+
+    static const Call* open_call(const Execution& execution, const Allocation& allocation) {
+        for (const Call& call : execution.calls) {
+            if (call.number == allocation.call) return &call;
+        }
+        return nullptr;
+    }
+
+    void mark_allocator(Execution& now, const Scenario::Record& record) {
+        if (object_depth_ == 0) return;
+        auto& open = now.allocations;
+        std::erase_if(open, [&](const Allocation& each) { return open_call(now, each) == nullptr; });
+        if (record.marker == Marker::kAllocatorLeft) {
+            while (!open.empty() && open.back().stack_pointer <= record.values[1]) {
+                Allocation call = open.back();
+                open.pop_back();
+                if (call.stack_pointer != record.values[1]) continue;
+                allocate(call, record.values[0]);
+                if (!open.empty()) open.back().allocated = call.allocated;
+            }
+            return;
+        }
+        const unsigned function = block_of(*now.last).function;
+        const AllocatorRole& role = scenario_.functions[function].allocator;
+        if (role.kind == AllocatorKind::kFrees) free(record.values[role.block - 1]);
+        if (role.kind == AllocatorKind::kFrees || role.kind == AllocatorKind::kNone || now.calls.empty()) return;
+        const Call& call = now.calls.back();
+        std::erase_if(open, [&](const Allocation& each) { return each.call == call.number; });
+        Allocation allocation{call.number, call.stack_pointer, function, {}, {}};
+        for (int i = 0; i < 3; ++i) allocation.arguments[i] = record.values[i];
+        allocation.group = open.empty() ? "heap " + place_of(now) : open.back().group;
+        open.push_back(allocation);
+    }
+
+    void allocate(Allocation& call, Address result) {
+        const AllocatorRole& role = scenario_.functions[call.function].allocator;
+        if (role.kind == AllocatorKind::kWraps || result == 0 || call.allocated == result) return;
+        Address size = call.arguments[role.size - 1];
+        if (role.count != 0) size *= call.arguments[role.count - 1];
+        if (role.block != 0) free(call.arguments[role.block - 1]);
+        call.allocated = result;
+        heap_.push_back({result, size, call.group});
+    }
+
+    void free(Address base) {
+        std::erase_if(heap_, [base](const HeapBlock& block) { return block.base == base; });
+    }
+
+    void unmap(Address begin, Address end) {
+        std::vector<HeapBlock> kept;
+        for (const HeapBlock& range : mapped_) {
+            const Address range_end = range.base + range.size;
+            if (range.base < begin) kept.push_back({range.base, std::min(begin, range_end) - range.base, range.group});
+            if (range_end > end) {
+                const Address from = std::max(end, range.base);
+                kept.push_back({from, range_end - from, range.group});
+            }
+        }
+        mapped_ = kept;
+    }
+
+    std::string mapping_group(Execution& now) {
+        for (const Allocation& each : now.allocations) {
+            if (open_call(now, each) != nullptr) return "unused";
+        }
+        return "mapping " + place_of(now);
+    }
+
+    std::string name_of_instruction(const Site& site) const {
+        const Address address = block_of(site).instruction_address(exit_of(site).instructions - 1);
+        return " f" + std::to_string(site.context.function) + "@" + std::to_string(address);
+    }
+
+    // Where what runs was called from, and its callers.
+    std::string place_of(const Execution& now) const {
+        if (now.calls.empty() || !now.calls.back().arc) {
+            if (!now.charged_site) return "";
+            return "f" + std::to_string(block_of(*now.last).function) + name_of_instruction(*now.charged_site);
+        }
+        std::string place = "f" + std::to_string(now.calls.back().arc->callee_context.function);
+        unsigned depth = 0;
+        for (auto call = now.calls.rbegin(); call != now.calls.rend() && depth < object_depth_; ++call) {
+            if (!call->arc) continue;
+            place += name_of_instruction({call->arc->block, call->arc->context, call->arc->exit});
+            ++depth;
+        }
+        return place;
+    }
+
+    static const HeapBlock* innermost(const std::vector<HeapBlock>& blocks, Address address) {
+        const HeapBlock* found = nullptr;
+        for (const HeapBlock& block : blocks) {
+            if (address - block.base >= block.size) continue;
+            if (found == nullptr || block.base > found->base) found = &block;
+        }
+        return found;
+    }
+
+    static std::string frame_at(const Stack& stack, Address address) {
+        unsigned function = stack.calls.empty() ? stack.context.function : stack.calls[0].caller_context.function;
+        for (std::size_t i = 0; i < stack.calls.size() && stack.calls[i].stack_pointer > address; ++i) {
+            function = i + 1 < stack.calls.size() ? stack.calls[i + 1].caller_context.function : stack.context.function;
+        }
+        return "stack f" + std::to_string(function);
+    }
+
+    static bool has_on_stack(const Stack& stack, Address address) {
+        return stack.last && address + 128 >= stack.stack_pointer && address < stack.base;
+    }
+
+    // Whose byte an instruction loads a line for.
+    std::string group_at(Address address, bool is_data) {
+        if (object_depth_ == 0) return "";
+        if (!is_data) return "code object" + std::to_string(function_of(block_of_running_).object);
+        const Execution& now = execution();
+        if (address + 128 >= now.stack_pointer && address < now.base) return frame_at(now, address);
+        if (const HeapBlock* const block = innermost(heap_, address)) return block->group;
+        const HeapBlock* const range = innermost(mapped_, address);
+        const bool is_below = range != nullptr ? now.stack_pointer - range->base < range->size
+                                               : now.stack_pointer - address < 1 << 20;
+        if (address < now.stack_pointer && is_below) return frame_at(now, address);
+        for (const auto& [thread, executions] : executions_) {
+            for (const Execution& each : executions) {
+                if (has_on_stack(each, address)) return frame_at(each, address);
+                for (const Stack& other : each.others) {
+                    if (has_on_stack(other, address)) return frame_at(other, address);
+                }
+            }
+        }
+        return range != nullptr ? range->group : "unknown";
     }
 
     // A thread that is not known yet.
@@ -432,7 +598,8 @@ private:
                            ArcKey{site.block, site.context, site.exit, callee, context_of_callee(execution, function)},
                            stack_pointer);
         }
-        Call call{stack_pointer, return_address, {}, execution.context, execution.charged_site, function};
+        Call call{stack_pointer, return_address, {}, execution.context, execution.charged_site,
+                  function,      ++calls_made_};
         entered(execution, function);
         if (scenario_.functions[function].skipped) {
             execution.charged_site = site;
@@ -538,15 +705,16 @@ private:
     void execute(const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         const Scenario::Exit& exit = block.exits[record.exit];
+        block_of_running_ = block;
         unsigned access = 0;
         for (unsigned i = 0; i < exit.instructions; ++i) {
             charged_ = execution().charged_site ? last_instruction(*execution().charged_site)
                                                 : InstructionKey{record.block, execution().context, i};
             count(Event::kIr);
             const Missed fetch = touch(i1_, block.instruction_address(i), block.instruction_sizes[i]);
-            if (fetch.first) count(Event::kI1mr);
-            if (fetch.last) count(Event::kILmr);
-            if (fetch.dirty) count(Event::kILdmr);
+            if (fetch.first) count(Event::kI1mr, fetch.group);
+            if (fetch.last) count(Event::kILmr, fetch.group);
+            if (fetch.dirty) count(Event::kILdmr, fetch.group);
             for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
                 const Scenario::Access& what = block.accesses[access];
                 if (what.kind == AccessKind::kBus) count(Event::kGe);
@@ -554,9 +722,9 @@ private:
                 const bool read = what.kind == AccessKind::kRead;
                 count(read ? Event::kDr : Event::kDw);
                 const Missed data = touch(d1_, record.addresses[access], what.size, !read);
-                if (data.first) count(read ? Event::kD1mr : Event::kD1mw);
-                if (data.last) count(read ? Event::kDLmr : Event::kDLmw);
-                if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw);
+                if (data.first) count(read ? Event::kD1mr : Event::kD1mw, data.group);
+                if (data.last) count(read ? Event::kDLmr : Event::kDLmw, data.group);
+                if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw, data.group);
             }
             for (unsigned e = 0; e <= record.exit; ++e) {
                 const Branch branch = block.exits[e].branch;
@@ -597,13 +765,14 @@ private:
         return path;
     }
 
-    void count(Event event) {
-        if (execution().collecting) charge(event, 1, charged_, open_arcs(execution()), path_of(execution()));
+    void count(Event event, const std::string& group = {}) {
+        if (execution().collecting) charge(event, 1, charged_, open_arcs(execution()), path_of(execution()), group);
     }
 
     void charge(Event event, std::uint64_t cost, const InstructionKey& charged_site,
-                const std::vector<ArcKey>& chain, const PathKey& path) {
+                const std::vector<ArcKey>& chain, const PathKey& path, const std::string& group = {}) {
         if (cost == 0) return;
+        if (!group.empty()) costs_.objects[{group, charged_site}][column(event)] += cost;
         if (paths_) costs_.paths[path].self[column(event)] += cost;
         costs_.totals[column(event)] += cost;
         costs_.self[charged_site][column(event)] += cost;
@@ -616,6 +785,7 @@ private:
         bool first = false;
         bool last = false;
         bool dirty = false;  // and wrote a line to memory
+        std::string group{};  // of the first byte that missed
     };
 
     Missed touch(Cache& cache, Address address, Address size, bool writes = false) {
@@ -629,7 +799,8 @@ private:
             if (absent) {
                 std::list<Line>& set = cache.set_of(number);
                 if (set.size() == cache.ways) evict_first(cache, set);
-                line = &load(set, number, &cache == &d1_);
+                line = &load(set, number, &cache == &d1_, at);
+                if (!missed.first) missed.group = line->group;
             }
             ++line->accesses;
             if (writes) line->dirty = true;
@@ -643,7 +814,7 @@ private:
         return missed;
     }
 
-    Line& load(std::list<Line>& set, Address number, bool is_data) {
+    Line& load(std::list<Line>& set, Address number, bool is_data, Address address) {
         set.push_front({.number = number});
         Line& line = set.front();
         line.collected = execution().collecting;
@@ -651,6 +822,7 @@ private:
         line.loader = charged_;
         line.chain = open_arcs(execution());
         line.path = path_of(execution());
+        line.group = group_at(address, is_data);
         return line;
     }
 
@@ -658,19 +830,19 @@ private:
         for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
             if (scenario_.prefetch) {
                 const std::optional<Address> wanted = wanted_after(number);
-                if (wanted && ll_.use(*wanted) == nullptr) load_ll(*wanted, is_data);
+                if (wanted && ll_.use(*wanted) == nullptr) load_ll(*wanted, is_data, *wanted * ll_.line_bytes);
             }
             if (ll_.use(number) != nullptr) continue;
             missed.last = true;
-            if (load_ll(number, is_data)) missed.dirty = true;
+            if (load_ll(number, is_data, std::max(begin, number * ll_.line_bytes))) missed.dirty = true;
         }
     }
 
     // Returns whether a dirty line had to go.
-    bool load_ll(Address number, bool is_data) {
+    bool load_ll(Address number, bool is_data, Address address) {
         std::list<Line>& set = ll_.set_of(number);
         const bool drove_out_dirty = set.size() == ll_.ways && evict_last(set);
-        load(set, number, is_data);
+        load(set, number, is_data, address);
         return drove_out_dirty;
     }
 
@@ -744,7 +916,7 @@ private:
             return static_cast<Event>(column(first_event) + offset);
         };
         const auto charge_line = [&](std::size_t offset, std::uint64_t cost) {
-            charge(event(offset), cost, line.loader, line.chain, line.path);
+            charge(event(offset), cost, line.loader, line.chain, line.path, line.group);
         };
         // A line that was never touched is as bad as one touched once.
         charge_line(0, line.accesses == 0 ? 1000 : 1000 / line.accesses);
@@ -756,6 +928,11 @@ private:
 
     const Scenario& scenario_;
     const std::optional<PathRules> paths_;
+    const unsigned object_depth_;
+    std::vector<HeapBlock> heap_;
+    std::vector<HeapBlock> mapped_;
+    unsigned long calls_made_ = 0;
+    Scenario::Block block_of_running_{};
     Cache i1_;
     Cache d1_;
     Cache ll_;
@@ -796,6 +973,11 @@ void print(std::ostream& out, const ArcKey& key) {
 void print(std::ostream& out, const JumpKey& key) {
     out << "jump from block " << key.block << " exit " << key.exit << " in context " << key.context << " to block "
         << key.target_block;
+}
+
+void print(std::ostream& out, const ObjectKey& key) {
+    out << key.group << ", ";
+    print(out, key.instruction);
 }
 
 void print(std::ostream& out, const PathKey& key) {
@@ -852,8 +1034,9 @@ void for_each_pair(const Map& expected, const Map& actual, Compare compare) {
 
 }  // namespace
 
-RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths) {
-    NaiveEngine engine(scenario, paths);
+RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
+                     unsigned object_depth) {
+    NaiveEngine engine(scenario, paths, object_depth);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }
@@ -872,6 +1055,8 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
         if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
         result.compare(key, a.self, b.self);
     });
+    for_each_pair(expected.objects, actual.objects,
+                  [&](const ObjectKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
     if (with_jumps) {
         for_each_pair(expected.jumps, actual.jumps, [&](const JumpKey& key, std::uint64_t a, std::uint64_t b) {
             if (a != b) result.report(key, "made", a, b);

@@ -92,6 +92,13 @@ struct PathCounts {
     bool operator==(const PathCounts&) const = default;
 };
 
+// What an instruction did to a group of data objects, which is told in words.
+struct ObjectKey {
+    std::string group;
+    InstructionKey instruction;
+    auto operator<=>(const ObjectKey&) const = default;
+};
+
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
     Counts totals{};
@@ -99,10 +106,13 @@ struct RunCosts {
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;  // if asked for
+    std::map<ObjectKey, Counts> objects;  // if asked for
 };
 
 // The first `records` records of the scenario.
-RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {});
+// `object_depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
+RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {},
+                     unsigned object_depth = 0);
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.
 // Jumps only if `with_jumps`.

@@ -28,6 +28,7 @@ using test::BuiltScenario;
 using test::Counts;
 using test::random_scenario;
 using test::Scenario;
+using test::with_objects;
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr unsigned kRuns = 200;
@@ -44,6 +45,7 @@ struct Variant {
     bool more_events = true;  // branches, jumps and write-backs
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
     std::optional<test::PathRules> paths{};  // with a context tree
+    unsigned object_depth = 0;               // with data objects, told apart by so many callers
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -98,7 +100,9 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
             .context_tree = variant.paths.has_value(),
             .context_tree_rules = {.by_site = variant.paths && variant.paths->by_site,
                                    .recursion = variant.paths && variant.paths->folded ? ContextRecursion::kFolded
-                                                                                       : ContextRecursion::kApart}};
+                                                                                       : ContextRecursion::kApart},
+            .objects = variant.object_depth != 0,
+            .object_rules = {.depth = variant.object_depth}};
 }
 
 // How the engine differs from the naive one after so many records.
@@ -109,7 +113,8 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     replay(
         engine, built, records, variant,
         [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
-    return differences(run_naively(scenario, records, variant.paths), costs, engine.events(), variant.more_events);
+    return differences(run_naively(scenario, records, variant.paths, variant.object_depth), costs, engine.events(),
+                       variant.more_events);
 }
 
 // The shortest beginning of a run that differs.
@@ -187,6 +192,19 @@ TEST(Oracle, ContextTreesAreTheSame) {
     });
 }
 
+// All that was loaded, by the data that it was loaded for; in one part or in many. And all else, as ever.
+TEST(Oracle, DataObjectsAreTheSame) {
+    for_each_seed(kRuns / 2, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const Variant variant{.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+                              .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
+                              .more_events = random() % 4 != 0,
+                              .dumps_between_batches = static_cast<unsigned>(random() % 3),
+                              .object_depth = static_cast<unsigned>(1 + random() % 3)};
+        expect_equal(with_objects(random_scenario(seed), seed), seed, variant);
+    });
+}
+
 // Threads' dumps are independent of each other; zeroing all would not be.
 TEST(Oracle, ThreadsAddUpToTheWhole) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
@@ -197,7 +215,8 @@ TEST(Oracle, ThreadsAddUpToTheWhole) {
         });
         const test::PathRules paths{.by_site = seed % 3 == 0, .folded = seed % 2 == 0};
         expect_equal(scenario, seed, {.batch = 1 + seed % 30, .separate_threads = true, .more_events = seed % 4 < 2,
-                                      .paths = seed % 5 == 0 ? std::optional(paths) : std::nullopt});
+                                      .paths = seed % 5 == 0 ? std::optional(paths) : std::nullopt,
+                                      .object_depth = seed % 3});
     });
 }
 
@@ -267,8 +286,25 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
     EXPECT_GT(common, 50u);
     EXPECT_LT(common, 150u);
     EXPECT_GT(large, 3u);
-    for (unsigned i = 0; i < static_cast<unsigned>(Marker::kCount); ++i) {
+    for (unsigned i = 0; i < static_cast<unsigned>(Marker::kAllocatorEntered); ++i) {
         EXPECT_GT(markers[static_cast<Marker>(i)], 50u) << "marker " << i;
+    }
+}
+
+TEST(Oracle, TheGeneratedRunsHaveObjectsOfEveryKind) {
+    std::map<std::string, std::uint64_t> lines;
+    std::map<Marker, unsigned> markers;
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        const Scenario scenario = with_objects(random_scenario(seed), seed);
+        for (const Scenario::Record& record : scenario.records) markers[record.marker] += record.is_marker ? 1 : 0;
+        const test::RunCosts costs = run_naively(scenario, scenario.records.size(), {}, 2);
+        for (const auto& [key, counts] : costs.objects) {
+            lines[key.group.substr(0, key.group.find(' '))] += counts[column(Event::kEvLine1)];
+        }
+    }
+    for (const char* kind : {"code", "heap", "mapping", "stack", "unknown"}) EXPECT_GT(lines[kind], 500u) << kind;
+    for (auto i = static_cast<unsigned>(Marker::kAllocatorEntered); i < static_cast<unsigned>(Marker::kCount); ++i) {
+        EXPECT_GT(markers[static_cast<Marker>(i)], 300u) << "marker " << i;
     }
 }
 

@@ -20,6 +20,7 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
         function.recursion_levels = scenario.functions[i].recursion_levels;
         function.caller_count = scenario.functions[i].caller_count;
         function.triggers = scenario.functions[i].triggers;
+        function.allocator = scenario.functions[i].allocator;
         functions.push_back(&function);
     }
     std::vector<const Block*> blocks;
@@ -461,6 +462,129 @@ private:
 
 Scenario random_scenario(unsigned seed) {
     return Generator(seed).generate();
+}
+
+namespace {
+
+// Hands out what is not handed out yet.
+class Allocator {
+public:
+    explicit Allocator(std::mt19937_64& random) : random_(random) {}
+
+    // 0: there is no room. `within`: in a block that is there, and not at its beginning.
+    Address allocate(std::uint64_t size, bool within) {
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            Address base = 0x100000 + below((below(2) == 0 ? kBytes : 1024) / 16) * 16;
+            if (within && !blocks_.empty()) {
+                const auto& [chunk, chunk_size] = *std::next(blocks_.begin(), static_cast<long>(below(blocks_.size())));
+                base = chunk + 16 + below(8) * 16;
+                if (base + size > chunk + chunk_size || overlaps(inner_, base, size)) continue;
+                inner_[base] = size;
+                return base;
+            }
+            if (overlaps(blocks_, base, size)) continue;
+            blocks_[base] = size;
+            return base;
+        }
+        return 0;
+    }
+
+    // One of the blocks that has no other within it; 0: none.
+    Address any() {
+        if (blocks_.empty()) return 0;
+        const auto& [base, size] = *std::next(blocks_.begin(), static_cast<long>(below(blocks_.size())));
+        const auto inner = inner_.lower_bound(base);
+        return inner != inner_.end() && inner->first < base + size ? 0 : base;
+    }
+
+    void free(Address base) { blocks_.erase(base); }
+
+private:
+    using Blocks = std::map<Address, std::uint64_t>;
+    static constexpr std::uint64_t kBytes = 1 << 15;
+
+    std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+    static bool overlaps(const Blocks& blocks, Address base, std::uint64_t size) {
+        const auto next = blocks.lower_bound(base + size);
+        return next != blocks.begin() && std::prev(next)->first + std::max<Address>(std::prev(next)->second, 16) > base;
+    }
+
+    std::mt19937_64& random_;
+    Blocks blocks_;
+    Blocks inner_;
+};
+
+}  // namespace
+
+Scenario with_objects(const Scenario& plain, unsigned seed) {
+    using enum AllocatorKind;
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t limit) { return random() % limit; };
+    Scenario scenario = plain;
+    scenario.records.clear();
+    constexpr AllocatorRole kRoles[]{{.kind = kAllocates, .size = 1},
+                                     {.kind = kAllocates, .size = 2, .count = 1},
+                                     {.kind = kAllocates, .size = 2, .may_be_within = true},
+                                     {.kind = kReallocates, .block = 1, .size = 3},
+                                     {.kind = kWraps},
+                                     {.kind = kFrees, .block = 2}};
+    for (Scenario::Function& function : scenario.functions) {
+        if (below(2) != 0) function.allocator = kRoles[below(std::size(kRoles))];
+    }
+    Allocator heap(random);
+    struct Entered {
+        Address stack_pointer;
+        const AllocatorRole* role;
+        Address arguments[3];
+    };
+    std::vector<Entered> entered;
+    const auto mark = [&](Marker marker, Address a, Address b, Address c) {
+        Scenario::Record record;
+        record.is_marker = true;
+        record.marker = marker;
+        record.values[0] = a;
+        record.values[1] = b;
+        record.values[2] = c;
+        scenario.records.push_back(record);
+    };
+    for (const Scenario::Record& record : plain.records) {
+        if (below(50) == 0 && !scenario.records.empty()) {
+            const Address begin = 0x100000 + below(4) * 0x1000;
+            mark(below(2) == 0 ? Marker::kMapped : Marker::kUnmapped, begin, begin + 0x1000 * (1 + below(3)), 0);
+        }
+        scenario.records.push_back(record);
+        if (record.is_marker) continue;
+        const Scenario::Block& block = scenario.blocks[record.block];
+        const bool any_joins = std::ranges::any_of(block.accesses, &Scenario::Access::joins);
+        for (Address& address : scenario.records.back().addresses) {
+            if (address != 0 && !any_joins && below(6) == 0) address = record.stack_pointer - 160 + below(1024);
+        }
+        const AllocatorRole& role = scenario.functions[block.function].allocator;
+        if (block.is_entry && role.kind != kNone) {
+            Entered call{record.stack_pointer, &role, {1 + below(200), 1 + below(200), 1 + below(200)}};
+            if (role.count != 0) call.arguments[role.count - 1] = 1 + below(4);
+            if (role.size != 0 && below(20) == 0) call.arguments[role.size - 1] = 70000;
+            if (role.block != 0) call.arguments[role.block - 1] = heap.any();
+            if (role.kind == kFrees) heap.free(call.arguments[role.block - 1]);
+            mark(Marker::kAllocatorEntered, call.arguments[0], call.arguments[1], call.arguments[2]);
+            entered.push_back(call);
+        }
+        if (block.exits[record.exit].jump != JumpKind::kReturn || entered.empty() || below(8) == 0) continue;
+        const Entered call = entered.back();
+        entered.pop_back();
+        const AllocatorRole& of = *call.role;
+        if (of.kind == kFrees) continue;
+        if (of.kind == kWraps) {
+            mark(Marker::kAllocatorLeft, heap.any(), call.stack_pointer, 0);
+            continue;
+        }
+        // Nobody knows whether the engines find that this is a return of that call. So what it reallocates is not
+        // handed out again: what they think is there must not overlap.
+        const std::uint64_t size = call.arguments[of.size - 1] * (of.count == 0 ? 1 : call.arguments[of.count - 1]);
+        const Address result = heap.allocate(size, of.may_be_within && below(2) == 0);
+        mark(Marker::kAllocatorLeft, result, call.stack_pointer, 0);
+    }
+    return scenario;
 }
 
 }  // namespace bd::test

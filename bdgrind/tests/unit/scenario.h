@@ -22,6 +22,7 @@ struct Scenario {
         unsigned recursion_levels = 1;
         unsigned caller_count = 0;
         FunctionTriggers triggers{};
+        AllocatorRole allocator{};
     };
     struct Access {
         unsigned instruction;
@@ -89,5 +90,9 @@ private:
 // functions, levels of recursion and callers told apart; stops and starts of collection, by markers and functions,
 // functions that ask for dumps and zeroing, system calls, times of not being observed; and small caches of odd shapes.
 Scenario random_scenario(unsigned seed);
+
+// The same, in which some functions allocate and free heap blocks where the scenario's data is, as an allocator may: no
+// two of them overlap, but for those of a pool. And some memory is mapped.
+Scenario with_objects(const Scenario& plain, unsigned seed);
 
 }  // namespace bd::test

@@ -39,7 +39,9 @@ struct Sink {
     std::uint32_t target = 0;
     std::vector<Evicted> evicted;
 
-    ChargeTarget load(Reference, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
+    ChargeTarget load(Reference, Address, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
+    template <class Mask>
+    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
     void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned) {
         if (level == Level::kLL) evicted.push_back({index_of(whose.node), accesses, used});
     }

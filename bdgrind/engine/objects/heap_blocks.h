@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The guest's heap blocks by address. Adding and freeing one takes a store or two, as programs do that all the time;
+// who owns a byte is asked when a cache line is loaded or evicted.
+//
+//     page (4 KiB)   one bit for each 16 bytes: a block begins there; its size and group stand in a slot of the page
+//     large blocks   a sorted list, with the pages that they cover empty
+//
+// A byte belongs to the block that begins last before it, if that reaches so far. What is free stays there, marked,
+// until something else is allocated there: lines that leave the cache later are still that block's. Blocks of a pool
+// lie within a block that the pool got from another allocator; then the inner one is the owner. Where two blocks begin
+// in the same 16 bytes, as they may in pools of small things, the earlier one is forgotten.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "engine/base/types.h"
+#include "engine/objects/object_groups.h"
+
+namespace bd {
+
+struct HeapBlock {
+    Address base;
+    std::uint64_t size;  // bytes
+    GroupId group;
+    bool is_free;
+
+    bool has(Address address) const { return address - base < size; }
+    Address end() const { return base + size; }
+};
+
+class HeapBlocks {
+public:
+    explicit HeapBlocks(ObjectGroups& groups) : groups_(groups) {}
+
+    // `within`: it may lie within another block, which stays. Else whatever was there is forgotten.
+    void add(Address base, std::uint64_t size, GroupId group, bool within);
+
+    // The block that begins there is free from now on, with all within it. Nothing if there is none.
+    void free(Address base);
+
+    // The innermost block that has the byte and is not free; null if none. Valid until the next change.
+    const HeapBlock* find(Address address);
+
+    // Calls use(block, begin, end) for the parts of [begin, end) that belong to blocks, free ones included, from low to
+    // high addresses. The range must not cross a page.
+    template <class Use>
+    void for_each_part(Address begin, Address end, Use use);
+
+private:
+    static constexpr unsigned kPageBits = 12;
+    static constexpr unsigned kGranuleBits = 4;
+    static constexpr unsigned kGranules = 1u << (kPageBits - kGranuleBits);
+    static constexpr std::uint64_t kMostSmall = 1u << 16;  // larger ones are in the list
+
+    struct Slot {
+        GroupId group;
+        std::uint32_t size : 20;
+        std::uint32_t offset : 4;  // of the base, in the granule
+        std::uint32_t is_free : 1;
+    };
+    struct Page {
+        std::array<std::uint64_t, kGranules / 64> begins{};
+        // Base of the last small block that began before the page and reached into it, 0 if none has; and of the last
+        // one that lies within another.
+        std::array<Address, 2> reaches_in{};
+        bool has_inner = false;  // a block within another one has begun here
+        std::array<Slot, kGranules> slots;
+    };
+    struct Latest {
+        std::uint64_t number = ~std::uint64_t{0};
+        Page* page = nullptr;
+    };
+
+    static unsigned granule_of(Address address) { return address >> kGranuleBits & (kGranules - 1); }
+    static HeapBlock block_at(const Page& page, std::uint64_t number, unsigned granule);
+    // The last granule up to this one where a block begins; negative: none.
+    static int last_begin(const Page& page, int granule);
+
+    Page* page_or_null(std::uint64_t number);
+    Page& page(std::uint64_t number);
+    Slot* slot_at(Address base);
+    void forget(Page& page, unsigned first, unsigned last);
+    void forget_range(Address first, Address last);
+    void free_all(Address begin, Address end);
+    void add_large(Address base, std::uint64_t size, GroupId group);
+    HeapBlock* large_at(Address address);
+    bool find_any(Address address, bool free_too, HeapBlock* found);
+
+    ObjectGroups& groups_;
+    boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+    std::array<Latest, 64> latest_{};
+    std::vector<HeapBlock> large_;  // by base; free ones among them
+    bool has_inner_ = false;
+    HeapBlock found_{};
+};
+
+template <class Use>
+void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
+    HeapBlock block{};
+    while (begin < end) {
+        // Up to where the next block begins.
+        Address stop = end;
+        if (const Page* const page = page_or_null(begin >> kPageBits)) {
+            for (unsigned granule = granule_of(begin); granule <= granule_of(end - 1); ++granule) {
+                if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) continue;
+                const Address base = block_at(*page, begin >> kPageBits, granule).base;
+                if (base <= begin || base >= end) continue;
+                stop = base;
+                break;
+            }
+        }
+        if (find_any(begin, true, &block)) {
+            if (block.end() < stop) stop = block.end();
+            use(std::as_const(block), begin, stop);
+        }
+        begin = stop;
+    }
+}
+
+}  // namespace bd

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/objects/object_costs.h"
+
+#include <algorithm>
+
+#include "engine/base/check.h"
+
+namespace bd {
+
+CostId ObjectCosts::find_or_make(CostId instruction, GroupId group) {
+    BD_CHECK(!is_folded_);
+    const std::uint32_t index = index_of(instruction);
+    CostId& costs = by_key_[std::uint64_t{index} << 32 | static_cast<std::uint32_t>(group)];
+    if (costs == kNoCost) {
+        costs = costs_.make();
+        cells_.push_back({instruction, group, costs});
+    }
+    if (latest_.size() <= index) latest_.resize(index + index / 2 + 1);
+    latest_[index] = {group, costs};
+    return costs;
+}
+
+void ObjectCosts::fold() {
+    if (is_folded_) return;
+    is_folded_ = true;
+    for (const ObjectCell& cell : cells_) add(costs_[cell.instruction], costs_[cell.costs]);
+}
+
+void ObjectCosts::unfold() {
+    if (!is_folded_) return;
+    is_folded_ = false;
+    for (const ObjectCell& cell : cells_) {
+        const Costs folded = costs_[cell.instruction];
+        const Costs counts = costs_[cell.costs];
+        for (std::size_t i = 0; i < folded.size(); ++i) folded[i] -= counts[i];
+    }
+}
+
+void ObjectCosts::forget(CostId instruction) {
+    BD_CHECK(is_folded_);
+    for (const ObjectCell& cell : cells_) {
+        if (cell.instruction == instruction) std::ranges::fill(costs_[cell.costs], 0);
+    }
+}
+
+}  // namespace bd

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The matrix of costs by loading instruction and object group. A cell is a cost vector of its own: what a line costs is
+// charged there instead of to the instruction, so nothing else has to be done at a miss or an eviction. Before anybody
+// reads what instructions cost, their cells are added to them (fold), and taken off again before the replay goes on.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "engine/costs/costs.h"
+#include "engine/objects/object_groups.h"
+
+namespace bd {
+
+struct ObjectCell {
+    CostId instruction;
+    GroupId group;
+    CostId costs;
+};
+
+class ObjectCosts {
+public:
+    explicit ObjectCosts(CostPool& costs) : costs_(costs) {}
+
+    // The cell, made when first asked for.
+    CostId get(CostId instruction, GroupId group) {
+        const std::uint32_t index = index_of(instruction);
+        if (index < latest_.size() && latest_[index].costs != kNoCost && latest_[index].group == group) {
+            return latest_[index].costs;
+        }
+        return find_or_make(instruction, group);
+    }
+
+    // In the order in which they were made.
+    std::span<const ObjectCell> cells() const { return cells_; }
+
+    void fold();
+    void unfold();
+    // All counts, cells included, have been zeroed.
+    void cleared() { is_folded_ = false; }
+    // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
+    void forget(CostId instruction);
+
+private:
+    struct Latest {
+        GroupId group{};
+        CostId costs = kNoCost;
+    };
+
+    CostId find_or_make(CostId instruction, GroupId group);
+
+    CostPool& costs_;
+    std::vector<ObjectCell> cells_;
+    std::vector<Latest> latest_;  // by instruction
+    boost::unordered_flat_map<std::uint64_t, CostId> by_key_;
+    bool is_folded_ = false;
+};
+
+}  // namespace bd

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/objects/object_groups.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bd {
+namespace {
+
+std::uintptr_t word(const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+}  // namespace
+
+ObjectGroups::ObjectGroups() {
+    groups_.emplace_back();
+}
+
+GroupId ObjectGroups::find_or_make(const Key& key, ObjectKind kind) {
+    const auto [found, is_new] = by_key_.try_emplace(key, static_cast<GroupId>(groups_.size()));
+    if (is_new) groups_.emplace_back().kind = kind;
+    return found->second;
+}
+
+GroupId ObjectGroups::find(ObjectKind kind, const void* first, const void* second) {
+    const GroupId id = find_or_make({static_cast<std::uintptr_t>(kind), word(first), word(second)}, kind);
+    ObjectGroup& group = (*this)[id];
+    if (kind == ObjectKind::kStack) {
+        group.function = static_cast<const Function*>(first);
+    } else if (kind == ObjectKind::kCode || kind == ObjectKind::kFile) {
+        group.object = static_cast<const ObjectFile*>(first);
+    }
+    return id;
+}
+
+GroupId ObjectGroups::of(const MappedObject& mapped) {
+    if (mapped.kind == ObjectKind::kUnused) return unused();
+    if (mapped.kind != ObjectKind::kStatic) return find(mapped.kind, mapped.object, nullptr);
+    const GroupId id = find(mapped.kind, mapped.object, &mapped);
+    ObjectGroup& group = (*this)[id];
+    group.object = mapped.object;
+    group.name = mapped.name;
+    group.size = mapped.end - mapped.begin;
+    return id;
+}
+
+GroupId ObjectGroups::at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places) {
+    Key key{static_cast<std::uintptr_t>(kind), word(function)};
+    for (const ObjectPlace& place : places) {
+        const Block& block = *place.from->block;
+        key.push_back(word(&place.from->context->function()));
+        key.push_back(static_cast<std::uintptr_t>(block.instruction_address(place.instruction) - block.load_bias));
+    }
+    const std::size_t before = groups_.size();
+    const GroupId id = find_or_make(key, kind);
+    if (groups_.size() != before) {
+        (*this)[id].function = function;
+        (*this)[id].places.assign(places.begin(), places.end());
+    }
+    return id;
+}
+
+void ObjectGroups::add_block(GroupId id, std::uint64_t size, std::uint64_t element) {
+    ObjectGroup& group = (*this)[id];
+    ++group.blocks;
+    group.bytes += size;
+    group.live_bytes += size;
+    group.most_live_bytes = std::max(group.most_live_bytes, group.live_bytes);
+    group.smallest = std::min(group.smallest, size);
+    group.largest = std::max(group.largest, size);
+    if (element != group.divisor) group.divisor = std::gcd(group.divisor, element);
+}
+
+void ObjectGroups::free_block(GroupId id, std::uint64_t size) {
+    ObjectGroup& group = (*this)[id];
+    ++group.blocks_freed;
+    group.live_bytes -= size;
+}
+
+void ObjectGroups::clear_counts() {
+    for (ObjectGroup& group : groups_) {
+        group.blocks = 0;
+        group.bytes = 0;
+        group.blocks_freed = 0;
+        group.most_live_bytes = group.live_bytes;
+        group.unmapped = 0;
+    }
+}
+
+}  // namespace bd

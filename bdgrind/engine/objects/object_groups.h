@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Groups of data objects: what costs are kept apart by when they are kept apart by data. All heap blocks that were
+// allocated in one place are a group, a variable is one, the frames of a function are. Groups are never forgotten; what
+// is counted for them may be.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "engine/costs/block_cost.h"
+#include "engine/program/symbols.h"
+
+namespace bd {
+
+enum class ObjectKind : std::uint8_t {
+    kUnknown,  // nobody knows what was there
+    kCode,     // of an object file
+    kHeap,     // blocks that were allocated in one place
+    kUnused,   // the allocator's own memory: between blocks, and what was free
+    kStack,    // the frames of a function
+    kStatic,   // a variable with a symbol
+    kFile,     // a mapped file, object files included, where no symbol is known
+    kMapping,  // memory without a file that was mapped in one place
+};
+
+enum class GroupId : std::uint32_t {};
+inline constexpr GroupId kUnknownGroup{0};
+
+// A place in a chain of calls: an instruction of a block.
+struct ObjectPlace {
+    const BlockCost* from = nullptr;
+    std::uint16_t instruction = 0;
+};
+
+// What is known of a range of addresses when it is mapped. `name` and `object` must stay.
+struct MappedObject {
+    Address begin;
+    Address end;  // behind it
+    ObjectKind kind;
+    const char* name;          // of a variable; else null
+    const ObjectFile* object;  // the file; may be null
+};
+
+struct ObjectGroup {
+    ObjectKind kind = ObjectKind::kUnknown;
+    const char* name = nullptr;          // of a variable
+    const ObjectFile* object = nullptr;  // of code, a variable or a file
+    const Function* function = nullptr;  // whose frames they are; the function that was called to allocate
+    std::vector<ObjectPlace> places;     // where from, the innermost first
+    std::uint64_t size = 0;              // of a variable, in bytes
+
+    // Of heap blocks, since the counts were last zeroed; what is alive is so in any case.
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks_freed = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t most_live_bytes = 0;
+    // Of the sizes of all blocks, ever: in bytes. The greatest common divisor tells the size of an element, mostly.
+    std::uint64_t smallest = ~std::uint64_t{0};
+    std::uint64_t largest = 0;
+    std::uint64_t divisor = 0;
+    // Lines of blocks that left D1 and are in no pattern, see UsePatterns.
+    std::uint64_t unmapped = 0;
+};
+
+class ObjectGroups {
+public:
+    ObjectGroups();
+
+    GroupId code(const ObjectFile& object) { return find(ObjectKind::kCode, &object, nullptr); }
+    GroupId stack(const Function& function) { return find(ObjectKind::kStack, &function, nullptr); }
+    GroupId unused() { return find(ObjectKind::kUnused, nullptr, nullptr); }
+    // `mapped` must stay: a variable is known again by that.
+    GroupId of(const MappedObject& mapped);
+    // Heap blocks or mappings. `function` is null where nobody knows it.
+    GroupId at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places);
+
+    ObjectGroup& operator[](GroupId id) { return groups_[static_cast<std::uint32_t>(id)]; }
+    const ObjectGroup& operator[](GroupId id) const { return groups_[static_cast<std::uint32_t>(id)]; }
+    // By GroupId.
+    std::span<const ObjectGroup> all() const { return groups_; }
+
+    void add_block(GroupId id, std::uint64_t size, std::uint64_t element);
+    void free_block(GroupId id, std::uint64_t size);
+
+    void clear_counts();
+
+private:
+    using Key = std::vector<std::uintptr_t>;
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            std::size_t hash = 0;
+            for (const std::uintptr_t word : key) hash = hash * 31 + word;
+            return hash;
+        }
+    };
+
+    GroupId find(ObjectKind kind, const void* first, const void* second);
+    GroupId find_or_make(const Key& key, ObjectKind kind);
+
+    std::vector<ObjectGroup> groups_;
+    boost::unordered_flat_map<Key, GroupId, KeyHash> by_key_;
+};
+
+}  // namespace bd

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/objects/objects.h"
+
+#include <algorithm>
+
+namespace bd {
+namespace {
+
+// What is used below the stack pointer: by leaf functions, and by a block that has moved it since it began.
+constexpr Address kRedZone = 128;
+constexpr Address kMostBelow = 1 << 20;
+
+// What has been left by a jump, or in a way that was not seen, is not open any more.
+bool is_open(const Execution& execution, const OpenAllocation& allocation) {
+    if (execution.calls.size() <= allocation.call) return false;
+    const OpenCall& call = execution.calls[allocation.call];
+    return call.arc == allocation.arc && call.stack_pointer == allocation.stack_pointer;
+}
+
+// Code without a name that does nothing but jump on: a stub that nobody knows for one.
+bool is_nameless_jump(const OpenCall& call) {
+    const char* const name = call.caller->function().name;
+    return call.return_address == 0 && name[0] == '0' && name[1] == 'x';
+}
+
+std::uint64_t argument(const OpenAllocation& call, unsigned number) {
+    return number == 0 ? 0 : call.arguments[number - 1];
+}
+
+}  // namespace
+
+// --- Allocation
+
+void Objects::enter_allocator(Execution& execution, const Word* arguments) {
+    const Function& function = *execution.last->block->function;
+    const AllocatorRole& role = function.allocator;
+    if (role.kind == AllocatorKind::kFrees) {
+        blocks_.free(arguments[role.block - 1]);
+        return;
+    }
+    if (role.kind == AllocatorKind::kNone || execution.calls.empty()) return;
+    const std::size_t number = execution.calls.size() - 1;
+    const OpenCall& call = execution.calls[number];
+    auto& open = execution.allocations;
+    while (!open.empty() && (open.back().call == number || !is_open(execution, open.back()))) open.pop_back();
+    const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : static_cast<GroupId>(open.back().group);
+    open.push_back({number,
+                    call.stack_pointer,
+                    call.arc,
+                    &function,
+                    {arguments[0], arguments[1], arguments[2]},
+                    static_cast<std::uint32_t>(group),
+                    0});
+}
+
+void Objects::leave_allocator(Execution& execution, Address result, Address stack_pointer) {
+    auto& open = execution.allocations;
+    while (!open.empty()) {
+        OpenAllocation call = open.back();
+        const bool may_return = is_open(execution, call);
+        if (may_return && call.stack_pointer > stack_pointer) return;
+        open.pop_back();
+        if (!may_return || call.stack_pointer != stack_pointer) continue;
+        allocate(call, result);
+        if (!open.empty()) open.back().allocated = call.allocated;
+    }
+}
+
+// What has been called on the way may have told of the block already.
+void Objects::allocate(OpenAllocation& call, Address result) {
+    const AllocatorRole& role = call.function->allocator;
+    if (role.kind == AllocatorKind::kWraps) return;
+    const std::uint64_t element = argument(call, role.size);
+    const std::uint64_t size = role.count == 0 ? element : element * argument(call, role.count);
+    const bool reallocates = role.kind == AllocatorKind::kReallocates;
+    const Address before = argument(call, role.block);
+    if (result == 0) {
+        if (reallocates && size == 0) blocks_.free(before);
+        return;
+    }
+    if (call.allocated == result) return;
+    if (reallocates) blocks_.free(before);
+    const auto group = static_cast<GroupId>(call.group);
+    blocks_.add(result, size, group, role.may_be_within && blocks_.find(result) != nullptr);
+    groups_.add_block(group, size, element);
+    call.allocated = result;
+}
+
+// --- Places
+
+// Where what runs was called from.
+GroupId Objects::place(const Execution& execution, ObjectKind kind) {
+    std::size_t call = execution.calls.size();
+    if (call == 0 || execution.calls[call - 1].arc == kNoArc) {
+        // Its calls are not shown, or nobody has seen who called it.
+        const CallSite& site = execution.charged_site;
+        if (!site) return groups_.at(kind, nullptr, {});
+        const ObjectPlace from{site.from,
+                               static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)};
+        return groups_.at(kind, execution.last->block->function, {&from, 1});
+    }
+    return place_of_chain(execution, kind, call);
+}
+
+GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call) {
+    const auto& calls = execution.calls;
+    const Function* const callee = &arcs_[calls[call - 1].arc].callee->context->function();
+    std::uint32_t node = kind == ObjectKind::kHeap ? 1 : 2;
+    places_.clear();
+    for (std::uint32_t depth = 0; call != 0 && depth < rules_.depth; --call) {
+        const ArcId arc = calls[call - 1].arc;
+        if (arc == kNoArc || is_nameless_jump(calls[call - 1])) continue;
+        const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
+        const auto next = static_cast<std::uint32_t>(chains_.size() + 3);
+        node = chains_.try_emplace(key, next).first->second;
+        const CallSite& site = arcs_[arc].site;
+        places_.push_back(
+            {site.from, static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)});
+        ++depth;
+    }
+    if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);
+    GroupId& group = group_of_chain_[node];
+    if (group == kUnknownGroup) group = groups_.at(kind, callee, places_);
+    return group;
+}
+
+void Objects::map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list) {
+    if (begin >= end) return;
+    regions_.remove(begin, end);
+    if (list != nullptr) {
+        std::vector<Region> regions;
+        for (const MappedObject& object : *list) {
+            regions.push_back({object.begin, object.end, Region::kNotAsked, &object});
+        }
+        regions_.add(regions);
+        return;
+    }
+    GroupId group = groups_.at(ObjectKind::kMapping, nullptr, {});
+    if (execution != nullptr && execution->last != nullptr) {
+        // What an allocator maps is its own until it is given away.
+        const bool is_allocators = std::ranges::any_of(
+            execution->allocations, [&](const OpenAllocation& open) { return is_open(*execution, open); });
+        group = !is_allocators ? place(*execution, ObjectKind::kMapping) : groups_.unused();
+    }
+    const Region region{begin, end, group};
+    regions_.add({&region, 1});
+}
+
+// --- Whose byte
+
+GroupId Objects::find(Address address, Address stack_pointer, const Execution& current,
+                      const std::vector<Executions>& threads) {
+    if (address + kRedZone >= stack_pointer && address < current.base) {
+        return groups_.stack(frame_at(current, address));
+    }
+    if (const HeapBlock* const block = blocks_.find(address)) return block->group;
+    Region* const region = regions_.find(address);
+    const bool is_named = region != nullptr && region->mapped != nullptr;
+    if (!is_named) {
+        const bool may_be_below = address < stack_pointer && (region == nullptr ? stack_pointer - address < kMostBelow
+                                                                                : region->has(stack_pointer));
+        if (may_be_below) return groups_.stack(frame_at(current, address));
+        if (const Function* const owner = frame_elsewhere(address, threads)) return groups_.stack(*owner);
+        if (region == nullptr) return kUnknownGroup;
+    }
+    if (region->group == Region::kNotAsked) region->group = groups_.of(*region->mapped);
+    return region->group;
+}
+
+// Of the calls that began above the address, the innermost.
+const Function& Objects::frame_at(const CallStack& stack, Address address) {
+    const auto below = std::ranges::partition_point(
+        stack.calls, [address](const OpenCall& call) { return call.stack_pointer > address; });
+    return (below == stack.calls.end() ? stack.context : below->caller)->function();
+}
+
+const Function* Objects::frame_on(const CallStack& stack, Address address) const {
+    if (stack.context == nullptr || address + kRedZone < stack.stack_pointer || address >= stack.base) return nullptr;
+    return &frame_at(stack, address);
+}
+
+const Function* Objects::frame_elsewhere(Address address, const std::vector<Executions>& threads) const {
+    for (const Executions& executions : threads) {
+        for (const auto& execution : executions) {
+            if (const Function* const owner = frame_on(*execution, address)) return owner;
+            for (const auto& other : execution->others) {
+                if (const Function* const owner = frame_on(*other, address)) return owner;
+            }
+        }
+    }
+    return nullptr;
+}
+
+// --- Which bytes
+
+void Objects::evict_part(Address begin, unsigned bytes, std::uint64_t used) {
+    blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
+        const auto count = static_cast<unsigned>(to - from);
+        const std::uint64_t mask = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+        patterns_.add(block.group, from - block.base, count, used >> (from - begin) & mask);
+    });
+}
+
+void Objects::clear_counts() {
+    groups_.clear_counts();
+    patterns_.clear();
+}
+
+}  // namespace bd

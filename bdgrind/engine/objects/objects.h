@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Data objects: whose memory an address is, and what it cost. The allocator stays the guest's own: what its functions
+// were called with and what they returned stands in the trace. docs/objects.md has the rules.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/calls/execution.h"
+#include "engine/costs/arcs.h"
+#include "engine/objects/heap_blocks.h"
+#include "engine/objects/object_costs.h"
+#include "engine/objects/object_groups.h"
+#include "engine/objects/regions.h"
+#include "engine/objects/use_patterns.h"
+
+namespace bd {
+
+struct ObjectRules {
+    static constexpr std::uint32_t kMostDepth = 64;
+
+    std::uint32_t depth = 3;  // how many callers tell places of allocation apart, at least 1
+};
+
+class Objects {
+public:
+    using Executions = std::vector<std::unique_ptr<Execution>>;
+
+    Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs)
+        : rules_(rules), arcs_(arcs), blocks_(groups_), costs_(costs), patterns_(groups_) {}
+    Objects(const Objects&) = delete;
+    Objects& operator=(const Objects&) = delete;
+
+    // --- What the trace tells, in its order
+
+    // The latest block of `execution` was the first of a function that allocates or frees.
+    void enter_allocator(Execution& execution, const Word* arguments);
+    // The latest block of `execution` has returned, to where the stack pointer was `stack_pointer` when the function
+    // was entered.
+    void leave_allocator(Execution& execution, Address result, Address stack_pointer);
+
+    // `begin` to `end` has been mapped: as `list` says, sorted by address; or, if that is null, memory without a file.
+    // `execution`: whose system call that was; may be null.
+    void map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list);
+    void unmap(Address begin, Address end) { regions_.remove(begin, end); }
+
+    // --- What the caches ask
+
+    // Whose byte that is. `stack_pointer` is that of the block of `current` that runs.
+    GroupId find(Address address, Address stack_pointer, const Execution& current,
+                 const std::vector<Executions>& threads);
+    GroupId code(const Function& function) { return groups_.code(*function.object); }
+
+    // The cost vector of what an instruction does to a group.
+    CostId cell(CostId instruction, GroupId group) { return costs_.get(instruction, group); }
+
+    // A line of `bytes` left D1; bit i of `used[i / 64]` tells whether byte i was used.
+    template <class Mask>
+    void evict(Address line, unsigned bytes, const Mask& used) {
+        for (unsigned begin = 0; begin < bytes; begin += 64) {
+            evict_part(line + begin, bytes - begin < 64 ? bytes - begin : 64, used.word(begin / 64));
+        }
+    }
+
+    // --- What is to be read
+
+    const ObjectRules& rules() const { return rules_; }
+    const ObjectGroups& groups() const { return groups_; }
+    const UsePatterns& patterns() const { return patterns_; }
+    ObjectCosts& costs() { return costs_; }
+    const ObjectCosts& costs() const { return costs_; }
+    void clear_counts();
+
+private:
+    void evict_part(Address begin, unsigned bytes, std::uint64_t used);
+    void allocate(OpenAllocation& call, Address result);
+    GroupId place(const Execution& execution, ObjectKind kind);
+    GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
+    static const Function& frame_at(const CallStack& stack, Address address);
+    const Function* frame_on(const CallStack& stack, Address address) const;
+    const Function* frame_elsewhere(Address address, const std::vector<Executions>& threads) const;
+
+    const ObjectRules rules_;
+    const ArcTable& arcs_;
+    ObjectGroups groups_;
+    HeapBlocks blocks_;
+    Regions regions_;
+    ObjectCosts costs_;
+    UsePatterns patterns_;
+    // Chains of calls that have been seen: a node for each further caller, by the node before and the caller's arc.
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> chains_;
+    std::vector<GroupId> group_of_chain_;  // by node
+    std::vector<ObjectPlace> places_;      // of the latest chain
+};
+
+}  // namespace bd

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is mapped where: ranges of addresses that do not overlap, each of an object group. They change seldom.
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/objects/object_groups.h"
+
+namespace bd {
+
+struct Region {
+    static constexpr GroupId kNotAsked{~std::uint32_t{0}};
+
+    Address begin;
+    Address end;  // behind it
+    GroupId group = kNotAsked;
+    const MappedObject* mapped = nullptr;  // what the group is made of when it is asked for
+
+    bool has(Address address) const { return address - begin < end - begin; }
+};
+
+class Regions {
+public:
+    // Nothing is known of these addresses any more.
+    void remove(Address begin, Address end);
+    // They are in place of what was there, which must have been removed; sorted by address.
+    void add(std::span<const Region> added);
+
+    // Valid until the next change; null if nothing is known.
+    Region* find(Address address);
+
+private:
+    std::vector<Region> regions_;  // by address
+};
+
+}  // namespace bd

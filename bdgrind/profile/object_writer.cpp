@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/object_writer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+#include "profile/binary_column.h"
+#include "profile/name_order.h"
+
+namespace bd {
+namespace {
+
+constexpr std::size_t kBlockRows = 4096;
+static_assert(kBlockRows <= kMostColumnValues);
+constexpr unsigned kTotalBytes = 8;
+
+std::string_view text_of(ObjectKind kind) {
+    switch (kind) {
+        case ObjectKind::kUnknown:
+            return "unknown";
+        case ObjectKind::kCode:
+            return "code";
+        case ObjectKind::kHeap:
+            return "heap";
+        case ObjectKind::kUnused:
+            return "unused";
+        case ObjectKind::kStack:
+            return "stack";
+        case ObjectKind::kStatic:
+            return "static";
+        case ObjectKind::kFile:
+            return "file";
+        case ObjectKind::kMapping:
+            return "mapping";
+    }
+    return "unknown";
+}
+
+bool any(ConstCosts costs) {
+    return std::ranges::any_of(costs, [](std::uint64_t count) { return count != 0; });
+}
+
+// Calls write(first, count) for each so many of `size`.
+template <class Write>
+void write_in_blocks(TextOutput& out, std::size_t size, Write write) {
+    for (std::size_t done = 0; done < size;) {
+        const std::size_t count = std::min(kBlockRows, size - done);
+        write_binary(out, count, 2);
+        write(done, count);
+        done += count;
+    }
+    write_binary(out, 0, 2);
+}
+
+}  // namespace
+
+ObjectWriter::ObjectWriter(TextOutput& out, const Engine& engine, bool compat_events)
+    : out_(out), engine_(engine), objects_(*engine.objects()), events_{engine.events(), compat_events} {}
+
+void ObjectWriter::write(const RunDescription& run) {
+    choose_rows(run.thread);
+    choose_groups();
+    out_ << "data-objects: 1\n";
+    write_process(out_, run);
+    write_descriptions(out_, run);
+    out_ << "depth: " << objects_.rules().depth << "\npatterns-to: " << UsePatterns::kMostOffset << '\n';
+    write_events(out_, events_);
+    names_.write(out_, engine_);
+    write_groups();
+    write_rows();
+    write_patterns();
+}
+
+// By group, function and line.
+void ObjectWriter::choose_rows(std::uint32_t thread) {
+    struct Cell {
+        Row row;
+        CostId costs;
+    };
+    struct Place {
+        const BlockCost* from = nullptr;
+        std::size_t instruction = 0;
+    };
+    std::vector<Place> places(engine_.costs().size() + std::size_t{1});
+    for (const BlockCost* cost : engine_.blocks().all()) {
+        if (thread != 0 && cost->context->thread() != thread) continue;
+        for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+            if (cost->instructions[i] != kNoCost) places[index_of(cost->instructions[i])] = {cost, i};
+        }
+    }
+    std::vector<Cell> cells;
+    for (const ObjectCell& cell : objects_.costs().cells()) {
+        const Place& place = places[index_of(cell.instruction)];
+        if (place.from == nullptr || !any(engine_.costs()[cell.costs])) continue;
+        const Instruction& instruction = place.from->block->instructions()[place.instruction];
+        cells.push_back({{cell.group, place.from->context, instruction.file, instruction.line, {}}, cell.costs});
+    }
+    const auto key = [](const Row& row) { return std::tuple(row.group, row.context->id(), row.file->id, row.line); };
+    std::ranges::sort(cells, {}, [&](const Cell& cell) { return key(cell.row); });
+    for (Cell& cell : cells) {
+        if (rows_.empty() || key(rows_.back()) != key(cell.row)) rows_.push_back(std::move(cell.row));
+        rows_.back().cells.push_back(cell.costs);
+    }
+}
+
+// What cost something, or is a heap block.
+void ObjectWriter::choose_groups() {
+    const std::span<const ObjectGroup> all = objects_.groups().all();
+    group_numbers_.assign(all.size(), 0);
+    for (const Row& row : rows_) group_numbers_[static_cast<std::uint32_t>(row.group)] = 1;
+    for (const auto& [pattern, count] : objects_.patterns().all()) {
+        group_numbers_[static_cast<std::uint32_t>(pattern.group)] = 1;
+    }
+    for (std::uint32_t id = 0; id < all.size(); ++id) {
+        const ObjectGroup& group = all[id];
+        if (group_numbers_[id] == 0 && group.blocks == 0 && group.live_bytes == 0) continue;
+        groups_.push_back(GroupId{id});
+        group_numbers_[id] = static_cast<std::uint32_t>(groups_.size());
+        if (group.object != nullptr) names_.add(*group.object);
+        if (group.function != nullptr) {
+            names_.add(*group.function->object);
+            names_.add(*group.function->file);
+        }
+        for (const ObjectPlace& place : group.places) {
+            names_.add(*place.from->context);
+            names_.add(*place.from->block->instructions()[place.instruction].file);
+        }
+    }
+    for (const Row& row : rows_) {
+        names_.add(*row.context);
+        names_.add(*row.file);
+    }
+}
+
+void ObjectWriter::write_groups() {
+    out_ << "groups: " << groups_.size() << '\n';
+    for (const GroupId id : groups_) write_group(objects_.groups()[id]);
+}
+
+void ObjectWriter::write_group(const ObjectGroup& group) {
+    out_ << text_of(group.kind);
+    const auto write_function = [this, &group] {
+        if (group.function == nullptr) return;
+        const Function& function = *group.function;
+        out_ << ' ' << names_[*function.object] << ' ' << names_[*function.file] << ' ';
+        write_text(out_, function.name);
+    };
+    switch (group.kind) {
+        case ObjectKind::kUnknown:
+        case ObjectKind::kUnused:
+            break;
+        case ObjectKind::kCode:
+        case ObjectKind::kFile:
+            out_ << ' ' << (group.object == nullptr ? 0 : names_[*group.object]);
+            break;
+        case ObjectKind::kStack:
+            write_function();
+            break;
+        case ObjectKind::kStatic:
+            out_ << ' ' << (group.object == nullptr ? 0 : names_[*group.object]) << ' ' << group.size << ' ';
+            write_text(out_, group.name);
+            break;
+        case ObjectKind::kHeap:
+            out_ << ' ' << group.blocks << ' ' << group.bytes << ' ' << group.blocks_freed << ' ' << group.live_bytes
+                 << ' ' << group.most_live_bytes << ' ' << group.smallest << ' ' << group.largest << ' '
+                 << group.divisor << ' ' << group.unmapped;
+            [[fallthrough]];
+        case ObjectKind::kMapping:
+            out_ << ' ' << group.places.size();
+            for (const ObjectPlace& place : group.places) {
+                const Block& block = *place.from->block;
+                const Instruction& instruction = block.instructions()[place.instruction];
+                out_ << ' ' << names_[*place.from->context] << ' ' << names_[*instruction.file] << ' '
+                     << instruction.line << ' ' << block.instruction_address(place.instruction) - block.load_bias;
+            }
+            write_function();
+            break;
+    }
+    out_ << '\n';
+}
+
+void ObjectWriter::write_rows() {
+    const std::size_t width = engine_.events().width();
+    std::vector<std::uint64_t> totals(width);
+    std::vector<std::uint64_t> costs;
+    std::vector<std::uint64_t> values;
+    out_ << "rows:\n";
+    write_in_blocks(out_, rows_.size(), [&](std::size_t first, std::size_t count) {
+        const std::span<const Row> rows = std::span(rows_).subspan(first, count);
+        const auto write = [&](auto value_of) {
+            values.clear();
+            for (const Row& row : rows) values.push_back(value_of(row));
+            write_column(out_, values);
+        };
+        write([&](const Row& row) { return number(row.group); });
+        write([&](const Row& row) { return names_[*row.context]; });
+        write([&](const Row& row) { return names_[*row.file]; });
+        write([](const Row& row) { return row.line; });
+        costs.assign(count * width, 0);
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const CostId cell : rows[i].cells) add(Costs(&costs[i * width], width), engine_.costs()[cell]);
+        }
+        for (std::size_t event = 0; event < width; ++event) {
+            if (!events_.has(event)) continue;
+            values.clear();
+            for (std::size_t i = event; i < costs.size(); i += width) values.push_back(costs[i]);
+            write_column(out_, values);
+            totals[event] += std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+        }
+    });
+    write_binary(out_, rows_.size(), kTotalBytes);
+    for (std::size_t event = 0; event < width; ++event) {
+        if (events_.has(event)) write_binary(out_, totals[event], kTotalBytes);
+    }
+}
+
+// Sorted, as they are in no order: the same run gives the same bytes.
+void ObjectWriter::write_patterns() {
+    std::vector<Pattern> patterns;
+    for (const auto& [pattern, count] : objects_.patterns().all()) {
+        patterns.push_back({{number(pattern.group), pattern.offset, pattern.bytes, pattern.used, count}});
+    }
+    std::ranges::sort(patterns, {}, &Pattern::values);
+    std::vector<std::uint64_t> values;
+    write_in_blocks(out_, patterns.size(), [&](std::size_t first, std::size_t count) {
+        for (std::size_t column = 0; column < Pattern{}.values.size(); ++column) {
+            values.clear();
+            for (std::size_t i = first; i < first + count; ++i) values.push_back(patterns[i].values[column]);
+            write_column(out_, values);
+        }
+    });
+    write_binary(out_, patterns.size(), kTotalBytes);
+}
+
+}  // namespace bd

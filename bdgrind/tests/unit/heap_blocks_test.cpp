@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/objects/heap_blocks.h"
+
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace bd {
+namespace {
+
+constexpr Address kHeap = 0x5000;
+
+class HeapBlocksTest : public testing::Test {
+protected:
+    GroupId group(const char* name) {
+        const MappedObject object{0, 0, ObjectKind::kStatic, name, nullptr};
+        return groups_.of(objects_.try_emplace(name, object).first->second);
+    }
+    void add(Address base, std::uint64_t size, const char* name, bool within = false) {
+        blocks_.add(base, size, group(name), within);
+        groups_.add_block(group(name), size, size);
+    }
+    std::string at(Address address) {
+        const HeapBlock* const block = blocks_.find(address);
+        return block == nullptr ? "" : groups_[block->group].name;
+    }
+    // The parts of a range, as "name@offset+bytes".
+    std::string parts(Address begin, Address end) {
+        std::string text;
+        blocks_.for_each_part(begin, end, [&](const HeapBlock& block, Address from, Address to) {
+            text += std::string(groups_[block.group].name) + "@" + std::to_string(from - block.base) + "+" +
+                    std::to_string(to - from) + " ";
+        });
+        return text;
+    }
+
+    ObjectGroups groups_;
+    HeapBlocks blocks_{groups_};
+    std::map<std::string, MappedObject> objects_;
+};
+
+TEST_F(HeapBlocksTest, ABlockHasItsBytesAndNoOthers) {
+    add(kHeap + 16, 24, "a");
+    EXPECT_EQ(at(kHeap + 15), "");
+    EXPECT_EQ(at(kHeap + 16), "a");
+    EXPECT_EQ(at(kHeap + 39), "a");
+    EXPECT_EQ(at(kHeap + 40), "");
+}
+
+TEST_F(HeapBlocksTest, WhatIsFreeIsNobodysUntilItIsGivenAwayAgain) {
+    add(kHeap, 100, "a");
+    blocks_.free(kHeap);
+    EXPECT_EQ(at(kHeap), "");
+    blocks_.free(kHeap);  // twice
+    add(kHeap, 50, "b");
+    EXPECT_EQ(at(kHeap + 49), "b");
+    EXPECT_EQ(at(kHeap + 50), "");
+    EXPECT_EQ(groups_[group("a")].blocks_freed, 1u);
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("b")].live_bytes, 50u);
+}
+
+TEST_F(HeapBlocksTest, FreeMustNameTheBeginning) {
+    add(kHeap, 100, "a");
+    blocks_.free(kHeap + 16);
+    blocks_.free(kHeap + 8);
+    EXPECT_EQ(at(kHeap), "a");
+}
+
+TEST_F(HeapBlocksTest, ABlockMayReachIntoOtherPages) {
+    add(0x5ff0, 0x2020, "a");
+    EXPECT_EQ(at(0x5ff0), "a");
+    EXPECT_EQ(at(0x6000), "a");
+    EXPECT_EQ(at(0x8005), "a");
+    EXPECT_EQ(at(0x8010), "");
+    blocks_.free(0x5ff0);
+    EXPECT_EQ(at(0x7000), "");
+    add(0x7000, 16, "b");
+    EXPECT_EQ(at(0x7000), "b");
+    EXPECT_EQ(at(0x7010), "");
+}
+
+TEST_F(HeapBlocksTest, LargeBlocksAreFoundToo) {
+    add(0x100010, 1 << 20, "large");
+    add(0x100000, 16, "before");
+    add(0x200010, 16, "behind");
+    EXPECT_EQ(at(0x10000f), "before");
+    EXPECT_EQ(at(0x100010), "large");
+    EXPECT_EQ(at(0x20000f), "large");
+    EXPECT_EQ(at(0x200010), "behind");
+    blocks_.free(0x100010);
+    EXPECT_EQ(at(0x180000), "");
+    EXPECT_EQ(groups_[group("large")].live_bytes, 0u);
+}
+
+TEST_F(HeapBlocksTest, ALargeBlockTakesThePlaceOfSmallOnesOnlyWhereItLies) {
+    add(0x100000, 16, "before");
+    add(0x100020, 16, "under");
+    add(0x140000, 16, "under");
+    add(0x100010, 1 << 20, "large");
+    EXPECT_EQ(at(0x100000), "before");
+    EXPECT_EQ(at(0x100020), "large");
+    EXPECT_EQ(at(0x140000), "large");
+    EXPECT_EQ(groups_[group("under")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("before")].live_bytes, 16u);
+}
+
+TEST_F(HeapBlocksTest, WithinAnotherTheInnerOneIsTheOwner) {
+    add(kHeap, 1000, "chunk");
+    add(kHeap + 32, 24, "first", true);
+    add(kHeap + 64, 24, "second", true);
+    EXPECT_EQ(at(kHeap + 31), "chunk");
+    EXPECT_EQ(at(kHeap + 32), "first");
+    EXPECT_EQ(at(kHeap + 56), "chunk");
+    EXPECT_EQ(at(kHeap + 87), "second");
+    EXPECT_EQ(at(kHeap + 999), "chunk");
+    blocks_.free(kHeap + 32);
+    EXPECT_EQ(at(kHeap + 32), "chunk");
+    blocks_.free(kHeap);
+    EXPECT_EQ(at(kHeap + 64), "");
+    EXPECT_EQ(groups_[group("second")].live_bytes, 0u);
+}
+
+TEST_F(HeapBlocksTest, BothMayReachIntoTheNextPage) {
+    add(0x5f00, 0x200, "chunk");
+    add(0x5ff0, 32, "inner", true);
+    EXPECT_EQ(at(0x6000), "inner");
+    EXPECT_EQ(at(0x6010), "chunk");
+}
+
+TEST_F(HeapBlocksTest, WithinALargeOne) {
+    add(0x100010, 1 << 20, "chunk");
+    add(0x150000, 24, "inner", true);
+    EXPECT_EQ(at(0x150017), "inner");
+    EXPECT_EQ(at(0x150018), "chunk");
+    blocks_.free(0x100010);
+    EXPECT_EQ(at(0x150000), "");
+}
+
+// Lines that leave the cache late are still its.
+TEST_F(HeapBlocksTest, PartsAreAlsoOfWhatIsFree) {
+    add(kHeap + 16, 24, "a");
+    add(kHeap + 48, 100, "b");
+    EXPECT_EQ(parts(kHeap, kHeap + 64), "a@0+24 b@0+16 ");
+    blocks_.free(kHeap + 16);
+    EXPECT_EQ(parts(kHeap, kHeap + 64), "a@0+24 b@0+16 ");
+    EXPECT_EQ(parts(kHeap + 64, kHeap + 128), "b@16+64 ");
+    add(kHeap + 16, 8, "c");
+    EXPECT_EQ(parts(kHeap, kHeap + 64), "c@0+8 b@0+16 ");
+}
+
+TEST_F(HeapBlocksTest, PartsOfAPoolAreItsElements) {
+    add(kHeap, 1000, "chunk");
+    add(kHeap + 16, 16, "first", true);
+    add(kHeap + 32, 16, "second", true);
+    EXPECT_EQ(parts(kHeap, kHeap + 64), "chunk@0+16 first@0+16 second@0+16 chunk@48+16 ");
+}
+
+TEST_F(HeapBlocksTest, NoBytesAreABlockToo) {
+    add(kHeap, 0, "a");
+    EXPECT_EQ(at(kHeap), "");
+    blocks_.free(kHeap);
+    EXPECT_EQ(groups_[group("a")].blocks_freed, 1u);
+}
+
+// Against a plain map, as an allocator may do it.
+TEST_F(HeapBlocksTest, RandomBlocksAreFound) {
+    std::mt19937 random(1);
+    std::map<Address, std::pair<std::uint64_t, std::string>> expected;
+    const auto owner = [&](Address address) -> std::string {
+        const auto above = expected.upper_bound(address);
+        if (above == expected.begin()) return "";
+        const auto& [base, block] = *std::prev(above);
+        return address - base < block.first ? block.second : "";
+    };
+    const char* const names[]{"a", "b", "c"};
+    for (int step = 0; step < 20'000; ++step) {
+        if (random() % 2 == 0 && !expected.empty()) {
+            const auto block = std::next(expected.begin(), static_cast<long>(random() % expected.size()));
+            blocks_.free(block->first);
+            expected.erase(block);
+        } else {
+            const std::uint64_t size = random() % 50 == 0   ? 70'000
+                                       : random() % 10 == 0 ? random() % 9000
+                                                            : random() % 200;
+            const Address base = 0x10000 + random() % 0x8000 * 16;
+            const auto next = expected.lower_bound(base + std::max<std::uint64_t>(size, 1));
+            const auto end = [](const auto& block) {
+                return block.first + std::max<std::uint64_t>(block.second.first, 16);
+            };
+            if (next != expected.begin() && end(*std::prev(next)) > base) continue;
+            const char* const name = names[random() % 3];
+            add(base, size, name);
+            expected[base] = {size, name};
+        }
+        for (int look = 0; look < 4; ++look) {
+            const Address address = 0x10000 + random() % 0x80000;
+            ASSERT_EQ(at(address), owner(address)) << "step " << step;
+        }
+    }
+    std::map<std::string, std::uint64_t> alive;
+    for (const auto& [base, block] : expected) alive[block.second] += block.first;
+    for (const char* name : names) EXPECT_EQ(groups_[group(name)].live_bytes, alive[name]);
+}
+
+}  // namespace
+}  // namespace bd

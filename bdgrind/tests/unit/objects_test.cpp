@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Data objects from a trace, with totals that can be worked out by hand. (Random runs are in oracle_test.cpp.)
+
+#include "engine/objects/objects.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/replay/engine.h"
+#include "profile/object_writer.h"
+#include "program.h"
+#include "text.h"
+
+namespace bd {
+namespace {
+
+using test::Program;
+using test::Trace;
+using enum JumpKind;
+
+constexpr Address kStack = 0x7000'0000;
+
+// main allocates at two places and reads one byte at a time. Caches: D1 and LL of one line each, so that every read of
+// another line loads it into both.
+class ObjectsTest : public testing::Test {
+protected:
+    ObjectsTest() {
+        malloc_.allocator = {.kind = AllocatorKind::kAllocates, .size = 1};
+        free_.allocator = {.kind = AllocatorKind::kFrees, .block = 1};
+        pool_.allocator = {.kind = AllocatorKind::kAllocates, .size = 1, .may_be_within = true};
+        trace_.thread(1).run(start_, kStack);
+    }
+
+    void allocate(Block& call, Address result, std::uint64_t size) {
+        trace_.run(call, kStack).run(malloc_body_, kStack - 8);
+        trace_.mark(Marker::kAllocatorEntered, size, 7, 7).mark(Marker::kAllocatorLeft, result, kStack - 8);
+        trace_.run(start_, kStack);
+    }
+    void free(Address block) {
+        trace_.run(call_free_, kStack).run(free_body_, kStack - 8).mark(Marker::kAllocatorEntered, block, 7, 7);
+        trace_.run(start_, kStack);
+    }
+    void read(Address address) { trace_.run(read_, kStack, {address}); }
+
+    Engine& finished() {
+        engine_.replay_whole(trace_.all());
+        engine_.finish();
+        return engine_;
+    }
+    // Lines loaded into D1 for data, by group.
+    std::map<std::string, std::uint64_t> loads() {
+        finished();
+        std::map<std::string, std::uint64_t> loads;
+        for (const ObjectCell& cell : engine_.objects()->costs().cells()) {
+            const std::uint64_t lines = engine_.costs()[cell.costs][column(Event::kEvLineD1)];
+            if (lines != 0) loads[name(engine_.objects()->groups()[cell.group])] += lines;
+        }
+        return loads;
+    }
+    static std::string name(const ObjectGroup& group) {
+        if (group.name != nullptr) return group.name;
+        if (group.kind == ObjectKind::kUnknown) return "unknown";
+        if (group.kind == ObjectKind::kUnused) return "unused";
+        if (group.kind == ObjectKind::kStack) return std::string("stack of ") + group.function->name;
+        std::string text = group.kind == ObjectKind::kHeap ? "heap" : "mapping";
+        for (const ObjectPlace& place : group.places) {
+            text += " " + std::to_string(place.from->block->instructions()[place.instruction].line);
+        }
+        return text;
+    }
+    using Loads = std::map<std::string, std::uint64_t>;
+
+    Program program_;
+    Function& main_ = program_.function("main");
+    Function& malloc_ = program_.function("malloc");
+    Function& free_ = program_.function("free");
+    Function& pool_ = program_.function("pool");
+    Block& start_ = program_.code(main_, 0x1000).op(4, 1).ends();
+    Block& call_first_ = program_.code(main_, 0x1010).op(4, 10).ends(kCall);
+    Block& call_second_ = program_.code(main_, 0x1020).op(4, 20).ends(kCall);
+    Block& call_free_ = program_.code(main_, 0x1030).op(4, 30).ends(kCall);
+    Block& read_ = program_.code(main_, 0x1040).op(4, 40).reads(1).ends();
+    Block& malloc_body_ = program_.entry(malloc_, 0x2000).op(4, 100).ends(kReturn);
+    Block& free_body_ = program_.entry(free_, 0x3000).op(4, 110).ends(kReturn);
+    Block& pool_body_ = program_.entry(pool_, 0x4000).op(4, 120).ends(kReturn);
+    Trace trace_;
+    Engine engine_{{.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}, .objects = true}};
+};
+
+TEST_F(ObjectsTest, BlocksBelongToThePlaceThatAllocatedThem) {
+    allocate(call_first_, 0x10000, 64);
+    allocate(call_second_, 0x10040, 64);
+    allocate(call_first_, 0x10080, 64);
+    for (const Address address : {0x10000, 0x10040, 0x10080, 0x10041, 0x20000}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 2}, {"heap 20", 2}, {"unknown", 1}}));
+}
+
+TEST_F(ObjectsTest, AnAddressThatIsUsedAgainBelongsToTheNewBlock) {
+    allocate(call_first_, 0x10000, 64);
+    read(0x10000);
+    free(0x10000);
+    read(0x20000);
+    read(0x10000);  // nobody's now
+    allocate(call_second_, 0x10000, 64);
+    read(0x20000);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"heap 20", 1}, {"unknown", 3}}));
+}
+
+// What it costs is known when it leaves, who pays when it comes.
+TEST_F(ObjectsTest, ALineBelongsToTheBlockItWasLoadedFor) {
+    allocate(call_first_, 0x10000, 32);
+    allocate(call_second_, 0x10020, 32);
+    read(0x10020);
+    read(0x10000);  // is in the cache
+    EXPECT_EQ(loads(), (Loads{{"heap 20", 1}}));
+}
+
+TEST_F(ObjectsTest, BlocksAreCounted) {
+    allocate(call_first_, 0x10000, 48);
+    allocate(call_first_, 0x10040, 72);
+    free(0x10000);
+    allocate(call_first_, 0x10000, 24);
+    for (const ObjectGroup& group : finished().objects()->groups().all()) {
+        if (group.kind != ObjectKind::kHeap) continue;
+        EXPECT_EQ(group.blocks, 3u);
+        EXPECT_EQ(group.bytes, 144u);
+        EXPECT_EQ(group.blocks_freed, 1u);
+        EXPECT_EQ(group.live_bytes, 96u);
+        EXPECT_EQ(group.most_live_bytes, 120u);
+        EXPECT_EQ(group.smallest, 24u);
+        EXPECT_EQ(group.largest, 72u);
+        EXPECT_EQ(group.divisor, 24u);
+    }
+}
+
+// operator new calls malloc: one block, which belongs to whoever called new.
+TEST_F(ObjectsTest, TheOutermostAllocatorsCallerIsThePlace) {
+    Function& outer = program_.function("new");
+    outer.allocator = malloc_.allocator;
+    Block& outer_calls = program_.entry(outer, 0x5000).op(4, 130).ends(kCall);
+    Block& outer_returns = program_.code(outer, 0x5004).op(4, 131).ends(kReturn);
+    trace_.run(call_first_, kStack).run(outer_calls, kStack - 8).mark(Marker::kAllocatorEntered, 64);
+    trace_.run(malloc_body_, kStack - 16).mark(Marker::kAllocatorEntered, 64);
+    trace_.mark(Marker::kAllocatorLeft, 0x10000, kStack - 16);
+    trace_.run(outer_returns, kStack - 8).mark(Marker::kAllocatorLeft, 0x10000, kStack - 8).run(start_, kStack);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
+    std::uint64_t blocks = 0;
+    for (const ObjectGroup& group : engine_.objects()->groups().all()) blocks += group.blocks;
+    EXPECT_EQ(blocks, 1u);
+}
+
+// A jump out of an allocator leaves it; what returns later to the same stack pointer is another call.
+TEST_F(ObjectsTest, AnAllocatorThatWasLeftByAJumpAllocatesNothing) {
+    trace_.run(call_first_, kStack).run(malloc_body_, kStack - 8).mark(Marker::kAllocatorEntered, 64);
+    trace_.run(start_, kStack);
+    trace_.mark(Marker::kAllocatorLeft, 0x10000, kStack - 8);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"unknown", 1}}));
+}
+
+TEST_F(ObjectsTest, FramesBelongToTheirFunctions) {
+    Function& f = program_.function("f");
+    Block& f_body = program_.entry(f, 0x6000).op(4, 50).reads(1).ends();
+    trace_.run(call_first_, kStack - 0x100);
+    for (const Address address : {kStack - 0x80, kStack - 0x180, kStack - 0x300}) {
+        trace_.run(f_body, kStack - 0x108, {address});
+    }
+    EXPECT_EQ(loads(), (Loads{{"stack of f", 2}, {"stack of main", 1}}));
+}
+
+TEST_F(ObjectsTest, VariablesAndMappings) {
+    const std::vector<MappedObject> variables{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr},
+                                              {0x30040, 0x30080, ObjectKind::kStatic, "counter", nullptr}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
+    read(0x30000);
+    read(0x30040);
+    read(0x30001);
+    trace_.mark(Marker::kUnmapped, 0x30000, 0x30040);
+    read(0x30040);
+    read(0x30000);
+    EXPECT_EQ(loads(), (Loads{{"counter", 2}, {"table", 2}, {"unknown", 1}}));
+}
+
+TEST_F(ObjectsTest, PatternsTellWhichBytesOfWhichBlocksWereUsed) {
+    allocate(call_first_, 0x10010, 64);   // 48 bytes in one line, 16 in the next
+    allocate(call_second_, 0x10050, 16);  // in that line, too
+    read(0x10010);
+    read(0x10012);
+    read(0x10040);
+    read(0x10057);
+    read(0x10010);
+    std::map<std::string, std::uint64_t> patterns;
+    finished();
+    for (const auto& [pattern, count] : engine_.objects()->patterns().all()) {
+        patterns[name(engine_.objects()->groups()[pattern.group]) + " " + std::to_string(pattern.offset) + "+" +
+                 std::to_string(pattern.bytes) + " " + std::to_string(pattern.used)] += count;
+    }
+    EXPECT_EQ(patterns, (Loads{{"heap 10 0+48 5", 1},
+                               {"heap 10 0+48 1", 1},
+                               {"heap 10 48+16 1", 1},
+                               {"heap 20 0+16 128", 1}}));
+}
+
+// Whether objects are told apart or not, and how often anybody looks in between.
+TEST_F(ObjectsTest, NothingElseChanges) {
+    allocate(call_first_, 0x10000, 64);
+    for (int i = 0; i < 10; ++i) read(0x10000 + 0x40 * (static_cast<unsigned>(i) % 3));
+    EngineConfig config = engine_.config();
+    const auto totals = [&](bool objects, bool looks) {
+        config.objects = objects;
+        Engine engine(config);
+        if (looks) {
+            engine.replay_whole(trace_.batch(0, 9));
+            engine.settle();
+            engine.settle();
+            engine.replay_whole(trace_.batch(9, trace_.records()));
+        } else {
+            engine.replay_whole(trace_.all());
+        }
+        engine.finish();
+        return engine.totals(0);
+    };
+    const auto expected = totals(false, false);
+    EXPECT_EQ(totals(true, false), expected);
+    EXPECT_EQ(totals(true, true), expected);
+}
+
+TEST_F(ObjectsTest, TheFileHasItAll) {
+    allocate(call_first_, 0x10000, 64);
+    read(0x10000);
+    finished();
+    test::Text text;
+    RunDescription run;
+    run.creator = "test";
+    run.pid = 1;
+    run.command = "prog";
+    ObjectWriter(text, engine_, false).write(run);
+    const std::string file = text.finished();
+    EXPECT_TRUE(file.starts_with("data-objects: 1\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
+    EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 0 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
+}
+
+}  // namespace
+}  // namespace bd

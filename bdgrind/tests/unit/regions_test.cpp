@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/objects/regions.h"
+
+#include <gtest/gtest.h>
+
+namespace bd {
+namespace {
+
+Region region(Address begin, Address end, std::uint32_t group) {
+    return {begin, end, GroupId{group}};
+}
+
+class RegionsTest : public testing::Test {
+protected:
+    void map(Address begin, Address end, std::uint32_t group) {
+        const Region added = region(begin, end, group);
+        regions_.remove(begin, end);
+        regions_.add({&added, 1});
+    }
+    // 0: nothing is known.
+    std::uint32_t at(Address address) {
+        const Region* const found = regions_.find(address);
+        return found == nullptr ? 0 : static_cast<std::uint32_t>(found->group);
+    }
+
+    Regions regions_;
+};
+
+TEST_F(RegionsTest, WhatIsMappedIsFoundUpToItsEnd) {
+    map(100, 200, 1);
+    EXPECT_EQ(at(99), 0u);
+    EXPECT_EQ(at(100), 1u);
+    EXPECT_EQ(at(199), 1u);
+    EXPECT_EQ(at(200), 0u);
+}
+
+TEST_F(RegionsTest, WhatIsMappedOverAnotherTakesItsMiddle) {
+    map(100, 200, 1);
+    map(120, 140, 2);
+    EXPECT_EQ(at(119), 1u);
+    EXPECT_EQ(at(120), 2u);
+    EXPECT_EQ(at(140), 1u);
+    map(90, 130, 3);
+    EXPECT_EQ(at(100), 3u);
+    EXPECT_EQ(at(130), 2u);
+    map(0, 1000, 4);
+    EXPECT_EQ(at(150), 4u);
+}
+
+TEST_F(RegionsTest, WhatIsUnmappedIsForgotten) {
+    map(100, 200, 1);
+    map(200, 300, 2);
+    regions_.remove(150, 250);
+    EXPECT_EQ(at(149), 1u);
+    EXPECT_EQ(at(150), 0u);
+    EXPECT_EQ(at(249), 0u);
+    EXPECT_EQ(at(250), 2u);
+    regions_.remove(50, 50);
+    regions_.remove(0, 1000);
+    EXPECT_EQ(at(250), 0u);
+}
+
+TEST_F(RegionsTest, ManyMayBeMappedAtOnce) {
+    map(100, 200, 1);
+    map(300, 400, 2);
+    const Region added[]{region(200, 210, 3), region(210, 250, 4)};
+    regions_.add(added);
+    EXPECT_EQ(at(199), 1u);
+    EXPECT_EQ(at(205), 3u);
+    EXPECT_EQ(at(210), 4u);
+    EXPECT_EQ(at(250), 0u);
+    EXPECT_EQ(at(300), 2u);
+}
+
+}  // namespace
+}  // namespace bd

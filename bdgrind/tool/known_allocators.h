@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is known of functions that allocate and free, by their names: those of C, C++ and POSIX.
+
+#pragma once
+
+#include <string_view>
+
+#include "engine/program/symbols.h"
+
+namespace bd {
+
+// Of kind kNone if the name is none of them. C++ names may be demangled or not.
+AllocatorRole known_allocator(std::string_view name);
+
+// Whether allocators are known to end by jumping to this function, as calloc() does to memset(). There may be stubs in
+// between, so that nobody can see it when the code is translated.
+bool may_end_allocator(const Function& function);
+
+}  // namespace bd
