@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from array import array
-from typing import BinaryIO
 
 from ..model.contexts import (
     NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, Frame, Kind, merge,
@@ -14,29 +11,17 @@ from ..model.contexts import (
 from ..model.errors import FormatProblem, ProfileError, shorten
 from ..model.profile import Function, Row
 from .blocks import binary_file, display_name
+from .columns import COUNT_BYTES, ColumnReader, counts, named_function, path_beside
 from .headers import Headers
 
 PREFIX = "contexts."
 
-_PACKED_ENDINGS = (".gz", ".bz2", ".xz")
 _REQUIRED_COLUMNS = ("depth", "function", "calls")
 _SITE_COLUMNS = ("file", "line", "address")
-_MAX_NAME_BYTES = 1 << 22
-_WIDTHS = (1, 2, 4, 8)
-_SPARSE = 0x10
-_COUNT_BYTES = 8
-
 
 def contexts_path(profile: str) -> str | None:
     """The context tree beside a profile, if there is one; either may be compressed."""
-    folder, name = os.path.split(profile)
-    for ending in _PACKED_ENDINGS:
-        name = name.removesuffix(ending)
-    for ending in ("", *_PACKED_ENDINGS):
-        path = os.path.join(folder, PREFIX + name + ending)
-        if os.path.isfile(path):
-            return path
-    return None
+    return path_beside(profile, PREFIX)
 
 
 def read_contexts(path: str) -> ContextTree:
@@ -45,7 +30,7 @@ def read_contexts(path: str) -> ContextTree:
     trees: list[ContextTree] = []
     with binary_file(path) as data:
         try:
-            reader = _Reader(data, source)
+            reader = _Reader(data, source, "a context tree")
             while not trees or reader.has_more():
                 trees.append(reader.tree())
         except FormatProblem as problem:
@@ -53,19 +38,7 @@ def read_contexts(path: str) -> ContextTree:
     return trees[0] if len(trees) == 1 else merge(trees)
 
 
-class _Reader:
-    def __init__(self, data: BinaryIO, source: str) -> None:
-        self._data = data
-        self._source = source
-        self._ahead = b""
-
-    def has_more(self) -> bool:
-        """Another tree behind newlines: they stand where one has been taken back."""
-        while (ahead := self._data.read(1)) == b"\n":
-            pass
-        self._ahead = ahead
-        return bool(ahead)
-
+class _Reader(ColumnReader):
     def tree(self) -> ContextTree:
         headers = Headers()
         texts: dict[str, str] = {}
@@ -92,7 +65,7 @@ class _Reader:
         files = ["", *self._names(self._section("files"))]
         frames, lines = [OTHER], [0]
         for text in self._names(self._section("functions")):
-            function, line = _function(text, objects, files)
+            function, line = named_function(text, objects, files)
             frames.append(Frame(Kind.FUNCTION, function))
             lines.append(line)
         functions = len(frames)
@@ -114,7 +87,7 @@ class _Reader:
             nodes.add([self._column(count) for _ in range(nodes.columns)], count)
 
     def _check_end(self, nodes: _Nodes, events: tuple[str, ...]) -> Row:
-        stated = _counts(self._bytes(_COUNT_BYTES * (2 + len(events))))
+        stated = counts(self._bytes(COUNT_BYTES * (2 + len(events))))
         if stated[0] != len(nodes.parent):
             raise FormatProblem(f"{stated[0]:,} nodes are stated, but {len(nodes.parent):,} are there")
         nodes.check_roots()
@@ -125,59 +98,6 @@ class _Reader:
                     f"{name} are stated as {total:,}, but the nodes' add up to {found:,}"
                 )
         return tuple(sums)
-
-    def _column(self, count: int) -> bytes:
-        """One column of a block, widened to 8 bytes per node."""
-        form = self._bytes(1)[0]
-        if form == 0:
-            return bytes(_COUNT_BYTES * count)
-        width = form & ~_SPARSE
-        if width not in _WIDTHS:
-            raise FormatProblem(f"a column has the unknown form {form}")
-        if not form & _SPARSE:
-            return _widened(self._bytes(width * count), width)
-        filled = int.from_bytes(self._bytes(2), "little")
-        positions = _narrow(self._bytes(2 * filled), "H")
-        values = _counts(_widened(self._bytes(width * filled), width))
-        column = array("Q", bytes(_COUNT_BYTES * count))
-        before = -1
-        for position, value in zip(positions, values):
-            if not before < position < count:
-                raise FormatProblem("a column names its nodes in no order, or one that is not there")
-            before = position
-            column[position] = value
-        return _little_endian(column)
-
-    def _key_value(self) -> tuple[str, str]:
-        key, colon, value = self._line().partition(":")
-        if not colon:
-            raise FormatProblem("this is not a context tree of bdgrind, or its head is damaged")
-        return key, value.strip()
-
-    def _section(self, name: str) -> str:
-        key, value = self._key_value()
-        if key != name:
-            raise FormatProblem(f"'{name}:' is expected, but there is '{shorten(key)}:'")
-        return value
-
-    def _names(self, count: str) -> list[str]:
-        if not (count.isascii() and count.isdigit() and len(count) < 10):
-            raise FormatProblem(f"'{shorten(count)}' is not a number of names")
-        return [self._line() for _ in range(int(count))]
-
-    def _line(self) -> str:
-        line = self._ahead + self._data.readline(_MAX_NAME_BYTES)
-        self._ahead = b""
-        if not line.endswith(b"\n"):
-            raise FormatProblem("the context tree ends in its head" if len(line) < _MAX_NAME_BYTES
-                                else "a line of its head is too long")
-        return line[:-1].decode("utf-8", "surrogateescape")
-
-    def _bytes(self, count: int) -> bytes:
-        found = self._data.read(count)
-        if len(found) < count:
-            raise FormatProblem("the context tree is cut off: was the run killed, or the disk full?")
-        return found
 
 
 class _Nodes:
@@ -201,15 +121,15 @@ class _Nodes:
         self._path: list[int] = []
 
     def add(self, columns: list[bytes], count: int) -> None:
-        depths, functions = _counts(columns[0]), _counts(columns[1])
+        depths, functions = counts(columns[0]), counts(columns[1])
         self._add_paths(depths, functions)
         if self._has_places:
-            self._add_places(*(_counts(column) for column in columns[3:6]))
+            self._add_places(*(counts(column) for column in columns[3:6]))
         else:
             self.place.frombytes(bytes(count * self.place.itemsize))
-        self.calls.extend(_counts(columns[2]))
+        self.calls.extend(counts(columns[2]))
         for mine, column in zip(self.costs, columns[-len(self.costs):]):
-            mine.extend(_counts(column))
+            mine.extend(counts(column))
 
     def check_roots(self) -> None:
         if self._roots_seen < self._roots:
@@ -242,16 +162,6 @@ class _Nodes:
             self.place.append(self.places.setdefault(place, len(self.places)))
 
 
-def _function(text: str, objects: list[str], files: list[str]) -> tuple[Function, int]:
-    words = text.split(" ", 3)
-    if len(words) < 4 or not all(word.isascii() and word.isdigit() for word in words[:3]):
-        raise FormatProblem(f"'{shorten(text)}' is not object, file, line and name of a function")
-    object_number, file, line = (int(word[:10]) for word in words[:3])
-    if object_number >= len(objects) or file >= len(files):
-        raise FormatProblem(f"'{shorten(text)}' is in an object or file that has no name")
-    return Function(objects[object_number], files[file], words[3]), line
-
-
 def _root(text: str) -> str:
     match text.split(" "):
         case ["thread", thread] if thread.isascii() and thread.isdigit():
@@ -261,30 +171,3 @@ def _root(text: str) -> str:
         ):
             return f"handler of signal {signal} in thread {thread}"
     raise FormatProblem(f"'{shorten(text)}' is not a root")
-
-
-def _widened(data: bytes, width: int) -> bytes:
-    if width == _COUNT_BYTES:
-        return data
-    result = bytearray(_COUNT_BYTES * (len(data) // width))
-    for byte in range(width):
-        result[byte::_COUNT_BYTES] = data[byte::width]
-    return bytes(result)
-
-
-def _counts(data: bytes) -> array[int]:
-    return _narrow(data, "Q")
-
-
-def _narrow(data: bytes, code: str) -> array[int]:
-    result = array("Q") if code == "Q" else array("H")
-    result.frombytes(data)
-    if sys.byteorder == "big":
-        result.byteswap()
-    return result
-
-
-def _little_endian(column: array[int]) -> bytes:
-    if sys.byteorder == "big":
-        column.byteswap()
-    return column.tobytes()

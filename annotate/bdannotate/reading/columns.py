@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The files beside a profile that have a text head and binary columns: docs/format.md."""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from typing import BinaryIO
+
+from ..model.errors import FormatProblem, shorten
+from ..model.profile import Function
+
+COUNT_BYTES = 8
+
+_PACKED_ENDINGS = (".gz", ".bz2", ".xz")
+_MAX_NAME_BYTES = 1 << 22
+_WIDTHS = (1, 2, 4, 8)
+_SPARSE = 0x10
+
+
+def path_beside(profile: str, prefix: str) -> str | None:
+    """The file with this prefix beside a profile, if there is one; either may be compressed."""
+    folder, name = os.path.split(profile)
+    for ending in _PACKED_ENDINGS:
+        name = name.removesuffix(ending)
+    for ending in ("", *_PACKED_ENDINGS):
+        path = os.path.join(folder, prefix + name + ending)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+class ColumnReader:
+    """`what` the file is, with its article: "a context tree"."""
+
+    def __init__(self, data: BinaryIO, source: str, what: str) -> None:
+        self._data = data
+        self._source = source
+        self._what = what
+        self._ahead = b""
+
+    def has_more(self) -> bool:
+        """Another one behind newlines: they stand where one has been taken back."""
+        while (ahead := self._data.read(1)) == b"\n":
+            pass
+        self._ahead = ahead
+        return bool(ahead)
+
+    def _column(self, count: int) -> bytes:
+        """One column of a block, widened to 8 bytes per node."""
+        form = self._bytes(1)[0]
+        if form == 0:
+            return bytes(COUNT_BYTES * count)
+        width = form & ~_SPARSE
+        if width not in _WIDTHS:
+            raise FormatProblem(f"a column has the unknown form {form}")
+        if not form & _SPARSE:
+            return _widened(self._bytes(width * count), width)
+        filled = int.from_bytes(self._bytes(2), "little")
+        positions = _narrow(self._bytes(2 * filled), "H")
+        values = counts(_widened(self._bytes(width * filled), width))
+        column = array("Q", bytes(COUNT_BYTES * count))
+        before = -1
+        for position, value in zip(positions, values):
+            if not before < position < count:
+                raise FormatProblem("a column names its nodes in no order, or one that is not there")
+            before = position
+            column[position] = value
+        return _little_endian(column)
+
+    def _key_value(self) -> tuple[str, str]:
+        key, colon, value = self._line().partition(":")
+        if not colon:
+            raise FormatProblem(f"this is not {self._what} of bdgrind, or its head is damaged")
+        return key, value.strip()
+
+    def _section(self, name: str) -> str:
+        key, value = self._key_value()
+        if key != name:
+            raise FormatProblem(f"'{name}:' is expected, but there is '{shorten(key)}:'")
+        return value
+
+    def _names(self, count: str) -> list[str]:
+        if not (count.isascii() and count.isdigit() and len(count) < 10):
+            raise FormatProblem(f"'{shorten(count)}' is not a number of names")
+        return [self._line() for _ in range(int(count))]
+
+    def _line(self) -> str:
+        line = self._ahead + self._data.readline(_MAX_NAME_BYTES)
+        self._ahead = b""
+        if not line.endswith(b"\n"):
+            raise FormatProblem(f"{self._the()} ends in its head" if len(line) < _MAX_NAME_BYTES
+                                else "a line of its head is too long")
+        return line[:-1].decode("utf-8", "surrogateescape")
+
+    def _bytes(self, count: int) -> bytes:
+        found = self._data.read(count)
+        if len(found) < count:
+            raise FormatProblem(f"{self._the()} is cut off: was the run killed, or the disk full?")
+        return found
+
+    def _the(self) -> str:
+        return f"the {self._what.partition(' ')[2]}"
+
+
+def named_function(text: str, objects: list[str], files: list[str]) -> tuple[Function, int]:
+    words = text.split(" ", 3)
+    if len(words) < 4 or not all(word.isascii() and word.isdigit() for word in words[:3]):
+        raise FormatProblem(f"'{shorten(text)}' is not object, file, line and name of a function")
+    object_number, file, line = (int(word[:10]) for word in words[:3])
+    if object_number >= len(objects) or file >= len(files):
+        raise FormatProblem(f"'{shorten(text)}' is in an object or file that has no name")
+    return Function(objects[object_number], files[file], words[3]), line
+
+
+def _widened(data: bytes, width: int) -> bytes:
+    if width == COUNT_BYTES:
+        return data
+    result = bytearray(COUNT_BYTES * (len(data) // width))
+    for byte in range(width):
+        result[byte::COUNT_BYTES] = data[byte::width]
+    return bytes(result)
+
+
+def counts(data: bytes) -> array[int]:
+    return _narrow(data, "Q")
+
+
+def _narrow(data: bytes, code: str) -> array[int]:
+    result = array("Q") if code == "Q" else array("H")
+    result.frombytes(data)
+    if sys.byteorder == "big":
+        result.byteswap()
+    return result
+
+
+def _little_endian(column: array[int]) -> bytes:
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column.tobytes()
