@@ -15,8 +15,9 @@ from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
 from .analyses.diff import Diff, make_diff
 from .analyses.hint_changes import hint_changes
+from .analyses.objects import label, list_objects
 from .analyses.per_file import make_per_file
-from .analyses.report import Report, Selection, make_report, make_selection
+from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
 from .analyses.source_diff import diff_sources
 from .analyses.structure import Structure, structures, wanted_lines
 from .exports.formats import FORMATS
@@ -33,17 +34,19 @@ from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
 )
 from .model.metrics import with_cycle_costs
+from .model.objects import Objects, object_violation, only_of
 from .model.profile import Function, Profile
 from .model.separate import Separation, separated
 from .options import (
-    DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_THRESHOLD, Options, parse_options,
+    DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options, parse_options,
 )
 from .pager import write_paged
 from .reading.contexts import contexts_path, read_contexts
 from .reading.inlined import read_inlined_calls
 from .reading.load import (
-    default_profile, load, load_contexts, load_sum, sum_of, with_costs,
+    default_profile, load, load_contexts, load_objects, load_sum, sum_of, with_costs,
 )
+from .reading.objects import objects_path, read_objects
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
 from .views import csv_report, json_report, text_report
@@ -95,13 +98,46 @@ def _report(paths: Sequence[str], options: Options) -> int:
         baseline = _separated(_estimated(baseline, options), options)
     report = make_report(profile, _selection(profile, options))
     found = _structures(report) if options.structure else []
+    objects = _objects(paths, profile, options)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.profile_json(report, found)))
+        console.write(json_report.to_json(json_report.profile_json(report, found, objects)))
     elif options.format == "csv":
         console.write([csv_report.profile_csv(report)])
     else:
-        write_paged(_sections(report, found, options, _page(options, report.graph.functions)))
+        page = _page(options, report.graph.functions)
+        lines = _sections(report, found, options, page)
+        write_paged(lines + (_object_sections(objects, options, page) if objects else []))
     return _judge(options, profile, baseline)
+
+
+def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects | None:
+    """What is to be shown of the data objects beside the profiles."""
+    if not options.objects and options.object is None:
+        return None
+    objects = load_objects(paths, profile, _renaming(options))
+    if options.function is None:
+        return objects
+    pattern = function_pattern(options.function)
+    return only_of(objects, lambda function: pattern.search(function.name) is not None)
+
+
+def _object_sections(objects: Objects, options: Options, page: Page) -> list[str]:
+    lines: list[str] = []
+    if options.objects:
+        threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+        found = list_objects(objects, threshold, _rows(options.limit, DEFAULT_OBJECTS))
+        lines += text_report.objects(found, page)
+    if options.object is not None:
+        pattern = function_pattern(options.object)
+        found = list_objects(objects, 0, None)
+        meant = [entry for entry in found.entries if pattern.search(label(entry.group))]
+        if not meant:
+            raise UserError(f"--object={options.object}: no object that was loaded has such a name")
+        limit = _rows(options.limit, DEFAULT_LINES)
+        lines += text_report.object_details(objects, meant[:limit], options.element_size, page)
+        if limit is not None and len(meant) > limit:
+            lines.append(f"{len(meant) - limit} more have such a name: --limit=all")
+    return lines
 
 
 def _structures(report: Report) -> list[Structure]:
@@ -318,6 +354,7 @@ def _sections(
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure
+        or options.objects or options.object is not None
     )
     lines = text_report.first_screen(
         report, limits, not options.hints, not asked_for_more, page
@@ -358,7 +395,23 @@ def _check(path: str) -> int:
             lines.append(f"  {title}: {len(found)} ({names}{', ...' if len(found) > 8 else ''})")
     console.write([f"{console.printable(line)}\n" for line in lines])
     contexts = contexts_path(path)
-    return _check_contexts(contexts, profile) if contexts else EXIT_GOOD
+    status = _check_contexts(contexts, profile) if contexts else EXIT_GOOD
+    objects = objects_path(path)
+    return max(status, _check_objects(objects, profile)) if objects else status
+
+
+def _check_objects(path: str, profile: Profile) -> int:
+    objects = read_objects(path)
+    violation = object_violation(objects, profile)
+    if violation:
+        console.say(f"bd_annotate: {violation}")
+        return EXIT_FAILED
+    line = (
+        f"{path}: {len(objects.groups)} objects, {len(objects.rows)} rows: "
+        "the same run as the profile tells of"
+    )
+    console.write([f"{console.printable(line)}\n"])
+    return EXIT_GOOD
 
 
 def _check_contexts(path: str, profile: Profile) -> int:

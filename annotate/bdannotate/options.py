@@ -19,6 +19,7 @@ DEFAULT_THRESHOLD = 1.0
 DEFAULT_CONTEXT = 5
 DEFAULT_LINES = 5
 DEFAULT_FUNCTIONS = 10
+DEFAULT_OBJECTS = 15
 # cg_annotate's limit too: a larger value is callgrind_annotate's cumulative share by mistake.
 _MAX_THRESHOLD = 20.0
 
@@ -44,6 +45,9 @@ class Options:
     context: int
     instructions: bool
     structure: bool
+    objects: bool
+    object: str | None
+    element_size: int | None
     separate_loops: bool
     separate_inlines: bool
     hints: bool
@@ -89,7 +93,7 @@ _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
     "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints",
-    "--inclusive", "--instructions", "--separate-inlines", "--separate-loops", "--show-percs",
+    "--inclusive", "--instructions", "--objects", "--separate-inlines", "--separate-loops", "--show-percs",
     "--structure", "--totals",
 })
 
@@ -135,6 +139,14 @@ def _parser() -> argparse.ArgumentParser:
     _flag(what, "--structure",
           "loops and inlined functions in each function, from a profile written with "
           "--structure=yes", "no")
+    _flag(what, "--objects",
+          "which data was loaded and never used, from a profile written with --objects=yes", "no")
+    what.add_argument("--object", metavar="REGEX",
+                      help="of the objects whose names match, who loaded them and which bytes of "
+                      "them were used")
+    what.add_argument("--element-size", type=int, metavar="N",
+                      help="the bytes of an element in the picture that --object draws [what the "
+                      "sizes of the blocks tell]")
     _flag(what, "--separate-loops",
           "loops are functions of their own, in all lists and in --export", "no")
     _flag(what, "--separate-inlines", "so are inlined functions", "no")
@@ -216,6 +228,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         )
     if given.width is not None and given.width < 40:
         raise UserError("--width must be at least 40")
+    if given.element_size is not None and (given.element_size < 1 or given.object is None):
+        raise UserError("--element-size is for --object, and at least 1")
     if given.context < 0:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
@@ -251,6 +265,9 @@ def parse_options(argv: Sequence[str]) -> Options:
         context=given.context,
         instructions=given.instructions == "yes",
         structure=given.structure == "yes",
+        objects=given.objects == "yes",
+        object=given.object,
+        element_size=given.element_size,
         separate_loops=given.separate_loops == "yes",
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
@@ -274,8 +291,8 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 
 # What each mode other than the report has no place for.
-_VIEWS = ("hints", "files", "annotate", "instructions", "structure", "totals")
-_VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
+_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "structure", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "objects", "structure", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
@@ -283,6 +300,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
         return
     views = _VIEWS_BUT_OF_DIFF if mode == "diff" else _VIEWS
     refused = [f"--{name}" for name in views if getattr(given, name) == "yes"]
+    refused += ["--object"] if given.object is not None else []
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
     refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []

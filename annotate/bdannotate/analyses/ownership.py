@@ -15,6 +15,11 @@ ADDRESS = re.compile(r"0x[0-9a-f]+('\d+)?")
 _FOREIGN = re.compile(r"/usr/(?!src/|local/src/)|/rustc/|/build/|/opt/|.*/\.cargo/|.*/\.rustup/")
 
 
+def is_foreign(file: str) -> bool:
+    """Whether a source file comes with a library, or nobody knows where it is."""
+    return file == "???" or _FOREIGN.match(file) is not None or not os.path.isabs(file)
+
+
 class Reach(enum.IntEnum):
     """How near a function is to who reads the report."""
 

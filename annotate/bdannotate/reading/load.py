@@ -14,9 +14,12 @@ from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
+from ..model.objects import Objects, has_object
+from ..model.objects import merge as merge_objects
 from ..model.profile import Profile
 from ..model.threads import below_creators
 from .contexts import contexts_path, read_contexts
+from .objects import PREFIX, objects_path, read_objects
 from .parser import Detail, parse
 from .progress import Progress
 
@@ -82,6 +85,28 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     if renaming.files or renaming.functions:
         tree = merge([tree], lambda function: rename_function(function, renaming))
     return Contexts(tree)
+
+
+def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Objects:
+    """The data objects beside all these profiles, whose sum `whole` is."""
+    found: list[Objects] = []
+    for profile in profiles:
+        path = objects_path(profile)
+        if path is None:
+            raise UserError(
+                f"{profile}: there is no file {PREFIX}{os.path.basename(profile)} beside it: data "
+                "objects are told apart by a run with --objects=yes"
+            )
+        found.append(read_objects(path))
+    objects = merge_objects(found, lambda function: rename_function(function, renaming))
+    totals = dict(zip(whole.events, whole.totals()))
+    for event, total in zip(objects.events, objects.totals()):
+        if has_object(event) and totals.get(event) != total:
+            raise UserError(
+                f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
+                "remove or rename it"
+            )
+    return objects
 
 
 def _is_empty(path: str) -> bool:

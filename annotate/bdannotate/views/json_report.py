@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..analyses.columns import Column
 from ..analyses.diff import Diff
+from ..analyses.objects import label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
 from ..analyses.structure import Structure
 from ..model.frames import Frame
 from ..model.metrics import Metric
+from ..model.objects import Group, Objects
 from ..model.profile import Call, Function, Part, Profile, Row
 
 # Raised when a reader of the old schema would misread the new one.
@@ -27,7 +29,9 @@ def to_json(value: Json) -> Iterator[str]:
     yield "\n"
 
 
-def profile_json(report: Report, found: Sequence[Structure] = ()) -> Json:
+def profile_json(
+    report: Report, found: Sequence[Structure] = (), objects: Objects | None = None
+) -> Json:
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -73,6 +77,41 @@ def profile_json(report: Report, found: Sequence[Structure] = ()) -> Json:
             if line
         ],
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
+        **({"objects": objects_json(objects)} if objects else {}),
+    }
+
+
+def objects_json(objects: Objects) -> Json:
+    return {
+        "events": list(objects.events),
+        "groups": [
+            _group(group, cost) for group, cost in zip(objects.groups, objects.costs())
+        ],
+        "rows": [
+            {"group": row.group, "function": text(row.function.name), "file": text(row.file),
+             "line": row.line or None, "self": list(row.cost)}
+            for row in objects.rows
+        ],
+    }
+
+
+def _group(group: Group, cost: Row) -> Json:
+    identity, blocks = group.identity, group.blocks
+    return {
+        "kind": identity.kind.value,
+        "label": text(label(group)),
+        "name": text(identity.name) or None,
+        "object": text(identity.object) or None,
+        "size": identity.size or None,
+        "function": text(identity.function.name) if identity.function else None,
+        "places": [
+            {"function": text(place.function.name), "file": text(place.file),
+             "line": place.line or None}
+            for place in identity.places
+        ],
+        "blocks": dict(blocks._asdict()) if blocks else None,
+        "patterns": [list(pattern) for pattern in group.patterns],
+        "self": list(cost),
     }
 
 

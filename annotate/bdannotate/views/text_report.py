@@ -18,6 +18,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
+from ..analyses.objects import Entry, Listing, layout, loaders
 from ..analyses.per_file import PerFile
 from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
@@ -26,6 +27,7 @@ from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
+from ..model.objects import Objects
 from . import diff as diff_view
 from .code import code_table
 from .files import group_table
@@ -35,6 +37,9 @@ from .hints import brief_lines, hint_change_lines, hint_lines
 from .instructions import code_tables
 from .lines import line_table
 from .next_steps import next_steps
+from .objects import legend
+from .objects import object_details as details_of_object
+from .objects import objects_table
 from .overview import overview
 from .per_file import spread_tables
 from .source import source_tables
@@ -217,3 +222,20 @@ def per_file_report(found: PerFile, page: Page) -> list[str]:
     for title, table in spread_tables(found, page):
         lines += section(title, table, page)
     return lines
+
+
+def objects(found: Listing, page: Page) -> list[str]:
+    return section("Data objects by bytes never used", objects_table(found, page), page)
+
+
+def object_details(
+    everything: Objects, meant: Sequence[Entry], size: int | None, page: Page
+) -> list[str]:
+    lines: list[str] = []
+    has_picture = False
+    for entry in meant:
+        picture = layout(entry.group, size)
+        has_picture |= picture is not None
+        who = loaders(everything, entry.group)
+        lines += ["", *details_of_object(entry.group, entry.use, who, picture, page)]
+    return [*lines, "", *legend(page)] if has_picture else lines

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What data objects cost: a list of them, and for one who loaded it and which bytes were used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..model.objects import Group, Identity, ObjectKind, Objects
+from ..model.profile import Function, Row, add_rows
+from .ownership import is_foreign
+
+# Larger elements are no picture any more; and mostly they are no elements.
+_MOST_ELEMENT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How the lines of one level were used, in bytes but for lines and accesses."""
+
+    loaded: int
+    unused: int
+    lines: int
+    accesses: int
+    misses: int  # of the last level
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    group: Group
+    cost: Row
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The costliest first. All entries and the others together are the total."""
+
+    entries: tuple[Entry, ...]
+    others: int  # how many are left out
+    other_use: Use
+    total: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    function: Function
+    file: str
+    line: int
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Byte:
+    loaded: int
+    used: int
+    borders: int  # how often a cache line began here
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Patterns folded by the size of an element."""
+
+    size: int
+    reason: str
+    bytes: tuple[Byte, ...]
+    unmapped: int  # lines that are not in the picture
+
+
+def use_of(cost: Row, events: Sequence[str]) -> Use:
+    count: Mapping[str, int] = dict(zip(events, cost))
+
+    def one(name: str) -> int:
+        return count.get(name, 0)
+
+    return Use(
+        one("SpLoss1") + one("UsByte1"), one("SpLoss1"), one("EvLine1"), one("Access1"),
+        one("ILmr") + one("DLmr") + one("DLmw"),
+    )
+
+
+def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listing:
+    """By bytes never used. threshold is in percent of these, or of the bytes loaded."""
+    events = objects.events
+    entries = [
+        Entry(group, cost, use_of(cost, events))
+        for group, cost in zip(objects.groups, objects.costs())
+    ]
+    entries.sort(key=lambda entry: (-entry.use.unused, -entry.use.loaded, label(entry.group)))
+    zero = (0,) * len(events)
+    total = _sum(entries, zero)
+    whole, share = use_of(total, events), threshold / 100
+
+    def matters(use: Use) -> bool:
+        return use.unused >= whole.unused * share or use.loaded >= whole.loaded * share
+
+    entries = [entry for entry in entries if any(entry.cost)]
+    shown = [entry for entry in entries if matters(entry.use)][:limit]
+    rest = [entry for entry in entries if entry not in shown]
+    return Listing(
+        tuple(shown), len(rest), use_of(_sum(rest, zero), events), use_of(total, events)
+    )
+
+
+def _sum(entries: Sequence[Entry], zero: Row) -> Row:
+    total = zero
+    for entry in entries:
+        total = add_rows(total, entry.cost)
+    return total
+
+
+def loaders(objects: Objects, group: Group) -> list[Loader]:
+    """Who loaded it, by bytes never used."""
+    number = objects.groups.index(group)
+    found = [
+        Loader(row.function, row.file, row.line, use_of(row.cost, objects.events))
+        for row in objects.rows if row.group == number
+    ]
+    found.sort(key=lambda one: (-one.use.unused, -one.use.loaded, one.function, one.file, one.line))
+    return found
+
+
+def label(group: Group) -> str:
+    """What a group is called: in lists, and where one is asked for by name."""
+    identity = group.identity
+    match identity.kind:
+        case ObjectKind.UNKNOWN:
+            return "(unknown)"
+        case ObjectKind.UNUSED:
+            return "(allocator's own, and free)"
+        case ObjectKind.CODE:
+            return f"code of {os.path.basename(identity.object)}"
+        case ObjectKind.FILE:
+            return f"file {os.path.basename(identity.object)}"
+        case ObjectKind.STATIC:
+            return f"variable {identity.name}"
+        case ObjectKind.STACK:
+            return f"stack of {identity.function.name if identity.function else '???'}"
+        case ObjectKind.MAPPING:
+            return f"mapped {_where(identity)}"
+        case ObjectKind.HEAP:
+            return f"heap {_where(identity)}"
+
+
+def _where(identity: Identity) -> str:
+    """The innermost place in the user's own sources, or the innermost that is known."""
+    known = [place for place in identity.places if place.line]
+    place = next((place for place in known if not is_foreign(place.file)), None)
+    if place is None:
+        place = known[0] if known else None
+    if place is not None:
+        return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
+    if identity.places:
+        return f"by {identity.places[0].function.name}"
+    return "at the start" if identity.function is None else f"by {identity.function.name}"
+
+
+def layout(group: Group, size: int | None = None) -> Layout | None:
+    """How often each byte of an element was loaded and used. None where nobody knows what an
+    element is, or none of them was loaded."""
+    blocks = group.blocks
+    if blocks is None or not group.patterns:
+        return None
+    reason = "as asked for"
+    if size is None:
+        if blocks.smallest == blocks.largest and blocks.largest <= _MOST_ELEMENT:
+            size, reason = blocks.largest, "the size of every block"
+        elif blocks.smallest < blocks.largest and blocks.divisor <= _MOST_ELEMENT:
+            size, reason = blocks.divisor, "all sizes of blocks are multiples of it"
+        elif blocks.divisor < blocks.smallest and blocks.divisor <= _MOST_ELEMENT:
+            size, reason = blocks.divisor, "what calloc was asked for"
+    if not size:
+        return None
+    loaded, used, borders = [0] * size, [0] * size, [0] * size
+    for offset, size_here, mask, times in group.patterns:
+        if offset:
+            borders[offset % size] += times
+        for byte in range(size_here):
+            at = (offset + byte) % size
+            loaded[at] += times
+            if mask >> byte & 1:
+                used[at] += times
+    return Layout(size, reason, tuple(map(Byte, loaded, used, borders)), blocks.unmapped)

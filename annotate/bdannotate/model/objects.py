@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects: costs kept apart by the memory that was loaded, and by the code that loaded it.
+
+A group is what cannot be told apart: the heap blocks that were allocated in one place, a variable,
+the stack frames of a function. A row is what a line of code did to a group.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import NamedTuple
+
+from .errors import UserError
+from .graph import build
+from .profile import Function, Part, Profile, Row, add_rows
+
+
+class ObjectKind(enum.Enum):
+    UNKNOWN = "unknown"
+    CODE = "code"
+    HEAP = "heap"
+    UNUSED = "unused"  # the allocator's own memory, and what was free
+    STACK = "stack"
+    STATIC = "static"
+    FILE = "file"
+    MAPPING = "mapping"
+
+
+class Place(NamedTuple):
+    """An instruction that called something."""
+
+    function: Function
+    file: str
+    line: int
+
+
+class Identity(NamedTuple):
+    """What tells groups apart."""
+
+    kind: ObjectKind
+    name: str = ""  # of a variable
+    object: str = ""  # of code, a variable or a file
+    size: int = 0  # of a variable, in bytes
+    function: Function | None = None  # whose frames; the function called to allocate
+    places: tuple[Place, ...] = ()  # where that was called, the innermost first
+
+
+class Blocks(NamedTuple):
+    """The heap blocks of a group. Sizes and sums are in bytes."""
+
+    number: int
+    bytes: int
+    freed: int  # how many
+    alive: int  # at the end
+    most_alive: int
+    smallest: int
+    largest: int
+    divisor: int  # the greatest common one of all sizes; of calloc's, of its elements
+    unmapped: int  # lines whose use is in no pattern
+
+
+class Pattern(NamedTuple):
+    """Some bytes of a block that were in one line of D1 when it was evicted."""
+
+    offset: int  # of the first one in the block
+    bytes: int  # how many, at most 64
+    used: int  # a bit for each
+    times: int
+
+
+class ObjectRow(NamedTuple):
+    group: int
+    function: Function
+    file: str
+    line: int
+    cost: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    identity: Identity
+    blocks: Blocks | None = None
+    patterns: tuple[Pattern, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    parts: tuple[Part, ...]
+    events: tuple[str, ...]
+    groups: tuple[Group, ...]
+    rows: tuple[ObjectRow, ...]
+
+    def totals(self) -> Row:
+        total = (0,) * len(self.events)
+        for row in self.rows:
+            total = add_rows(total, row.cost)
+        return total
+
+    def costs(self) -> list[Row]:
+        """By group."""
+        costs = [(0,) * len(self.events)] * len(self.groups)
+        for row in self.rows:
+            costs[row.group] = add_rows(costs[row.group], row.cost)
+        return costs
+
+
+# What happens where nothing is loaded. All other events are some object's.
+_WITHOUT_OBJECT = frozenset({
+    "Ir", "Dr", "Dw", "Bc", "Bcm", "Bi", "Bim", "Ge", "sysCount", "sysTime", "sysCpuTime",
+})
+
+
+def has_object(event: str) -> bool:
+    return event not in _WITHOUT_OBJECT
+
+
+def merge(
+    found: Sequence[Objects], rename: Callable[[Function], Function] = lambda same: same
+) -> Objects:
+    """Those of several parts, threads or runs as one; what looks the same is one group."""
+    first = found[0]
+    numbers: dict[Identity, int] = {}
+    blocks: list[Blocks | None] = []
+    patterns: list[dict[tuple[int, int, int], int]] = []
+    costs: dict[tuple[int, Function, str, int], Row] = {}
+    for objects in found:
+        if objects.events != first.events:
+            raise UserError(
+                f"{objects.parts[0].source} counts other events than {first.parts[0].source}"
+            )
+        here: list[int] = []
+        for group in objects.groups:
+            identity = _renamed(group.identity, rename)
+            number = numbers.setdefault(identity, len(numbers))
+            here.append(number)
+            if number == len(blocks):
+                blocks.append(None)
+                patterns.append({})
+            blocks[number] = _added(blocks[number], group.blocks)
+            for offset, size, used, times in group.patterns:
+                key = offset, size, used
+                patterns[number][key] = patterns[number].get(key, 0) + times
+        for row in objects.rows:
+            place = here[row.group], rename(row.function), row.file, row.line
+            known = costs.get(place)
+            costs[place] = add_rows(known, row.cost) if known else row.cost
+    return Objects(
+        tuple(part for objects in found for part in objects.parts),
+        first.events,
+        tuple(
+            Group(identity, blocks[number], tuple(
+                Pattern(*key, times) for key, times in sorted(patterns[number].items())
+            ))
+            for identity, number in numbers.items()
+        ),
+        tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
+    )
+
+
+def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Identity:
+    """A function that calls itself stands once for all of these calls."""
+    places: list[Place] = []
+    for place in identity.places:
+        place = place._replace(function=rename(place.function))
+        if not places or places[-1] != place:
+            places.append(place)
+    function = identity.function and rename(identity.function)
+    return identity._replace(function=function, places=tuple(places))
+
+
+def _added(mine: Blocks | None, other: Blocks | None) -> Blocks | None:
+    if mine is None or other is None:
+        return mine or other
+    return Blocks(
+        mine.number + other.number, mine.bytes + other.bytes, mine.freed + other.freed,
+        mine.alive + other.alive,
+        mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
+        min(mine.smallest, other.smallest), max(mine.largest, other.largest),
+        gcd(mine.divisor, other.divisor), mine.unmapped + other.unmapped,
+    )
+
+
+def object_violation(objects: Objects, profile: Profile) -> str | None:
+    """The first thing that the file of objects and the profile beside it do not agree on, as a
+    sentence: what happened at all, and the self costs of each function."""
+    source = objects.parts[0].source
+    if objects.events != profile.events:
+        return (
+            f"{source} counts {' '.join(objects.events)}, but the profile "
+            f"{' '.join(profile.events)}"
+        )
+    mine, theirs = _runs(objects.parts), _runs(profile.parts)
+    if mine != theirs:
+        return f"{source} is about process {_told(mine)}, but the profile about {_told(theirs)}"
+    found: dict[Function, Row] = {}
+    for row in objects.rows:
+        known = found.get(row.function)
+        found[row.function] = add_rows(known, row.cost) if known else row.cost
+    zero = (0,) * len(objects.events)
+    functions: Mapping[Function, Row] = {
+        function: costs.self_cost for function, costs in build(profile).functions.items()
+    }
+    yours = [("in all", objects.totals(), profile.totals())]
+    yours += [
+        (f"of {function.name}", found.get(function, zero), functions.get(function, zero))
+        for function in {**dict.fromkeys(functions), **dict.fromkeys(found)}
+    ]
+    for what, mine_row, their_row in yours:
+        for event, one, other in zip(objects.events, mine_row, their_row):
+            if one != (other if has_object(event) else 0):
+                return f"{source}: {event} {what}: the objects have {one:,}, the profile {other:,}"
+    return None
+
+
+def _runs(parts: Iterable[Part]) -> list[tuple[str, str, str, str]]:
+    return sorted((part.pid, part.part, part.thread, part.command) for part in parts)
+
+
+def _told(runs: Sequence[tuple[str, str, str, str]]) -> str:
+    return ", ".join(f"{pid} (part {part})" for pid, part, _, _ in runs[:3])
+
+
+def only_of(objects: Objects, is_meant: Callable[[Function], bool]) -> Objects:
+    """What these functions have loaded."""
+    return replace(objects, rows=tuple(row for row in objects.rows if is_meant(row.function)))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads the data objects beside a profile: docs/format.md."""
+
+from __future__ import annotations
+
+from ..model.errors import FormatProblem, ProfileError, shorten
+from ..model.objects import (
+    Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, merge,
+)
+from ..model.profile import Function, Row
+from .blocks import binary_file, display_name
+from .columns import COUNT_BYTES, ColumnReader, counts, named_function, path_beside
+from .headers import Headers
+
+PREFIX = "objects."
+
+_BLOCK_NUMBERS = len(Blocks._fields)
+_ROW_COLUMNS = 4  # before the events: group, function, file, line
+_PATTERN_COLUMNS = 5  # group, offset, bytes, used, count
+_MOST_BYTES = 64
+_PLACE_WORDS = 4  # function, file, line, address
+
+
+def objects_path(profile: str) -> str | None:
+    """The file of objects beside a profile, if there is one; either may be compressed."""
+    return path_beside(profile, PREFIX)
+
+
+def read_objects(path: str) -> Objects:
+    """Those of a file; of several parts, one behind the other, their sum."""
+    source = display_name(path)
+    found: list[Objects] = []
+    with binary_file(path) as data:
+        try:
+            reader = _Reader(data, source, "a file of data objects")
+            while not found or reader.has_more():
+                found.append(reader.objects())
+        except FormatProblem as problem:
+            raise ProfileError(source, 0, str(problem)) from None
+    return merge(found)
+
+
+class _Reader(ColumnReader):
+    def objects(self) -> Objects:
+        headers = Headers()
+        key, value = self._key_value()
+        if key != "data-objects":
+            raise FormatProblem("this is not a file of data objects of bdgrind")
+        if value != "1":
+            raise FormatProblem(f"version {shorten(value)} of data objects is unknown (1 is known)")
+        while (key_value := self._key_value())[0] != "objects":
+            if key_value[0] not in ("depth", "patterns-to"):
+                headers.read(*key_value, 0)
+        if not headers.events:
+            raise FormatProblem("events: is missing")
+        objects = ["", *self._names(key_value[1])]
+        files = ["", *self._names(self._section("files"))]
+        functions = [Function("", "", "")]
+        for text in self._names(self._section("functions")):
+            functions.append(named_function(text, objects, files)[0])
+        texts = self._names(self._section("groups"))
+        self._section("rows")
+        names = _Names(objects, files, functions)
+        groups = [names.group(text) for text in texts]
+        rows = self._rows(names, len(groups), len(headers.events))
+        sums = self._check_sums(rows, headers.events)
+        patterns = self._patterns(len(groups))
+        return Objects(
+            (headers.part(self._source, sums),), headers.events,
+            tuple(
+                Group(identity, blocks, tuple(patterns.get(number, ())))
+                for number, (identity, blocks) in enumerate(groups)
+            ),
+            tuple(rows),
+        )
+
+    def _blocks(self, columns: int) -> list[tuple[int, ...]]:
+        """All rows of some columns that come in blocks."""
+        rows: list[tuple[int, ...]] = []
+        while count := int.from_bytes(self._bytes(2), "little"):
+            rows += zip(*(counts(self._column(count)) for _ in range(columns)))
+        return rows
+
+    def _rows(self, names: _Names, groups: int, events: int) -> list[ObjectRow]:
+        rows: list[ObjectRow] = []
+        for group, function, file, line, *cost in self._blocks(_ROW_COLUMNS + events):
+            _check_number(group, groups + 1, "group")
+            rows.append(ObjectRow(
+                group - 1, names.function(function), names.file(file), line, tuple(cost)
+            ))
+        return rows
+
+    def _check_sums(self, rows: list[ObjectRow], events: tuple[str, ...]) -> Row:
+        stated = counts(self._bytes(COUNT_BYTES * (1 + len(events))))
+        if stated[0] != len(rows):
+            raise FormatProblem(f"{stated[0]:,} rows are stated, but {len(rows):,} are there")
+        sums = tuple(map(sum, zip(*(row.cost for row in rows)))) or (0,) * len(events)
+        for event, total, found in zip(events, stated[1:], sums):
+            if total != found:
+                raise FormatProblem(
+                    f"{event} is stated as {total:,}, but the rows' add up to {found:,}"
+                )
+        return sums
+
+    def _patterns(self, groups: int) -> dict[int, list[Pattern]]:
+        found: dict[int, list[Pattern]] = {}
+        rows = self._blocks(_PATTERN_COLUMNS)
+        for group, offset, size, used, count in rows:
+            _check_number(group, groups + 1, "group")
+            if not 0 < size <= _MOST_BYTES or used >> size:
+                raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
+            found.setdefault(group - 1, []).append(Pattern(offset, size, used, count))
+        stated = counts(self._bytes(COUNT_BYTES))[0]
+        if stated != len(rows):
+            raise FormatProblem(f"{stated:,} patterns are stated, but {len(rows):,} are there")
+        return found
+
+
+class _Names:
+    def __init__(self, objects: list[str], files: list[str], functions: list[Function]) -> None:
+        self._objects = objects
+        self._files = files
+        self._functions = functions
+
+    def function(self, number: int) -> Function:
+        _check_number(number, len(self._functions), "function")
+        return self._functions[number]
+
+    def file(self, number: int) -> str:
+        if number >= len(self._files):
+            raise FormatProblem(f"file {number} has no name")
+        return self._files[number]
+
+    def object(self, number: int) -> str:
+        if number >= len(self._objects):
+            raise FormatProblem(f"object {number} has no name")
+        return self._objects[number]
+
+    def group(self, text: str) -> tuple[Identity, Blocks | None]:
+        word, _, rest = text.partition(" ")
+        try:
+            kind = ObjectKind(word)
+        except ValueError:
+            raise FormatProblem(f"'{shorten(word)}' is no kind of object") from None
+        if kind in (ObjectKind.CODE, ObjectKind.FILE):
+            (module,), rest = _numbers(rest, 1, text)
+            return Identity(kind, object=self.object(module)), None
+        if kind is ObjectKind.STATIC:
+            (module, size), name = _numbers(rest, 2, text)
+            return Identity(kind, name, self.object(module), size), None
+        if kind is ObjectKind.STACK:
+            return Identity(kind, function=self._plain_function(rest, text)), None
+        blocks = None
+        places: tuple[Place, ...] = ()
+        if kind is ObjectKind.HEAP:
+            numbers, rest = _numbers(rest, _BLOCK_NUMBERS, text)
+            blocks = Blocks(*numbers)
+        if kind in (ObjectKind.HEAP, ObjectKind.MAPPING):
+            (count,), rest = _numbers(rest, 1, text)
+            found: list[Place] = []
+            for _ in range(count):
+                (function, file, line, _), rest = _numbers(rest, _PLACE_WORDS, text)
+                found.append(Place(self.function(function), self.file(file), line))
+            places = tuple(found)
+        allocator = self._plain_function(rest, text) if rest else None
+        return Identity(kind, function=allocator, places=places), blocks
+
+    def _plain_function(self, text: str, line: str) -> Function:
+        (module, file), name = _numbers(text, 2, line)
+        return Function(self.object(module), self.file(file), name)
+
+
+def _numbers(text: str, count: int, line: str) -> tuple[list[int], str]:
+    """So many numbers that a text begins with, and the rest."""
+    words = text.split(" ", count)
+    found = words[:count]
+    if len(found) < count or not all(
+        word.isascii() and word.isdigit() and len(word) <= 20 for word in found
+    ):
+        raise FormatProblem(f"'{shorten(line)}' is not a group of objects")
+    return [int(word) for word in found], words[count] if len(words) > count else ""
+
+
+def _check_number(number: int, limit: int, what: str) -> None:
+    if not 0 < number < limit:
+        raise FormatProblem(f"{what} {number} has no name")

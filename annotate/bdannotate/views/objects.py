@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects as text: a table of them, and the details of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from bdcommon.console import printable
+
+from ..analyses.objects import Layout, Listing, Loader, Use, label
+from ..model.numbers import short_count
+from ..model.objects import Group
+from .names import fit
+from .text import Cell, Page, Table, count, left_width
+
+_HEADINGS = (
+    ("L1 bytes", "never", "", "accesses", "LL", ""),
+    ("loaded", "used", "share", "per line", "misses", "object"),
+)
+_MOST_LOADERS = 10
+_ROW_BYTES = 64
+_GROUP_BYTES = 8
+_LEGEND = (
+    "A character per byte: # used in 95 % of the loads and more, 9 to 1 in so many tenths, "
+    "+ in less, . in none, a blank if never loaded. A | is where a cache line always begins, "
+    "a : where one does at times."
+)
+
+
+def objects_table(found: Listing, page: Page) -> list[str]:
+    cells = [_use(entry.use, page) for entry in found.entries]
+    names = [label(entry.group) for entry in found.entries]
+    if found.others:
+        cells.append(_use(found.other_use, page))
+        names.append(f"({found.others} other{'s' if found.others > 1 else ''})")
+    cells.append(_use(found.total, page))
+    names.append("all")
+    room = page.width - left_width(cells, [row[:-1] for row in _HEADINGS])
+    rows = [[*row, Cell(_short(name, room, page))] for row, name in zip(cells, names)]
+    return Table(_HEADINGS, rows).lines(page)
+
+
+def object_details(
+    group: Group, use: Use, who: Sequence[Loader], picture: Layout | None, page: Page
+) -> list[str]:
+    lines = [page.heading(_short(label(group), page.width, page)), *_facts(group, use, page)]
+    lines += ["", *_loaders(who, page)]
+    if picture is not None:
+        lines += ["", *_picture(picture, page)]
+    return lines
+
+
+def _use(use: Use, page: Page) -> list[Cell]:
+    share = f"{100 * use.unused / use.loaded:.1f}%" if use.loaded else "-"
+    per_line = f"{use.accesses / use.lines:.1f}" if use.lines else "-"
+    return [
+        Cell(count(use.loaded, page)), Cell(count(use.unused, page)), Cell(share), Cell(per_line),
+        Cell(count(use.misses, page)),
+    ]
+
+
+def _short(name: str, room: int, page: Page) -> str:
+    text = printable(name)
+    return text if page.full_names else fit(text, max(room, 20))
+
+
+def _facts(group: Group, use: Use, page: Page) -> list[str]:
+    lines: list[str] = []
+    identity, blocks = group.identity, group.blocks
+    if blocks is not None:
+        size = (
+            f"{blocks.smallest:,}" if blocks.smallest == blocks.largest
+            else f"{blocks.smallest:,} to {blocks.largest:,}"
+        )
+        lines.append(
+            f"  {blocks.number:,} block{'s' if blocks.number != 1 else ''} of {size} bytes: {short_count(blocks.bytes)} bytes in all, "
+            f"{short_count(blocks.most_alive)} alive at most"
+        )
+    if identity.size:
+        lines.append(f"  {identity.size:,} bytes in {printable(os.path.basename(identity.object))}")
+    if identity.function is not None and identity.places:
+        lines.append(f"  by {_short(identity.function.name, page.width - 5, page)}, called from")
+    for place in identity.places:
+        where = f"{os.path.basename(place.file)}:{place.line}" if place.line else "???"
+        name = page.name(place.function)
+        lines.append(f"    {_short(f'{name}  {where}', page.width - 4, page)}")
+    if use.loaded:
+        lines.append(
+            f"  {short_count(use.loaded)} bytes loaded into L1, {short_count(use.unused)} of them "
+            f"never used ({100 * use.unused / use.loaded:.1f}%)"
+        )
+    return lines
+
+
+def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
+    cells = [_use(one.use, page) for one in who[:_MOST_LOADERS]]
+    headings = [[*row[:-1], ""] for row in _HEADINGS]
+    headings[-1][-1] = "loaded by"
+    room = page.width - left_width(cells, [row[:-1] for row in headings])
+    rows = []
+    for row, one in zip(cells, who):
+        where = f"{os.path.basename(one.file)}:{one.line}  " if one.line else ""
+        rows.append([*row, Cell(_short(f"{where}{page.name(one.function)}", room, page))])
+    lines = Table(headings, rows).lines(page)
+    if len(who) > _MOST_LOADERS:
+        lines.append(f"and {len(who) - _MOST_LOADERS} more places")
+    return lines
+
+
+def _picture(picture: Layout, page: Page) -> list[str]:
+    used = sum(1 for byte in picture.bytes if byte.used)
+    loaded = sum(1 for byte in picture.bytes if byte.loaded)
+    lines = [
+        page.heading(f"An element of {picture.size:,} bytes") + f" ({picture.reason})",
+        f"{used:,} bytes were used, {loaded - used:,} loaded and never used, "
+        f"{picture.size - loaded:,} never loaded",
+    ]
+    most = max(byte.loaded for byte in picture.bytes)
+    for start in range(0, picture.size, _ROW_BYTES):
+        text = f"{start:5} "
+        for at in range(start, min(start + _ROW_BYTES, picture.size)):
+            byte = picture.bytes[at]
+            if at % _GROUP_BYTES == 0 or byte.borders:
+                text += _border(byte.borders, most)
+            text += _character(byte.loaded, byte.used)
+        lines.append(text.rstrip())
+    if picture.unmapped:
+        lines.append(f"{short_count(picture.unmapped)} evicted lines are not in the picture")
+    return lines
+
+
+def _border(borders: int, most: int) -> str:
+    return "|" if borders > 0.4 * most else ":" if borders else " "
+
+
+def _character(loaded: int, used: int) -> str:
+    if not loaded:
+        return " "
+    if not used:
+        return "."
+    share = used / loaded
+    if share >= 0.95:
+        return "#"
+    return str(int(share * 10)) if share >= 0.1 else "+"
+
+
+def legend(page: Page) -> list[str]:
+    words, lines = _LEGEND.split(" "), [""]
+    for word in words:
+        if len(lines[-1]) + 1 + len(word) > page.width:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return [page.paint(line, "dim") for line in lines]

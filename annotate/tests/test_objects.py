@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects beside a profile: reading, comparing, showing."""
+
+import json
+import struct
+
+import pytest
+from bdannotate.analyses.objects import label, layout, list_objects, loaders
+from bdannotate.cli import main
+from bdannotate.model.errors import ProfileError
+from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, merge
+from bdannotate.reading.objects import read_objects
+from object_files import ObjectFile
+
+EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1")
+FUNCTIONS = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "make")]
+# 3 blocks of 16 bytes, by make() in line 22, called by main in line 5.
+HEAP = "heap 3 48 1 32 48 16 16 16 0 2 2 1 22 100 1 1 5 200 1 1 malloc"
+GROUPS = ["unknown", HEAP, "static 1 64 table", "stack 1 1 main", "code 1", "unused", "file 1", "mapping 0"]
+ROWS = [
+    (1, 1, 1, 6, (0, 0, 10, 1, 54, 60)),
+    (2, 1, 1, 7, (0, 4, 480, 10, 160, 20)),
+    (2, 2, 1, 23, (0, 1, 0, 1, 64, 64)),
+    (3, 1, 1, 8, (0, 0, 32, 1, 32, 4)),
+]
+PATTERNS = [(2, 0, 16, 0x00FF, 9), (2, 0, 16, 0x0FFF, 1), (2, 8, 8, 0x01, 2)]
+HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
+
+PROFILE = f"""# callgrind format
+version: 1
+{HEAD}
+positions: line
+events: {' '.join(EVENTS)}
+ob=prog
+fl=/src/prog.c
+fn=main
+6 100 4 522 12 246 84
+fn=make
+23 10 1 0 1 64 64
+totals: 110 5 522 13 310 148
+"""
+
+
+def write(folder, data, name="p.out"):
+    path = folder / f"objects.{name}"
+    path.write_bytes(data)
+    return path
+
+
+def beside(folder, **changes):
+    """A profile with its objects."""
+    fields = {"events": EVENTS, "functions": FUNCTIONS, "groups": GROUPS, "rows": ROWS, "patterns": PATTERNS,
+              "head": HEAD}
+    write(folder, ObjectFile(**(fields | changes)).bytes())
+    profile = folder / "p.out"
+    profile.write_text(PROFILE)
+    return str(profile)
+
+
+def read(folder, **changes):
+    beside(folder, **changes)
+    return read_objects(str(folder / "objects.p.out"))
+
+
+def test_all_that_was_written_is_read(tmp_path):
+    found = read(tmp_path)
+    assert found.totals() == (0, 5, 522, 13, 310, 148)
+    assert [label(group) for group in found.groups] == [
+        "(unknown)", "heap prog.c:22, make", "variable table", "stack of main", "code of prog",
+        "(allocator's own, and free)", "file prog", "mapped at the start",
+    ]
+    assert found.groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16, 0)
+    assert found.groups[1].patterns == tuple(Pattern(*pattern[1:]) for pattern in PATTERNS)
+    assert found.parts[0].pid == "7"
+
+
+def test_several_parts_in_one_file_are_added_up(tmp_path):
+    data = ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, PATTERNS, HEAD).bytes()
+    found = read_objects(str(write(tmp_path, data + b"\n\n" + data)))
+    assert found.totals() == (0, 10, 1044, 26, 620, 296)
+    assert len(found.groups) == len(GROUPS)
+    assert found.groups[1].blocks.number == 6
+    assert found.groups[1].patterns[0] == Pattern(0, 16, 0x00FF, 18)
+
+
+def test_recursion_is_one_place(tmp_path):
+    deep = "heap 1 16 0 16 16 16 16 16 0 3 2 1 22 100 2 1 22 100 1 1 5 200 1 1 malloc"
+    found = read(tmp_path, groups=[*GROUPS[:1], deep, HEAP, *GROUPS[3:]], rows=ROWS[:2], patterns=[])
+    assert len(found.groups) == len(GROUPS) - 1
+    assert found.groups[1].blocks.number == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"contexts: 1\n", "not a file of data objects"),
+        (b"data-objects: 2\n", "version 2"),
+        (b"data-objects: 1\nevents: Ir\nobjects: 0\nfiles: 0\nfunctions: 0\ngroups: 1\n", "ends in its head"),
+        (b"data-objects: 1\nobjects: 0\n", "events: is missing"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(tmp_path, data, message):
+    with pytest.raises(ProfileError, match=message):
+        read_objects(str(write(tmp_path, data)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"groups": ["heap 1"]}, "is not a group of objects"),
+        ({"groups": ["thing 1"]}, "is no kind of object"),
+        ({"groups": ["stack 9 1 main"]}, "object 9 has no name"),
+        ({"groups": ["static 1 x table"]}, "is not a group of objects"),
+        ({"groups": ["unknown"], "rows": [(2, 1, 1, 1, (0,) * 6)]}, "group 2 has no name"),
+        ({"rows": [(1, 9, 1, 1, (0,) * 6)]}, "function 9 has no name"),
+        ({"rows": [(1, 1, 9, 1, (0,) * 6)]}, "file 9 has no name"),
+        ({"patterns": [(1, 0, 65, 1, 1)]}, "a pattern of 65 bytes"),
+        ({"patterns": [(1, 0, 4, 0x10, 1)]}, "a pattern of 4 bytes"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(tmp_path, changes, message):
+    with pytest.raises(ProfileError, match=message):
+        read(tmp_path, **changes)
+
+
+def test_a_file_that_is_cut_off_is_refused_wherever(tmp_path):
+    data = ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, PATTERNS, HEAD).bytes()
+    for end in range(len(data)):
+        with pytest.raises(ProfileError):
+            read_objects(str(write(tmp_path, data[:end])))
+
+
+def test_wrong_sums_are_refused(tmp_path):
+    data = bytearray(ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, [], HEAD).bytes())
+    data[-10 - 8 * len(EVENTS) : -10 - 8 * (len(EVENTS) - 1)] = struct.pack("<Q", 3)
+    with pytest.raises(ProfileError, match="Ir is stated as 3"):
+        read_objects(str(write(tmp_path, data)))
+
+
+def test_check_compares_with_the_profile(tmp_path, capsys):
+    assert main(["--check", beside(tmp_path)]) == 0
+    assert "8 objects, 4 rows: the same run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"head": HEAD.replace("7", "8")}, "is about process 8 (part 1), but the profile about 7"),
+        ({"rows": ROWS[1:]}, "SpLoss1 in all: the objects have 512, the profile 522"),
+        ({"rows": [(1, 2, 1, 6, ROWS[0][4]), *ROWS[1:]]}, "of main: the objects have 512"),
+        ({"rows": [(1, 1, 1, 6, (5, *ROWS[0][4][1:])), *ROWS[1:]]}, "Ir in all: the objects have 5"),
+        ({"events": EVENTS[:5], "rows": []}, "but the profile"),
+    ],
+)
+def test_check_finds_what_differs(tmp_path, capsys, changes, message):
+    assert main(["--check", beside(tmp_path, **changes)]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_objects_of_another_run_are_refused(tmp_path, capsys):
+    assert main(["--objects", beside(tmp_path, rows=ROWS[1:])]) == 2
+    assert "tells of another run" in capsys.readouterr().err
+
+
+def test_objects_that_are_not_there_are_asked_for(tmp_path, capsys):
+    profile = tmp_path / "p.out"
+    profile.write_text(PROFILE)
+    assert main(["--objects", str(profile)]) == 2
+    assert "a run with --objects=yes" in capsys.readouterr().err
+
+
+def test_the_list_adds_up(tmp_path):
+    found = list_objects(read(tmp_path), 1.0, 2)
+    assert [label(entry.group) for entry in found.entries] == ["heap prog.c:22, make", "variable table"]
+    assert found.others == 1
+    uses = [*(entry.use for entry in found.entries), found.other_use]
+    assert sum(use.unused for use in uses) == found.total.unused == 522
+    assert sum(use.loaded for use in uses) == found.total.loaded == 832
+
+
+def test_the_list_as_text(tmp_path, capsys):
+    assert main(["--width=80", "--objects", beside(tmp_path)]) == 0
+    text = capsys.readouterr().out.partition("== Data objects")[2]
+    lines = [line.split(maxsplit=5) for line in text.splitlines()]
+    assert ["704", "480", "68.2%", "7.6", "5", "heap prog.c:22, make"] in lines
+    assert ["832", "522", "62.7%", "11.4", "5", "all"] in lines
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_only_what_a_function_has_loaded(tmp_path, capsys):
+    assert main(["--objects", "--function=make", beside(tmp_path)]) == 0
+    text = capsys.readouterr().out.partition("== Data objects")[2]
+    assert "heap prog.c:22" in text
+    assert "table" not in text
+
+
+def test_who_loaded_an_object(tmp_path):
+    found = read(tmp_path)
+    assert [(one.function.name, one.line, one.use.unused) for one in loaders(found, found.groups[1])] == [
+        ("main", 7, 480), ("make", 23, 0),
+    ]
+
+
+def test_the_details_of_an_object(tmp_path, capsys):
+    assert main(["--width=80", "--object=heap", beside(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "3 blocks of 16 bytes: 48 bytes in all, 48 alive at most" in text
+    assert "prog.c:7  main" in text
+    # Bytes 0 to 7: used in all 10 loads; 8 in 1 of 10 and 2 of 2, 9 to 11 in 1 of 12; the others never.
+    assert "    0  ########:2+++....\n" in text
+    assert "12 bytes were used, 4 loaded and never used, 0 never loaded" in text
+
+
+def test_no_object_of_that_name(tmp_path, capsys):
+    assert main(["--object=nothing", beside(tmp_path)]) == 2
+    assert "no object that was loaded has such a name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--element-size=8"], ["--element-size=0", "--object=x"], ["--object=("]])
+def test_options_that_make_no_sense(tmp_path, capsys, options):
+    assert main([*options, beside(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("bd_annotate: ")
+
+
+def heap(blocks, *patterns):
+    return Group(Identity(ObjectKind.HEAP), Blocks(*blocks), patterns)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "size"),
+    [
+        ((1, 40, 0, 40, 40, 40, 40, 40, 0), 40),  # one size
+        ((3, 700, 0, 0, 0, 100, 400, 100, 0), 100),  # a vector that has grown
+        ((1, 4000, 0, 0, 0, 4000, 4000, 8, 0), 8),  # calloc
+        ((1, 4000, 0, 0, 0, 4000, 4000, 4000, 0), None),
+    ],
+)
+def test_the_size_of_an_element(blocks, size):
+    found = layout(heap(blocks, Pattern(0, 8, 1, 1)))
+    assert (found and found.size) == size
+
+
+def test_the_size_of_an_element_may_be_given():
+    found = layout(heap((1, 4000, 0, 0, 0, 4000, 4000, 4000, 0), Pattern(60, 8, 0x81, 2)), 20)
+    assert [byte.used for byte in found.bytes] == [2] + 6 * [0] + [2] + 12 * [0]
+    assert [byte.loaded for byte in found.bytes] == 8 * [2] + 12 * [0]
+    assert found.bytes[0].borders == 2
+
+
+def test_json_has_all_of_it(tmp_path, capsys):
+    assert main(["--objects", "--format=json", beside(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)["objects"]
+    assert found["events"] == list(EVENTS)
+    assert found["groups"][1]["blocks"]["most_alive"] == 48
+    assert found["groups"][1]["places"][0] == {"function": "make", "file": "/src/prog.c", "line": 22}
+    assert found["groups"][1]["patterns"] == [list(pattern[1:]) for pattern in PATTERNS]
+    assert [row["self"] for row in found["rows"]] == [list(row[4]) for row in ROWS]
+
+
+def test_names_are_neutralised(tmp_path, capsys):
+    hostile = "variable\x1b[31m\x07name"
+    groups = ["unknown", HEAP, f"static 1 64 {hostile}", *GROUPS[3:]]
+    assert main(["--objects", "--object=variable", beside(tmp_path, groups=groups)]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text and "\x07" not in text
+
+
+def test_parts_of_different_events_cannot_be_added(tmp_path):
+    one = read(tmp_path)
+    other = read(tmp_path, events=EVENTS[:5], rows=[(*row[:4], row[4][:5]) for row in ROWS])
+    with pytest.raises(Exception, match="counts other events"):
+        merge([one, other])

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects: who owns what is loaded, that all adds up to the profile, and that nothing else changes.
+
+Which group has which cost, the unit tests compare with a naive engine. Here `bd_annotate --check` does the sums: every
+event, function by function.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import (
+    BD_ANNOTATE,
+    GUESTS,
+    SMALL_CACHES,
+    Run,
+    check_profile,
+    configured,
+    run_tool,
+    steady_environment,
+)
+
+YES = "--objects=yes"
+
+
+def run(folder: Path, command: Sequence[str | Path], *options: str, **more: Any) -> Run:
+    return run_tool(folder, command, [*SMALL_CACHES, *options], **more)
+
+
+def annotate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    words = [str(argument) for argument in arguments]
+    return subprocess.run(
+        [sys.executable, str(BD_ANNOTATE), *words], capture_output=True, text=True, check=False
+    )
+
+
+def objects(profile: Path) -> dict[str, Any]:
+    completed = annotate("--objects", "--format=json", profile)
+    assert completed.returncode == 0, completed.stderr
+    found: dict[str, Any] = json.loads(completed.stdout)["objects"]
+    return found
+
+
+def walked(found: dict[str, Any]) -> Counter[str]:
+    """The lines of D1 that walk() has loaded, by what the object is called, without line numbers."""
+    event = found["events"].index("EvLineD1")
+    lines: Counter[str] = Counter()
+    for row in found["rows"]:
+        if row["function"] != "walk":
+            continue
+        label = re.sub(r"\w+\.c:\d+, ", "", found["groups"][row["group"]]["label"])
+        lines[label] += row["self"][event]
+    return lines
+
+
+# What walk() loads besides, all of it less than a walk: its own frame, and sink.
+ALWAYS = {
+    "variable variable": 200,
+    "heap from_malloc": 100,
+    "heap from_again": 100,
+    "heap from_realloc": 100,
+    "heap from_calloc": 100,
+    "heap from_aligned": 100,
+    "heap from_posix": 100,
+    "mapped from_mmap": 100,
+    "heap from_pool": 100,
+    "heap from_thread": 100,
+    "heap from_handler": 100,
+}
+
+
+# The address that walk() returns to is in its caller's frame. Walking that drives it out of the cache, but on x86, where
+# the argument beside it is read anew.
+@pytest.mark.parametrize(("guest", "of_stack"), [("objects", 101), ("objects_static", 101), ("x86/objects", 100)])
+def test_each_kind_of_object_has_its_own(tmp_path: Path, guest: str, of_stack: int) -> None:
+    if guest.startswith("x86") and "-m32" not in str(configured("BD_M32")):
+        pytest.skip("no tool for 32-bit programs was built")
+    result = run(tmp_path, [GUESTS / guest], YES, "--alloc-fn=pool_alloc")
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    lines = walked(objects(result.profile_path))
+    assert {label: lines[label] for label in ALWAYS} == ALWAYS
+    assert lines["stack of from_stack"] == of_stack
+    assert lines[f"file {Path(guest).name}"] >= 100  # And perhaps where its code lies.
+
+
+def test_a_pool_that_is_not_named_is_a_block(tmp_path: Path) -> None:
+    found = objects(run(tmp_path, [GUESTS / "objects"], YES).profile_path)
+    assert walked(found)["heap pool_alloc"] == 100
+
+
+def test_blocks_are_counted(tmp_path: Path) -> None:
+    found = objects(run(tmp_path, [GUESTS / "objects"], YES, "--objects-depth=1").profile_path)
+    blocks = {group["label"].partition(", ")[2]: group["blocks"] for group in found["groups"] if group["blocks"]}
+    assert blocks["from_strdup"]["number"] == 1
+    assert blocks["from_strdup"]["bytes"] == 26
+    assert blocks["from_strdup"]["freed"] == 1
+    assert blocks["from_calloc"]["divisor"] == 8
+    assert blocks["from_malloc"] | {"unmapped": 0} == {
+        "number": 2, "bytes": 16000, "freed": 1, "alive": 8000, "most_alive": 8000, "smallest": 8000,
+        "largest": 8000, "divisor": 8000, "unmapped": 0,
+    }
+    assert blocks["from_thread"]["freed"] == 1  # By another thread than the one that allocated it.
+
+
+def test_all_forms_of_new(tmp_path: Path) -> None:
+    found = objects(run(tmp_path, [GUESTS / "objects_new"], YES).profile_path)
+    counts: dict[str, tuple[int, int, int]] = {}
+    for group in found["groups"]:
+        functions = [place["function"].partition("(")[0] for place in group["places"]]
+        for name in ("single", "arrays", "aligned", "without_exceptions", "vectors"):
+            if group["blocks"] and name in functions:
+                blocks = group["blocks"]
+                counts[name] = blocks["number"], blocks["bytes"], blocks["freed"]
+    assert counts == {
+        "single": (10, 400, 10),
+        "arrays": (10, 10_000, 10),
+        "aligned": (10, 1280, 10),
+        "without_exceptions": (10, 70, 10),
+        "vectors": (10, 40 * 55, 10),
+    }
+
+
+def counted(profile: Path) -> str:
+    """All that stands in a profile, but for the process and its command line."""
+    return re.sub(r"^(pid|cmd): .*\n", "", profile.read_text(), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "guest", ["objects_new", "recursion", "handlers", "longjmp", "coroutines", "exceptions", "straddle"]
+)
+def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
+    command = [str(GUESTS / guest)]
+    environment = steady_environment(tmp_path, command)
+    options = ["--simulate-wb=yes", "--branch-sim=yes", "--dump-instr=yes"]
+    without = run(tmp_path, command, *options, "--objects=no", environment=environment, name="without")
+    with_objects = run(tmp_path, command, *options, YES, environment=environment, name="with")
+    assert check_profile(with_objects.profile_path) == ""
+    assert counted(with_objects.profile_path) == counted(without.profile_path)
+
+
+@pytest.mark.parametrize(
+    ("guest", "options"),
+    [
+        ("workload", ["--dump-before=main"]),
+        ("threads", ["--separate-threads=yes"]),
+        ("workload", ["--dump-every-bb=100000", "--combine-dumps=yes"]),
+        ("attribution", ["--toggle-collect=main"]),
+        ("odd_sets", ["--D1=3072,3,32", "--LL=12288,3,128"]),
+        ("objects", ["--engine-thread=no", "--objects-depth=1"]),
+        ("names", ["--fn-skip=*alloc*", "--obj-skip=*libc*"]),
+        ("siglongjmp", []),
+    ],
+)
+def test_every_part_adds_up(tmp_path: Path, guest: str, options: list[str]) -> None:
+    run(tmp_path, [GUESTS / guest], YES, *options)
+    profiles = sorted(path for path in tmp_path.glob("profile.out*"))
+    assert profiles
+    for profile in profiles:
+        assert profile.with_name(f"objects.{profile.name}").exists()
+        assert check_profile(profile) == ""
+
+
+def test_a_forked_child_has_its_own(tmp_path: Path) -> None:
+    run_tool(tmp_path, [GUESTS / "objects", "fork"], [*SMALL_CACHES, YES, f"--bdgrind-out-file={tmp_path}/p.%p"])
+    profiles = list(tmp_path.glob("p.*"))
+    assert len(profiles) == 2
+    child = [found for found in map(objects, profiles) if "variable variable" not in walked(found)]
+    assert len(child) == 1
+    # What the parent has allocated is known in the child.
+    assert walked(child[0])["heap from_handler"] == 100
+    assert walked(child[0])["heap from_malloc"] == 100
+    assert [check_profile(profile) for profile in profiles] == ["", ""]
+
+
+def test_an_objects_file_of_another_run_is_refused(tmp_path: Path) -> None:
+    first = run(tmp_path, [GUESTS / "objects"], YES, name="first").profile_path
+    second = run(tmp_path, [GUESTS / "recursion"], YES, name="second").profile_path
+    first.with_name(f"objects.{first.name}").write_bytes(second.with_name(f"objects.{second.name}").read_bytes())
+    assert "but the profile about" in check_profile(first)
+    completed = annotate("--objects", first)
+    assert completed.returncode == 2
+    assert "tells of another run than" in completed.stderr
+
+
+def test_without_a_file_of_objects_it_says_what_to_do(tmp_path: Path) -> None:
+    profile = run(tmp_path, [GUESTS / "recursion"]).profile_path
+    completed = annotate("--objects", profile)
+    assert completed.returncode == 2
+    assert "--objects=yes" in completed.stderr
+
+
+def test_without_cache_use_it_says_that_it_does_nothing(tmp_path: Path) -> None:
+    result = run(tmp_path, [GUESTS / "recursion"], YES, "--cacheuse=no")
+    assert "--objects does nothing" in result.log
+    assert not list(tmp_path.glob("objects.*"))
+
+
+def test_wrong_arguments_of_allocators_are_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, [GUESTS / "recursion"], "--alloc-fn4=f")
+    assert result.status == 1
+    assert "only arguments 1 to 3 are known" in result.log + result.stderr
