@@ -105,7 +105,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
         console.write([csv_report.profile_csv(report)])
     else:
         page = _page(options, report.graph.functions)
-        lines = _sections(report, found, options, page)
+        has_objects = all(objects_path(path) is not None for path in paths)
+        lines = _sections(report, found, options, page, has_objects)
         write_paged(lines + (_object_sections(objects, options, page) if objects else []))
     return _judge(options, profile, baseline)
 
@@ -345,7 +346,7 @@ def _diff_sections(diff: Diff, options: Options) -> list[str]:
 
 
 def _sections(
-    report: Report, found: Sequence[Structure], options: Options, page: Page
+    report: Report, found: Sequence[Structure], options: Options, page: Page, has_objects: bool
 ) -> list[str]:
     limits = text_report.Limits(
         _rows(options.limit, DEFAULT_FUNCTIONS), _rows(options.limit, DEFAULT_LINES),
@@ -357,7 +358,7 @@ def _sections(
         or options.objects or options.object is not None
     )
     lines = text_report.first_screen(
-        report, limits, not options.hints, not asked_for_more, page
+        report, limits, not options.hints, not asked_for_more, page, has_objects
     )
     if options.totals:
         lines += text_report.totals(report, page)

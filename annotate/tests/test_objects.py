@@ -211,6 +211,15 @@ def test_the_details_of_an_object(tmp_path, capsys):
     assert "12 bytes were used, 4 loaded and never used, 0 never loaded" in text
 
 
+def test_the_first_screen_says_how_to_see_them(tmp_path, capsys):
+    profile = beside(tmp_path)
+    assert main([profile]) == 0
+    assert f"bd_annotate --objects {profile}  # which data\n" in capsys.readouterr().out
+    (tmp_path / "objects.p.out").unlink()
+    assert main([profile]) == 0
+    assert "--objects" not in capsys.readouterr().out
+
+
 def test_no_object_of_that_name(tmp_path, capsys):
     assert main(["--object=nothing", beside(tmp_path)]) == 2
     assert "no object that was loaded has such a name" in capsys.readouterr().err

@@ -18,8 +18,11 @@ _START = "Next  "
 _SHORTEST_NAME = 8
 
 
-def next_steps(report: Report, found: Sequence[Hint], page: Page) -> list[str]:
-    """Whole commands, there to be copied; without one that does not fit the page."""
+def next_steps(
+    report: Report, found: Sequence[Hint], has_objects: bool, page: Page
+) -> list[str]:
+    """Whole commands, there to be copied; without one that does not fit the page. Where it is known
+    which data was loaded, that is one of them."""
     sources = list(dict.fromkeys(part.source for part in report.profile.parts))
     if any(not source.isprintable() or source == "standard input" for source in sources):
         return []  # nothing that could be typed
@@ -33,6 +36,8 @@ def next_steps(report: Report, found: Sequence[Hint], page: Page) -> list[str]:
             commands.append((_with_function("--annotate", place, files, room), "its lines"))
     elif place and _has_lines(report, place):
         commands.append((f"bd_annotate --annotate {files}", "the lines"))
+    if has_objects:
+        commands.append((f"bd_annotate --objects {files}", "which data"))
     if found:
         commands.append((f"bd_annotate --hints {files}", "why"))
     if report.profile.calls and len(sources) == 1:

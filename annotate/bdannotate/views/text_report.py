@@ -79,7 +79,8 @@ class Limits:
 
 
 def first_screen(
-    report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page
+    report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page,
+    has_objects: bool = False,
 ) -> list[str]:
     """What to change, and where: in 80 columns and 40 lines, unless more is asked for."""
     ranked = top_lines(report)
@@ -103,10 +104,10 @@ def first_screen(
         advice += section("Code that misses I1", code_table(code, few, report, page), page)
     rows_of_functions = limits.functions
     if limits.fit and rows_of_functions:
-        room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS
+        room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS - int(has_objects)
         rows_of_functions = max(min(rows_of_functions, room), _FEWEST_FUNCTIONS - is_code_first)
     lines += functions(report, rows_of_functions, page) + advice
-    steps = next_steps(report, found, page) if with_next else []
+    steps = next_steps(report, found, has_objects, page) if with_next else []
     return [*lines, "", *steps] if steps else lines
 
 
