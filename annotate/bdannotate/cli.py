@@ -15,7 +15,7 @@ from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
 from .analyses.diff import Diff, make_diff
 from .analyses.hint_changes import hint_changes
-from .analyses.objects import label, list_objects
+from .analyses.objects import as_profile, label, list_objects
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
 from .analyses.source_diff import diff_sources
@@ -192,6 +192,8 @@ def _export(paths: Sequence[str], options: Options) -> int:
     paths = with_costs(paths)
     profiles = [load(path, detail, _renaming(options), options.threads) for path in paths]
     profile = _separated(sum_of(profiles), options)
+    if options.objects:
+        profile = as_profile(load_objects(paths, profile, _renaming(options)), profile)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     has_tree = form.has_paths and not _separation(options)
     tree = merged(_trees(paths, profiles, options)) if has_tree else None

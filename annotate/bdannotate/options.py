@@ -140,7 +140,8 @@ def _parser() -> argparse.ArgumentParser:
           "loops and inlined functions in each function, from a profile written with "
           "--structure=yes", "no")
     _flag(what, "--objects",
-          "which data was loaded and never used, from a profile written with --objects=yes", "no")
+          "which data was loaded and never used, from a profile written with --objects=yes; with "
+          "--export=callgrind, objects are the functions", "no")
     what.add_argument("--object", metavar="REGEX",
                       help="of the objects whose names match, who loaded them and which bytes of "
                       "them were used")
@@ -300,6 +301,8 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
         return
     views = _VIEWS_BUT_OF_DIFF if mode == "diff" else _VIEWS
     refused = [f"--{name}" for name in views if getattr(given, name) == "yes"]
+    if given.export == "callgrind" and "--objects" in refused:
+        refused.remove("--objects")
     refused += ["--object"] if given.object is not None else []
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []

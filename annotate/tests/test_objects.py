@@ -220,6 +220,24 @@ def test_the_first_screen_says_how_to_see_them(tmp_path, capsys):
     assert "--objects" not in capsys.readouterr().out
 
 
+def test_objects_are_the_functions_of_an_exported_profile(tmp_path, capsys):
+    exported = str(tmp_path / "exported.out")
+    options = ["--export=callgrind", "--objects", "--events=SpLoss1", "-o", exported]
+    assert main([*options, beside(tmp_path)]) == 0
+    assert main(["--check", exported]) == 0
+    capsys.readouterr()
+    assert main(["--format=json", exported]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["events"][0] == "SpLoss1" and "Ir" not in found["events"]
+    costs = {function["name"]: function["self"][0] for function in found["functions"]}
+    assert costs == {"(unknown)": 10, "heap prog.c:22, make": 480, "variable table": 32}
+
+
+def test_objects_go_with_no_other_export(tmp_path, capsys):
+    assert main(["--export=dot", "--objects", beside(tmp_path)]) == 2
+    assert "--objects does not go with --export" in capsys.readouterr().err
+
+
 def test_no_object_of_that_name(tmp_path, capsys):
     assert main(["--object=nothing", beside(tmp_path)]) == 2
     assert "no object that was loaded has such a name" in capsys.readouterr().err

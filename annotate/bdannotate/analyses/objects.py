@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..model.objects import Group, Identity, ObjectKind, Objects
-from ..model.profile import Function, Row, add_rows
+from ..model.merge import project
+from ..model.objects import Group, Identity, ObjectKind, Objects, has_object
+from ..model.profile import Function, Profile, Row, add_rows
+from ..model.profile import Place as FilePlace
 from .ownership import is_foreign
 
 # Larger elements are no picture any more; and mostly they are no elements.
@@ -119,6 +121,23 @@ def loaders(objects: Objects, group: Group) -> list[Loader]:
     ]
     found.sort(key=lambda one: (-one.use.unused, -one.use.loaded, one.function, one.file, one.line))
     return found
+
+
+def as_profile(objects: Objects, profile: Profile) -> Profile:
+    """For viewers of profiles: a function for each object, whose lines are those that loaded it.
+    What has nothing to do with objects is left out."""
+    names = [
+        Function(f"({group.identity.kind.value})", "", label(group)) for group in objects.groups
+    ]
+    lines: dict[FilePlace, dict[int, Row]] = {}
+    for row in objects.rows:
+        known = lines.setdefault(FilePlace(names[row.group], row.file), {})
+        known[row.line] = add_rows(known[row.line], row.cost) if row.line in known else row.cost
+    found = replace(
+        profile, parts=objects.parts, lines=lines, calls={}, instructions={}, instruction_calls={},
+        jumps={}, origins=(),
+    )
+    return project(found, tuple(filter(has_object, objects.events)))
 
 
 def label(group: Group) -> str:
