@@ -227,13 +227,18 @@ def test_a_fifo_that_nobody_reads_any_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_waiting_for_a_reader_can_be_ended(number: int, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
+    # What a shell starts in the background ignores SIGINT, and so does what that starts.
+    words = ["/usr/bin/env", "--default-signal", *command("--bdgrind-out-file=fifo")]
     with subprocess.Popen(
-        command("--bdgrind-out-file=fifo"), cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE
+        words, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE
     ) as process:
         time.sleep(3)
         assert process.poll() is None
         process.send_signal(number)
-        assert process.wait(30) == -number
+        try:
+            assert process.wait(30) == -number
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
