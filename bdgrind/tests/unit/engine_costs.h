@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "engine/replay/engine.h"
-#include "naive_engine.h"
+#include "run_costs.h"
 
 namespace bd::test {
 

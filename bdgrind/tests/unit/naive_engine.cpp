@@ -3,10 +3,13 @@
 #include "naive_engine.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
+#include <cstdint>
 #include <list>
-#include <optional>
-#include <sstream>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace bd::test {
@@ -949,89 +952,6 @@ private:
     RunCosts costs_;
 };
 
-std::ostream& operator<<(std::ostream& out, const ContextKey& context) {
-    out << context.function;
-    if (context.level > 1) out << '\'' << context.level;
-    for (const unsigned caller : context.callers) out << '\'' << caller;
-    return out;
-}
-
-void print(std::ostream& out, const InstructionKey& key) {
-    out << "self cost of block " << key.block << " instruction " << key.instruction << " in context "
-        << key.context;
-}
-
-void print(std::ostream& out, const char* what) {
-    out << what;
-}
-
-void print(std::ostream& out, const ArcKey& key) {
-    out << "arc from block " << key.block << " exit " << key.exit << " in context " << key.context
-        << " to block " << key.callee_block << " in context " << key.callee_context;
-}
-
-void print(std::ostream& out, const JumpKey& key) {
-    out << "jump from block " << key.block << " exit " << key.exit << " in context " << key.context << " to block "
-        << key.target_block;
-}
-
-void print(std::ostream& out, const ObjectKey& key) {
-    out << key.group << ", ";
-    print(out, key.instruction);
-}
-
-void print(std::ostream& out, const PathKey& key) {
-    out << "path of " << (key.is_handler ? "a handler of " + std::to_string(key.signal) + " in " : "") << "thread "
-        << key.thread;
-    for (const PathStep& step : key.steps) {
-        out << ", " << step.context;
-        if (step.site != 0) out << " from " << step.site;
-    }
-}
-
-constexpr int kMostLines = 12;
-
-class Differences {
-public:
-    explicit Differences(const EventSet& events) : events_(events) {}
-
-    template <class Key>
-    void compare(const Key& key, const Counts& expected, const Counts& actual) {
-        for (std::size_t i = 0; i < events_.width(); ++i) {
-            if (!events_.has(static_cast<Event>(i))) continue;
-            if (expected[i] != actual[i]) report(key, kEvents[i].name, expected[i], actual[i]);
-        }
-    }
-    template <class Key>
-    void report(const Key& key, const char* what, std::uint64_t expected, std::uint64_t actual) {
-        if (++count_ > kMostLines) return;
-        print(text_, key);
-        text_ << ": " << what << " expected " << expected << ", is " << actual << '\n';
-    }
-    std::string text() const {
-        if (count_ <= kMostLines) return text_.str();
-        return text_.str() + "... " + std::to_string(count_) + " differences\n";
-    }
-
-private:
-    const EventSet& events_;
-    std::ostringstream text_;
-    int count_ = 0;
-};
-
-// Calls compare(key, expected, actual) for what is in either map.
-template <class Map, class Compare>
-void for_each_pair(const Map& expected, const Map& actual, Compare compare) {
-    const typename Map::mapped_type none{};
-    for (const auto& [key, value] : expected) {
-        const auto found = actual.find(key);
-        compare(key, value, found == actual.end() ? none : found->second);
-    }
-    for (const auto& [key, value] : actual) {
-        if (!expected.contains(key)) compare(key, none, value);
-    }
-}
-
 }  // namespace
 
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
@@ -1039,30 +959,6 @@ RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::o
     NaiveEngine engine(scenario, paths, object_depth);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
-}
-
-std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps) {
-    Differences result(events);
-    result.compare("totals", expected.totals, actual.totals);
-    for_each_pair(
-        expected.self, actual.self,
-        [&](const InstructionKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
-    for_each_pair(expected.arcs, actual.arcs, [&](const ArcKey& key, const ArcCounts& a, const ArcCounts& b) {
-        if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
-        result.compare(key, a.inclusive, b.inclusive);
-    });
-    for_each_pair(expected.paths, actual.paths, [&](const PathKey& key, const PathCounts& a, const PathCounts& b) {
-        if (a.calls != b.calls) result.report(key, "calls", a.calls, b.calls);
-        result.compare(key, a.self, b.self);
-    });
-    for_each_pair(expected.objects, actual.objects,
-                  [&](const ObjectKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
-    if (with_jumps) {
-        for_each_pair(expected.jumps, actual.jumps, [&](const JumpKey& key, std::uint64_t a, std::uint64_t b) {
-            if (a != b) result.report(key, "made", a, b);
-        });
-    }
-    return result.text();
 }
 
 }  // namespace bd::test

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a run cost, by the numbers that blocks and functions have in the scenario, whichever engine found it out.
+
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/base/types.h"
+#include "engine/costs/events.h"
+
+namespace bd::test {
+
+using Counts = std::array<std::uint64_t, kEventCount>;
+
+struct ContextKey {
+    unsigned function = 0;
+    unsigned level = 1;
+    std::vector<unsigned> callers{};
+    auto operator<=>(const ContextKey&) const = default;
+};
+
+struct InstructionKey {
+    unsigned block;
+    ContextKey context;
+    unsigned instruction;
+    auto operator<=>(const InstructionKey&) const = default;
+};
+
+struct ArcKey {
+    unsigned block;  // of the call site
+    ContextKey context;
+    unsigned exit;
+    unsigned callee_block;
+    ContextKey callee_context;
+    auto operator<=>(const ArcKey&) const = default;
+};
+
+struct JumpKey {
+    unsigned block;
+    ContextKey context;
+    unsigned exit;
+    unsigned target_block;
+    auto operator<=>(const JumpKey&) const = default;
+};
+
+struct ArcCounts {
+    std::uint64_t calls = 0;
+    Counts inclusive{};
+    bool operator==(const ArcCounts&) const = default;
+};
+
+// A path of calls: what runs, below what it was called by; the first has begun there.
+struct PathStep {
+    ContextKey context;
+    Address site = 0;  // the calling instruction, where that is told apart
+    auto operator<=>(const PathStep&) const = default;
+};
+struct PathKey {
+    Address thread = 0;
+    bool is_handler = false;
+    Address signal = 0;
+    std::vector<PathStep> steps{};
+    auto operator<=>(const PathKey&) const = default;
+};
+
+struct PathCounts {
+    std::uint64_t calls = 0;
+    Counts self{};
+    bool operator==(const PathCounts&) const = default;
+};
+
+// What an instruction did to a group of data objects, which is told in words.
+struct ObjectKey {
+    std::string group;
+    InstructionKey instruction;
+    auto operator<=>(const ObjectKey&) const = default;
+};
+
+// What a run cost. Entries that are all zero are left out.
+struct RunCosts {
+    Counts totals{};
+    std::map<InstructionKey, Counts> self;
+    std::map<ArcKey, ArcCounts> arcs;
+    std::map<JumpKey, std::uint64_t> jumps;
+    std::map<PathKey, PathCounts> paths;  // if asked for
+    std::map<ObjectKey, Counts> objects;  // if asked for
+};
+
+// The first differences in what `events` says is counted, a line each; empty if there are none.
+// Jumps only if `with_jumps`.
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps);
+
+}  // namespace bd::test
