@@ -8,7 +8,8 @@ import pytest
 from bdannotate.analyses.objects import label, layout, list_objects, loaders
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
-from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, merge
+from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, Place, merge
+from bdannotate.model.profile import Function
 from bdannotate.reading.objects import read_objects
 from object_files import ObjectFile
 
@@ -88,6 +89,20 @@ def test_recursion_is_one_place(tmp_path):
     found = read(tmp_path, groups=[*GROUPS[:1], deep, HEAP, *GROUPS[3:]], rows=ROWS[:2], patterns=[])
     assert len(found.groups) == len(GROUPS) - 1
     assert found.groups[1].blocks.number == 4
+
+
+def test_blocks_are_named_by_what_their_reader_can_change():
+    """Not by the allocator's template, and by a line of one's own if there is one."""
+    library, own = "/usr/include/c++/12/bits/stl_vector.h", "/src/sim.cpp"
+    grow, fill, run = (Function("sim", file, name) for file, name in
+                       ((library, "grow"), (own, "fill"), (own, "run")))
+
+    def name(*places):
+        return label(Group(Identity(ObjectKind.HEAP, places=places), None, ()))
+
+    assert name(Place(grow, library, 9), Place(fill, library, 5), Place(run, own, 7)) == "heap sim.cpp:7, run"
+    assert name(Place(grow, library, 9), Place(fill, library, 5)) == "heap stl_vector.h:5, fill"
+    assert name(Place(grow, library, 9)) == "heap stl_vector.h:9, grow"
 
 
 @pytest.mark.parametrize(

@@ -163,11 +163,12 @@ def label(group: Group) -> str:
 
 
 def _where(identity: Identity) -> str:
-    """The innermost place in the user's own sources, or the innermost that is known."""
+    """The innermost place in the user's own sources, or in a function from there whose call is in
+    inlined code of a library; else the innermost that is known."""
     known = [place for place in identity.places if place.line]
-    place = next((place for place in known if not is_foreign(place.file)), None)
-    if place is None:
-        place = known[0] if known else None
+    own = [place for place in known if not is_foreign(place.file)]
+    own = own or [place for place in known if not is_foreign(place.function.file)]
+    place = next(iter(own or known), None)
     if place is not None:
         return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
     if identity.places:
