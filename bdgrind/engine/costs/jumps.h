@@ -25,9 +25,20 @@ struct Jump {
 class JumpTable {
 public:
     void count(const CallSite& site, const Block& target) {
-        JumpId& latest = site.from->exits[site.exit].jump;
-        if (latest == kNoJump || jumps_[index_of(latest) - 1].target != &target) latest = find_or_make(site, target);
-        ++jumps_[index_of(latest) - 1].count;
+        if (count_again(site, target)) return;
+        const JumpId jump = find_or_make(site, target);
+        site.from->exits[site.exit].jump = jump;
+        ++jumps_[index_of(jump) - 1].count;
+    }
+
+    // Counts the jump if it is the latest from there; else it is to be counted by count(). Calls nothing.
+    [[gnu::always_inline]] bool count_again(const CallSite& site, const Block& target) {
+        const JumpId latest = site.from->exits[site.exit].jump;
+        if (latest == kNoJump) return false;
+        Jump& jump = jumps_[index_of(latest) - 1];
+        if (jump.target != &target) return false;
+        ++jump.count;
+        return true;
     }
 
     // In the order in which they were first made.

@@ -18,13 +18,13 @@ void BranchObserver::on_conditional_branches(const Exit& last) {
     }
 }
 
-// Code that goes straight on has not jumped. Neither has what is charged to another function's call.
+// What is charged to another function's call has not jumped.
 void BranchObserver::on_jump(const Block& target) {
     const Execution& execution = *state_.current;
     const Exit* const exit = latest_.exit;
-    if (exit == nullptr || exit->block == nullptr || exit->jump != JumpKind::kJump) return;
+    if (exit == nullptr || exit->block == nullptr || !is_jump(*exit, target)) return;
     if (latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
-    if (target.address == exit->return_address || execution.charged_site || !execution.collecting) return;
+    if (execution.charged_site || !execution.collecting) return;
     state_.jumps.count({latest_.cost, exit->index}, target);
 }
 

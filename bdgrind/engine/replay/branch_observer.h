@@ -37,6 +37,12 @@ public:
         if (predicts_) on_conditional_branches(exit);
     }
 
+    // Predictions charge costs, one branch after the other; jumps are but counted.
+    bool allows_fast_path() const { return !predicts_; }
+    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const Block& next) {
+        return !counts_jumps_ || !is_jump(exit, next) || state_.jumps.count_again({exit.cost, exit.index}, next);
+    }
+
 private:
     // How the latest block of what runs has ended.
     struct Latest {
@@ -45,6 +51,11 @@ private:
         const Exit* exit;       // null: it has not run yet
         std::uint64_t changes;  // CallTracker's, until then
     };
+
+    // Code that goes straight on has not jumped.
+    static bool is_jump(const Exit& exit, const Block& target) {
+        return exit.jump == JumpKind::kJump && target.address != exit.return_address;
+    }
 
     void on_indirect_branch(const Exit& exit, Address target);
     void on_conditional_branches(const Exit& last);

@@ -14,9 +14,14 @@
 
 namespace bd {
 
-// Where nothing but caches is asked for, without write-backs and prefetching.
+// Where nothing but caches is asked for, without write-backs and prefetching. Observers:
+//
+//   void before(block), after(exit)      what runs goes on with a block; it has been entered, and left
+//   bool allows_fast_path()              it need not see each block, only
+//   bool takes_fast_path(exit, block)    which one goes on from which exit; false: it has to see this one
 struct NoObserver {
     explicit NoObserver(EngineState&) {}
+    static constexpr bool allows_fast_path() { return true; }
 };
 template <class Observer>
 constexpr bool kObserves = !std::is_same_v<Observer, NoObserver>;
@@ -80,14 +85,19 @@ public:
     // Does all that with the blocks from `at` on, up to the first that does not continue, or that has no fast path here
     // or in `block_handler`. Returns where that one is. In a loop without calls all is in registers. (xz without
     // caches: 0.54 of the replay.)
-    template <class Handler>
-    [[gnu::always_inline]] const Word* run_fast_path(const Word* at, const Word* end, Handler& block_handler) {
+    template <class Observer, class Handler>
+    [[gnu::always_inline]] const Word* run_fast_path(const Word* at, const Word* end, Observer& observer,
+                                                     Handler& block_handler) {
         ReplayCursor cursor = *this;
         Handler handler = block_handler;
         while (at < end) {
             TracedExit& exit = exit_of(at[0]);
             if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
             if (!handler.takes_fast_path(exit, at)) break;
+            if constexpr (kObserves<Observer>) {
+                // Before the first, what it goes on from is in the execution.
+                if (cursor.last_ == nullptr || !observer.takes_fast_path(*cursor.last_, *exit.block)) break;
+            }
             cursor.run(exit, at[1]);
             cursor.count(exit);
             handler.run_fast(exit);
@@ -183,8 +193,8 @@ template <class Observer, class Handler>
     while (at < end) {
         const Word* const pause = at + std::min(end - at, ReplayCursor::kMostWords);
         while (at < pause) {
-            if constexpr (!kObserves<Observer>) {
-                at = cursor.run_fast_path(at, pause, handler);
+            if (observer.allows_fast_path()) {
+                at = cursor.run_fast_path(at, pause, observer, handler);
                 if (at >= pause) break;
             }
             TracedExit& exit = exit_of(at[0]);

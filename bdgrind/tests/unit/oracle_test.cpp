@@ -42,7 +42,9 @@ struct Variant {
     std::size_t batch = ~std::size_t{0};  // records per batch
     bool separate_threads = false;
     std::uint64_t dump_every = 0;
-    bool more_events = true;  // branches, jumps and write-backs
+    bool more_events = true;  // jumps, and these:
+    bool branches = true;
+    bool write_backs = true;
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
     std::optional<test::PathRules> paths{};  // with a context tree
     unsigned object_depth = 0;               // with data objects, told apart by so many callers
@@ -90,9 +92,9 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
             .collect_at_start = true,
             .separate_threads = variant.separate_threads,
             .dump_every = variant.dump_every,
-            .write_back = variant.more_events,
+            .write_back = variant.more_events && variant.write_backs,
             .prefetch = scenario.prefetch,
-            .branch_sim = variant.more_events,
+            .branch_sim = variant.more_events && variant.branches,
             .collect_jumps = variant.more_events,
             .bus_events = all_events,
             .system_calls = all_events,
@@ -167,6 +169,18 @@ TEST(Oracle, WithoutCacheUseMissesAreTheSame) {
 
 TEST(Oracle, WithoutCachesCallsAndInstructionsAreTheSame) {
     for_each_seed(kRuns / 4, [](unsigned seed) { expect_equal(seed, {.cache_sim = false}); });
+}
+
+// Without branches, they are counted on the fast path, too.
+TEST(Oracle, JumpsAloneAreTheSame) {
+    for_each_seed(kRuns / 2, [](unsigned seed) {
+        std::mt19937 random(seed);
+        expect_equal(seed, {.cache_sim = random() % 4 != 0,
+                            .batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+                            .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
+                            .branches = false,
+                            .write_backs = random() % 2 == 0});
+    });
 }
 
 TEST(Oracle, PartsAddUpToTheWhole) {
