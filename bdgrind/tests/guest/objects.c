@@ -63,6 +63,8 @@ NOINLINE char *pool_alloc(size_t size) {
     return pool - size;
 }
 NOINLINE char *from_pool(void) { char *block = pool_alloc(kSize); sink = 0; return block; }
+NOINLINE void pool_free(const char *block) { sink = (char)(uintptr_t)block; }
+NOINLINE void pool_give(int number, const char *block) { sink = (char)((uintptr_t)block + (unsigned)number); }
 
 static char *of_thread;
 NOINLINE void *from_thread(void *unused) { of_thread = malloc(kSize); return unused; }
@@ -91,7 +93,10 @@ int main(int argc, char **argv) {
     walk(from_file(argv[0]));
     free(from_strdup("a text of twenty-five byt"));
     if (setjmp(out) == 0) from_pool();
-    walk(from_pool());
+    block = from_pool();
+    walk(block);
+    pool_free(block);
+    pool_give(1, from_pool());
     pthread_t thread;
     pthread_create(&thread, 0, from_thread, 0);
     pthread_join(thread, 0);

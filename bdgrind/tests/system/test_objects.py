@@ -111,6 +111,15 @@ def test_blocks_are_counted(tmp_path: Path) -> None:
     assert blocks["from_thread"]["freed"] == 1  # By another thread than the one that allocated it.
 
 
+def test_blocks_of_a_pool_are_freed_by_what_is_named_for_it(tmp_path: Path) -> None:
+    options = [YES, "--objects-depth=1", "--alloc-fn1=pool_alloc", "--free-fn=pool_free", "--free-fn2=pool_give"]
+    # The pool itself, which malloc gave it, has been forgotten since its first block begins there.
+    for names, freed in ((options[:3], 1), (options[:4], 2), (options, 3)):
+        found = objects(run(tmp_path, [GUESTS / "objects"], *names).profile_path)
+        (blocks,) = [group["blocks"] for group in found["groups"] if group["label"].endswith(", from_pool")]
+        assert (blocks["number"], blocks["freed"]) == (3, freed)
+
+
 def test_all_forms_of_new(tmp_path: Path) -> None:
     found = objects(run(tmp_path, [GUESTS / "objects_new"], YES).profile_path)
     counts: dict[str, tuple[int, int, int]] = {}
