@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bdcommon import __version__, console
@@ -15,11 +15,12 @@ from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
 from .analyses.diff import Diff, make_diff
 from .analyses.hint_changes import hint_changes
-from .analyses.objects import as_profile, label, list_objects
+from .analyses.objects import Entry, as_profile, label, list_objects
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
 from .analyses.source_diff import diff_sources
 from .analyses.structure import Structure, structures, wanted_lines
+from .analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
 from .exports.formats import FORMATS
 from .exports.request import make_request
 from .html.page import page
@@ -34,7 +35,7 @@ from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
 )
 from .model.metrics import with_cycle_costs
-from .model.objects import Objects, object_violation, only_of
+from .model.objects import Identity, Objects, object_violation, only_of
 from .model.profile import Function, Profile
 from .model.separate import Separation, separated
 from .options import (
@@ -49,6 +50,7 @@ from .reading.load import (
 from .reading.objects import objects_path, read_objects
 from .reading.parser import Detail, parse
 from .reading.progress import Progress
+from .reading.types import read_types
 from .views import csv_report, json_report, text_report
 from .views.names import Names
 from .views.text import Page
@@ -99,15 +101,19 @@ def _report(paths: Sequence[str], options: Options) -> int:
     report = make_report(profile, _selection(profile, options))
     found = _structures(report) if options.structure else []
     objects = _objects(paths, profile, options)
+    meant = _meant(objects, options) if objects else []
+    types = _types(meant[:_rows(options.limit, DEFAULT_LINES)], options)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.profile_json(report, found, objects)))
+        console.write(json_report.to_json(json_report.profile_json(report, found, objects, types)))
     elif options.format == "csv":
         console.write([csv_report.profile_csv(report)])
     else:
         page = _page(options, report.graph.functions)
         has_objects = all(objects_path(path) is not None for path in paths)
         lines = _sections(report, found, options, page, has_objects)
-        write_paged(lines + (_object_sections(objects, options, page) if objects else []))
+        if objects:
+            lines += _object_sections(objects, meant, types, options, page)
+        write_paged(lines)
     return _judge(options, profile, baseline)
 
 
@@ -122,22 +128,51 @@ def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Object
     return only_of(objects, lambda function: pattern.search(function.name) is not None)
 
 
-def _object_sections(objects: Objects, options: Options, page: Page) -> list[str]:
+def _meant(objects: Objects, options: Options) -> list[Entry]:
+    """Those that --object is about."""
+    if options.object is None:
+        return []
+    pattern = function_pattern(options.object)
+    found = list_objects(objects, 0, None)
+    meant = [entry for entry in found.entries if pattern.search(label(entry.group))]
+    if not meant:
+        raise UserError(f"--object={options.object}: no object that was loaded has such a name")
+    return meant
+
+
+def _types(meant: Sequence[Entry], options: Options) -> dict[Identity, TypedGroup]:
+    groups = [entry.group for entry in meant]
+    asked = [
+        AskedType(function_pattern(place), name, f"--object-type={place}={name}")
+        for place, name in options.object_types
+    ]
+    for one in asked:
+        if not any(one.pattern.search(label(group)) for group in groups):
+            raise UserError(f"{one.option}: no object that is shown has such a name")
+    inlined = read_inlined_calls(call_sites(groups))
+    sought = typing(groups, asked, inlined.chains, options.include)
+    found = read_types(sought.wanted)
+    types, refusals = types_of(asked, sought, found)
+    for note in (*inlined.notes, *found.notes, *refusals):
+        console.say(f"bd_annotate: note: {note}")
+    return types
+
+
+def _object_sections(
+    objects: Objects, meant: Sequence[Entry], types: Mapping[Identity, TypedGroup],
+    options: Options, page: Page,
+) -> list[str]:
     lines: list[str] = []
     if options.objects:
         threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
         found = list_objects(objects, threshold, _rows(options.limit, DEFAULT_OBJECTS))
         lines += text_report.objects(found, page)
-    if options.object is not None:
-        pattern = function_pattern(options.object)
-        found = list_objects(objects, 0, None)
-        meant = [entry for entry in found.entries if pattern.search(label(entry.group))]
-        if not meant:
-            raise UserError(f"--object={options.object}: no object that was loaded has such a name")
+    if meant:
         limit = _rows(options.limit, DEFAULT_LINES)
-        lines += text_report.object_details(objects, meant[:limit], options.element_size, page)
-        if limit is not None and len(meant) > limit:
-            lines.append(f"{len(meant) - limit} more have such a name: --limit=all")
+        shown = meant[:limit]
+        lines += text_report.object_details(objects, shown, options.element_size, types, page)
+        if len(meant) > len(shown):
+            lines.append(f"{len(meant) - len(shown)} more have such a name: --limit=all")
     return lines
 
 

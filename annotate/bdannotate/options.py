@@ -48,6 +48,7 @@ class Options:
     objects: bool
     object: str | None
     element_size: int | None
+    object_types: tuple[tuple[str, str], ...]  # what objects are meant, and their type
     separate_loops: bool
     separate_inlines: bool
     hints: bool
@@ -148,6 +149,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--element-size", type=int, metavar="N",
                       help="the bytes of an element in the picture that --object draws [what the "
                       "sizes of the blocks tell]")
+    what.add_argument("--object-type", action="append", default=[], metavar="PLACE=TYPE",
+                      help="the type of the heap blocks whose names match, as 'sim.c:11=particle', "
+                      "for --object [what the code that allocates them tells]")
     _flag(what, "--separate-loops",
           "loops are functions of their own, in all lists and in --export", "no")
     _flag(what, "--separate-inlines", "so are inlined functions", "no")
@@ -231,6 +235,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError("--width must be at least 40")
     if given.element_size is not None and (given.element_size < 1 or given.object is None):
         raise UserError("--element-size is for --object, and at least 1")
+    if given.object_type and given.object is None:
+        raise UserError("--object-type is for --object")
     if given.context < 0:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
@@ -269,6 +275,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         objects=given.objects == "yes",
         object=given.object,
         element_size=given.element_size,
+        object_types=tuple(map(_object_type, given.object_type)),
         separate_loops=given.separate_loops == "yes",
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
@@ -340,6 +347,13 @@ def _limit(text: str | None) -> int | None:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise UserError(f"--limit={text}: must be a number of rows, or all")
     return int(text)
+
+
+def _object_type(text: str) -> tuple[str, str]:
+    place, _, name = (part.strip() for part in text.rpartition("="))
+    if not place or not name:
+        raise UserError(f"--object-type={text}: must be PLACE=TYPE, as sim.c:11=particle")
+    return place, name
 
 
 def _cycle_costs(text: str | None) -> tuple[int, int, int] | None:

@@ -176,13 +176,14 @@ def _where(identity: Identity) -> str:
     return "at the start" if identity.function is None else f"by {identity.function.name}"
 
 
-def layout(group: Group, size: int | None = None) -> Layout | None:
+def layout(
+    group: Group, size: int | None = None, reason: str = "as asked for"
+) -> Layout | None:
     """How often each byte of an element was loaded and used. None where nobody knows what an
     element is, or none of them was loaded."""
     blocks = group.blocks
     if blocks is None or not group.patterns:
         return None
-    reason = "as asked for"
     if size is None:
         if blocks.smallest == blocks.largest and blocks.largest <= _MOST_ELEMENT:
             size, reason = blocks.largest, "the size of every block"

@@ -79,11 +79,24 @@ class ObjectRow(NamedTuple):
     cost: Row
 
 
+class Site(NamedTuple):
+    """An instruction that called something, and the code's position there."""
+
+    function: Function
+    file: str
+    line: int
+    address: int  # in the function's object
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
+    """sites are those of the identity's places in one of the runs, or parts, that the group is of: the
+    same line can have several instructions."""
+
     identity: Identity
     blocks: Blocks | None = None
     patterns: tuple[Pattern, ...] = ()
+    sites: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +138,7 @@ def merge(
     numbers: dict[Identity, int] = {}
     blocks: list[Blocks | None] = []
     patterns: list[dict[tuple[int, int, int], int]] = []
+    sites: list[tuple[Site, ...]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for objects in found:
         if objects.events != first.events:
@@ -139,6 +153,7 @@ def merge(
             if number == len(blocks):
                 blocks.append(None)
                 patterns.append({})
+                sites.append(group.sites)
             blocks[number] = _added(blocks[number], group.blocks)
             for offset, size, used, times in group.patterns:
                 key = offset, size, used
@@ -153,7 +168,7 @@ def merge(
         tuple(
             Group(identity, blocks[number], tuple(
                 Pattern(*key, times) for key, times in sorted(patterns[number].items())
-            ))
+            ), sites[number])
             for identity, number in numbers.items()
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),

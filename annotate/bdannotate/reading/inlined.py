@@ -8,15 +8,14 @@ addresses that were executed, in functions that are to be shown.
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..model.errors import UserError, shorten
 from ..model.frames import Chain, Position
+from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
 _SECONDS = 600
@@ -59,12 +58,7 @@ def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
 
 
 def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
-    try:
-        is_file = name.startswith("/") and stat.S_ISREG(os.stat(name).st_mode)
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
-        raise UserError("there is no such file")
+    require_object_file(name)
     tool = shutil.which(_SYMBOLIZER)
     if tool is None:
         raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")

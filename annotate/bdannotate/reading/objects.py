@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..model.errors import FormatProblem, ProfileError, shorten
 from ..model.objects import (
-    Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, merge,
+    Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
 )
 from ..model.profile import Function, Row
 from .blocks import binary_file, display_name
@@ -68,8 +70,8 @@ class _Reader(ColumnReader):
         return Objects(
             (headers.part(self._source, sums),), headers.events,
             tuple(
-                Group(identity, blocks, tuple(patterns.get(number, ())))
-                for number, (identity, blocks) in enumerate(groups)
+                replace(group, patterns=tuple(patterns.get(number, ())))
+                for number, group in enumerate(groups)
             ),
             tuple(rows),
         )
@@ -136,7 +138,7 @@ class _Names:
             raise FormatProblem(f"object {number} has no name")
         return self._objects[number]
 
-    def group(self, text: str) -> tuple[Identity, Blocks | None]:
+    def group(self, text: str) -> Group:
         word, _, rest = text.partition(" ")
         try:
             kind = ObjectKind(word)
@@ -144,26 +146,25 @@ class _Names:
             raise FormatProblem(f"'{shorten(word)}' is no kind of object") from None
         if kind in (ObjectKind.CODE, ObjectKind.FILE):
             (module,), rest = _numbers(rest, 1, text)
-            return Identity(kind, object=self.object(module)), None
+            return Group(Identity(kind, object=self.object(module)))
         if kind is ObjectKind.STATIC:
             (module, size), name = _numbers(rest, 2, text)
-            return Identity(kind, name, self.object(module), size), None
+            return Group(Identity(kind, name, self.object(module), size))
         if kind is ObjectKind.STACK:
-            return Identity(kind, function=self._plain_function(rest, text)), None
+            return Group(Identity(kind, function=self._plain_function(rest, text)))
         blocks = None
-        places: tuple[Place, ...] = ()
+        sites: list[Site] = []
         if kind is ObjectKind.HEAP:
             numbers, rest = _numbers(rest, _BLOCK_NUMBERS, text)
             blocks = Blocks(*numbers)
         if kind in (ObjectKind.HEAP, ObjectKind.MAPPING):
             (count,), rest = _numbers(rest, 1, text)
-            found: list[Place] = []
             for _ in range(count):
-                (function, file, line, _), rest = _numbers(rest, _PLACE_WORDS, text)
-                found.append(Place(self.function(function), self.file(file), line))
-            places = tuple(found)
+                (function, file, line, address), rest = _numbers(rest, _PLACE_WORDS, text)
+                sites.append(Site(self.function(function), self.file(file), line, address))
         allocator = self._plain_function(rest, text) if rest else None
-        return Identity(kind, function=allocator, places=places), blocks
+        places = tuple(Place(site.function, site.file, site.line) for site in sites)
+        return Group(Identity(kind, function=allocator, places=places), blocks, sites=tuple(sites))
 
     def _plain_function(self, text: str, line: str) -> Function:
         (module, file), name = _numbers(text, 2, line)

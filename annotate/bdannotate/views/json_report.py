@@ -12,9 +12,10 @@ from ..analyses.objects import label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
 from ..analyses.structure import Structure
+from ..analyses.types import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import Metric
-from ..model.objects import Group, Objects
+from ..model.objects import Group, Identity, Objects
 from ..model.profile import Call, Function, Part, Profile, Row
 
 # Raised when a reader of the old schema would misread the new one.
@@ -30,7 +31,8 @@ def to_json(value: Json) -> Iterator[str]:
 
 
 def profile_json(
-    report: Report, found: Sequence[Structure] = (), objects: Objects | None = None
+    report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
+    types: Mapping[Identity, TypedGroup] | None = None,
 ) -> Json:
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
@@ -77,15 +79,16 @@ def profile_json(
             if line
         ],
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
-        **({"objects": objects_json(objects)} if objects else {}),
+        **({"objects": objects_json(objects, types or {})} if objects else {}),
     }
 
 
-def objects_json(objects: Objects) -> Json:
+def objects_json(objects: Objects, types: Mapping[Identity, TypedGroup]) -> Json:
     return {
         "events": list(objects.events),
         "groups": [
-            _group(group, cost) for group, cost in zip(objects.groups, objects.costs())
+            _group(group, types.get(group.identity), cost)
+            for group, cost in zip(objects.groups, objects.costs())
         ],
         "rows": [
             {"group": row.group, "function": text(row.function.name), "file": text(row.file),
@@ -95,7 +98,7 @@ def objects_json(objects: Objects) -> Json:
     }
 
 
-def _group(group: Group, cost: Row) -> Json:
+def _group(group: Group, typed: TypedGroup | None, cost: Row) -> Json:
     identity, blocks = group.identity, group.blocks
     return {
         "kind": identity.kind.value,
@@ -111,7 +114,22 @@ def _group(group: Group, cost: Row) -> Json:
         ],
         "blocks": dict(blocks._asdict()) if blocks else None,
         "patterns": [list(pattern) for pattern in group.patterns],
+        "type": _type(typed) if typed else None,
         "self": list(cost),
+    }
+
+
+def _type(typed: TypedGroup) -> Json:
+    return {
+        "name": text(typed.type.name),
+        "size": typed.type.size,
+        "reason": text(typed.reason),
+        "fields": [
+            {"name": text(field.name) if field.type else None, "type": text(field.type) or None,
+             "offset": field.offset, "size": field.size,
+             **({"loaded": field.loaded, "used": field.used} if typed.has_use else {})}
+            for field in typed.fields
+        ],
     }
 
 

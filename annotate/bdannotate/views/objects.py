@@ -9,14 +9,19 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.objects import Layout, Listing, Loader, Use, label
+from ..analyses.types import FieldUse, TypedGroup
 from ..model.numbers import short_count
 from ..model.objects import Group
 from .names import fit
-from .text import Cell, Page, Table, count, left_width
+from .text import Cell, Page, Table, count, left_width, shorten_end
 
 _HEADINGS = (
     ("L1 bytes", "never", "", "accesses", "LL", ""),
     ("loaded", "used", "share", "per line", "misses", "object"),
+)
+_FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
+    ("", "", "lines", "used", ""),
+    ("offset", "size", "loaded", "in", "field"),
 )
 _MOST_LOADERS = 10
 _ROW_BYTES = 64
@@ -42,12 +47,15 @@ def objects_table(found: Listing, page: Page) -> list[str]:
 
 
 def object_details(
-    group: Group, use: Use, who: Sequence[Loader], picture: Layout | None, page: Page
+    group: Group, use: Use, who: Sequence[Loader], picture: Layout | None,
+    typed: TypedGroup | None, page: Page,
 ) -> list[str]:
     lines = [page.heading(_short(label(group), page.width, page)), *_facts(group, use, page)]
     lines += ["", *_loaders(who, page)]
     if picture is not None:
         lines += ["", *_picture(picture, page)]
+    if typed is not None:
+        lines += ["", *_fields(typed, page)]
     return lines
 
 
@@ -130,6 +138,45 @@ def _picture(picture: Layout, page: Page) -> list[str]:
     return lines
 
 
+def _fields(typed: TypedGroup, page: Page) -> list[str]:
+    """What a field's loads are is said in the legend."""
+    found = typed.type
+    what = f"{_short(found.name, page.width - 20, page)}, {found.size:,} bytes"
+    lines = [page.heading(what), *_wrapped(typed.reason, page)]
+    if not found.fields:
+        return lines
+    headings = _FIELD_HEADINGS
+    rows = [[*_field_numbers(one), Cell(printable(_field_name(one)))] for one in typed.fields]
+    if not typed.has_use:
+        headings = tuple((*row[:2], row[-1]) for row in headings[-1:])
+        rows = [[*row[:2], row[-1]] for row in rows]
+        lines += _wrapped("Which bytes are used is recorded for heap blocks only.", page)
+    room = page.width - left_width(rows, [row[:-1] for row in headings])
+    rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
+            for row in rows]
+    return [*lines, "", *Table(headings, rows).lines(page)]
+
+
+def _field_numbers(one: FieldUse) -> list[Cell]:
+    share = f"{100 * one.used / one.loaded:.1f}%" if one.loaded else "-"
+    return [
+        Cell(f"{one.offset:,}"), Cell(f"{one.size:,}"), Cell(short_count(one.loaded)), Cell(share)
+    ]
+
+
+def _field_name(one: FieldUse) -> str:
+    return f"{one.name}  {one.type}" if one.type else one.name
+
+
+def _wrapped(text: str, page: Page) -> list[str]:
+    lines = [""]
+    for word in printable(text).split(" "):
+        if len(lines[-1]) + 1 + len(word) > page.width:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return [line if page.full_names else shorten_end(line, page.width) for line in lines if line]
+
+
 def _border(borders: int, most: int) -> str:
     return "|" if borders > 0.4 * most else ":" if borders else " "
 
@@ -146,9 +193,4 @@ def _character(loaded: int, used: int) -> str:
 
 
 def legend(page: Page) -> list[str]:
-    words, lines = _LEGEND.split(" "), [""]
-    for word in words:
-        if len(lines[-1]) + 1 + len(word) > page.width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return [page.paint(line, "dim") for line in lines]
+    return [page.paint(line, "dim") for line in _wrapped(_LEGEND, page)]

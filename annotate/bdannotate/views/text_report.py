@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bdcommon.console import printable
@@ -25,9 +25,10 @@ from ..analyses.source import annotate
 from ..analyses.source_diff import SourceDiff
 from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
+from ..analyses.types import TypedGroup
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
-from ..model.objects import Objects
+from ..model.objects import Identity, Objects
 from . import diff as diff_view
 from .code import code_table
 from .files import group_table
@@ -230,13 +231,18 @@ def objects(found: Listing, page: Page) -> list[str]:
 
 
 def object_details(
-    everything: Objects, meant: Sequence[Entry], size: int | None, page: Page
+    everything: Objects, meant: Sequence[Entry], size: int | None,
+    types: Mapping[Identity, TypedGroup], page: Page,
 ) -> list[str]:
     lines: list[str] = []
     has_picture = False
     for entry in meant:
-        picture = layout(entry.group, size)
+        typed = types.get(entry.group.identity)
+        if typed is None or size is not None:
+            picture = layout(entry.group, size)
+        else:
+            picture = layout(entry.group, typed.type.size, "the size of its type")
         has_picture |= picture is not None
         who = loaders(everything, entry.group)
-        lines += ["", *details_of_object(entry.group, entry.use, who, picture, page)]
+        lines += ["", *details_of_object(entry.group, entry.use, who, picture, typed, page)]
     return [*lines, "", *legend(page)] if has_picture else lines

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Of what types data objects are, why, and how the fields of these were used.
+
+A variable has a type. A heap block has none; what is known is who allocated it: the templates of the
+C++ library that were inlined or called there, and what the source line says. A type that comes to
+mind so must have a size that goes with the sizes of the blocks, or nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..model.frames import Chains, Position
+from ..model.objects import Blocks, Group, Identity, ObjectKind
+from ..model.types import FoundTypes, Type, VariableName, WantedTypes
+from .objects import label
+from .source_text import SourceText, read_source
+
+# What has the type that it allocates as its first argument.
+_TYPED = frozenset({
+    "std::allocator", "std::__new_allocator", "__gnu_cxx::new_allocator", "std::allocator_traits",
+    "__gnu_cxx::__alloc_traits", "std::vector", "std::_Vector_base", "std::make_unique",
+})
+_LIBRARY = ("std::", "__gnu_cxx::", "operator new")
+_VERSIONS = re.compile(r"(?<=::)(?:__1|__2|__8|__cxx11)::")
+_STEM = re.compile(r"[\w:]+$")
+_SIZEOF = re.compile(r"\bsizeof\s*\(\s*((?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*[\s*]*)\)")
+_NEW = re.compile(r"\bnew\s+((?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*[\s*]*)(\[|[({;,)]|$)")
+_PADDING = "(padding)"
+_PADDING_OR_BASE = "(padding, virtual bases)"
+
+
+class Guess(NamedTuple):
+    name: str
+    reason: str
+    is_single: bool = False  # a block has one element
+
+
+class AskedType(NamedTuple):
+    """What the user says of the objects whose names match."""
+
+    pattern: re.Pattern[str]
+    name: str
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldUse:
+    """A field, or a gap between fields. loaded: how many lines came with bytes of it; used: in how
+    many of these any of them was used."""
+
+    name: str
+    type: str  # empty for a gap
+    offset: int
+    size: int
+    loaded: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypedGroup:
+    type: Type
+    reason: str
+    fields: tuple[FieldUse, ...]
+    has_use: bool  # whether anybody knows how they were used
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """What is to be looked up for some groups before their types can be told."""
+
+    groups: Sequence[Group]
+    guesses: Mapping[Identity, Sequence[Guess]]
+    wanted: Mapping[str, WantedTypes]
+
+
+def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
+    """By object, the addresses at which blocks were allocated, with their lines: whoever was inlined
+    there says more than the function around."""
+    found: dict[str, dict[int, int]] = {}
+    for group in groups:
+        for site in group.sites:
+            found.setdefault(site.function.object, {})[site.address] = site.line
+            if not _is_library(site.function.name):
+                break
+    return found
+
+
+def typing(
+    groups: Sequence[Group], asked: Sequence[AskedType], chains: Chains, include: Sequence[str]
+) -> Typing:
+    sources = _Sources(include)
+    guesses: dict[Identity, Sequence[Guess]] = {}
+    names: dict[str, set[str]] = {}
+    variables: dict[str, set[VariableName]] = {}
+    for group in groups:
+        identity = group.identity
+        if identity.kind is ObjectKind.STATIC:
+            known = variables.setdefault(identity.object, set())
+            known.add(VariableName(identity.name, identity.size))
+        elif identity.kind is ObjectKind.HEAP:
+            here = [Guess(one.name, f"as {one.option} says") for one in _asked(group, asked)]
+            here = here or list(dict.fromkeys(_guesses(group, chains, sources)))
+            guesses[identity] = here
+            if here:
+                for path in _objects(group):
+                    names.setdefault(path, set()).update(guess.name for guess in here)
+    wanted = {
+        path: WantedTypes(frozenset(names.get(path, ())), frozenset(variables.get(path, ())))
+        for path in (*names, *variables)
+    }
+    return Typing(groups, guesses, wanted)
+
+
+def types_of(
+    asked: Sequence[AskedType], sought: Typing, found: FoundTypes
+) -> tuple[dict[Identity, TypedGroup], list[str]]:
+    """The types of those groups that have one, and sentences on what the user says and is not so."""
+    types: dict[Identity, TypedGroup] = {}
+    notes: list[str] = []
+    for group in sought.groups:
+        identity = group.identity
+        if identity.kind is ObjectKind.STATIC:
+            key = identity.object, VariableName(identity.name, identity.size)
+            known = found.variables.get(key, ())
+            if len(known) == 1:
+                number, rest = divmod(identity.size, known[0].size)
+                of_them = f"; the variable has {number:,} of them" if number > 1 and not rest else ""
+                types[identity] = _typed(group, known[0], f"as it is declared{of_them}")
+            continue
+        paths = _objects(group)
+        for guess in sought.guesses.get(identity, ()):
+            all_known = [one for path in paths for one in found.named.get((path, guess.name), ())]
+            known = tuple(dict.fromkeys(all_known))
+            fitting = [one for one in known if group.blocks and _fits(one, guess, group.blocks)]
+            if len(fitting) == 1:
+                types[identity] = _typed(group, fitting[0], guess.reason)
+            elif _asked(group, asked) and any((path, guess.name) in found.named for path in paths):
+                notes.append(_refusal(group, guess.name, known, len(fitting)))
+            if fitting:
+                break
+    return types, notes
+
+
+def field_uses(found: Type, group: Group) -> tuple[FieldUse, ...]:
+    """Of all bytes of an element."""
+    places = _with_gaps(found)
+    folded: Counter[tuple[int, int, int]] = Counter()
+    for offset, size, mask, times in group.patterns:
+        folded[offset % found.size, size, mask] += times
+    loaded, used = [0] * len(places), [0] * len(places)
+    masks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for (start, size, mask), times in folded.items():
+        if (start, size) not in masks:
+            masks[start, size] = list(_masks(places, found.size, start, size))
+        for index, own in masks[start, size]:
+            loaded[index] += times
+            if mask & own:
+                used[index] += times
+    return tuple(
+        FieldUse(*place, loaded[index], used[index]) for index, place in enumerate(places)
+    )
+
+
+_Place = tuple[str, str, int, int]  # name, type, offset, size
+
+
+def _with_gaps(found: Type) -> list[_Place]:
+    places: list[_Place] = []
+    gap = _PADDING_OR_BASE if found.has_virtual_bases else _PADDING
+    end = 0
+    for field in found.fields:
+        if field.offset > end:
+            places.append((gap, "", end, field.offset - end))
+        places.append((field.name, field.type, field.offset, field.size))
+        end = max(end, field.offset + field.size)
+    if found.fields and found.size > end:
+        places.append((gap, "", end, found.size - end))
+    return places
+
+
+def _masks(
+    places: Sequence[_Place], element: int, start: int, size: int
+) -> Iterator[tuple[int, int]]:
+    """Of `size` bytes that begin at `start` of an element, those of each field, as bits: one mask for
+    each element that they are of."""
+    for base in range(0, start + size, element):
+        for index, (_, _, offset, length) in enumerate(places):
+            first = max(base + offset - start, 0)
+            last = min(base + offset + length - start, size)
+            if first < last:
+                yield index, (1 << last) - (1 << first)
+
+
+def _typed(group: Group, found: Type, reason: str) -> TypedGroup:
+    return TypedGroup(found, reason, field_uses(found, group), bool(group.patterns))
+
+
+def _asked(group: Group, asked: Sequence[AskedType]) -> list[AskedType]:
+    return [one for one in asked if one.pattern.search(label(group))]
+
+
+def _fits(found: Type, guess: Guess, blocks: Blocks) -> bool:
+    if guess.is_single:
+        return blocks.smallest == blocks.largest == found.size
+    return blocks.divisor > 0 and blocks.divisor % found.size == 0
+
+
+def _refusal(group: Group, name: str, known: Sequence[Type], fitting: int) -> str:
+    start = f"{label(group)} is not taken for {name}: "
+    if not known:
+        return f"{start}the debug information of {_told(group)} has no such type"
+    if fitting:
+        return f"{start}there are {fitting} different types of that name"
+    sizes = ", ".join(f"{size:,}" for size in sorted({one.size for one in known}))
+    return f"{start}its size, {sizes}, does not divide the sizes of the blocks"
+
+
+def _told(group: Group) -> str:
+    return ", ".join(os.path.basename(path) for path in _objects(group)) or "no object"
+
+
+def _objects(group: Group) -> list[str]:
+    """The object files of the code that allocated; not of what called main."""
+    found: dict[str, None] = {}
+    for place in group.identity.places:
+        found[place.function.object] = None
+        if place.function.name == "main":
+            break
+    return [path for path in found if path.startswith("/")]
+
+
+def _guesses(group: Group, chains: Chains, sources: _Sources) -> Iterator[Guess]:
+    """Innermost first. Beyond the first function that is not of the library, another one's type
+    would be found, or that of a container that the function is called by."""
+    if group.identity.function is not None:
+        yield from _by_name(group.identity.function.name)
+    is_beyond = False
+    for position in _positions(group, chains):
+        if is_beyond:
+            # Of a function that allocates for its caller, as xmalloc().
+            yield from _by_source(position, sources, with_new=False)
+        elif _is_library(position.function):
+            yield from _by_name(position.function)
+        else:
+            is_beyond = True
+            yield from _by_name(position.function)
+            yield from _by_source(position, sources, with_new=True)
+
+
+def _positions(group: Group, chains: Chains) -> Iterator[Position]:
+    for site in group.sites:
+        chain = chains.get(site.function.object, {}).get(site.address)
+        if chain:
+            yield from reversed(chain)
+        else:
+            yield Position(site.function.name, site.file, site.line)
+        if site.function.name == "main":
+            return
+
+
+def _by_name(name: str) -> Iterator[Guess]:
+    for stem, argument in _templates(_VERSIONS.sub("", name)):
+        if stem in _TYPED:
+            inner = next((one for one in _templates(argument) if one[0] == "std::allocator"), None)
+            kind = inner[1] if inner and stem.endswith("_traits") else argument
+            is_single = stem == "std::make_unique"
+            if is_single and kind.endswith("]"):
+                kind, is_single = kind.rpartition("[")[0].strip(), False
+            who = "std::allocator" if stem.endswith("_traits") else stem
+            yield Guess(kind, f"allocated by {who}<{kind}>", is_single)
+
+
+def _templates(name: str) -> Iterator[tuple[str, str]]:
+    """What stands before angle brackets that are in no others, with the first argument in them."""
+    depth = start = end = 0
+    stem = ""
+    for index, character in enumerate(name):
+        if character in "<(":
+            if depth == 0:
+                found = _STEM.search(name[:index])
+                stem = found[0] if found and character == "<" else ""
+                start, end = index + 1, 0
+            depth += 1
+        elif character in ">)":
+            depth -= 1
+            if depth < 0:
+                return
+            if depth == 0 and stem:
+                yield stem, name[start : end or index].strip()
+        elif character == "," and depth == 1:
+            end = end or index
+
+
+def _is_library(name: str) -> bool:
+    depth = 0
+    bare = ""
+    for character in _VERSIONS.sub("", name):
+        if character in "<(":
+            if character == "(" and depth == 0:
+                break
+            depth += 1
+        elif character in ">)":
+            depth -= 1
+        elif depth == 0:
+            bare += character
+    return any(part.startswith(_LIBRARY) for part in (bare, bare.rpartition(" ")[2]))
+
+
+def _by_source(position: Position, sources: _Sources, with_new: bool) -> Iterator[Guess]:
+    text = sources.line(position.file, position.line)
+    where = f"{os.path.basename(position.file)}:{position.line}"
+    for match in _SIZEOF.finditer(text):
+        yield Guess(_tidy(match[1]), f"{where} says {match[0]}")
+    for match in _NEW.finditer(text) if with_new else ():
+        name, is_array = _tidy(match[1]), match[2] == "["
+        yield Guess(name, f"{where} says new {name}{'[]' if is_array else ''}", not is_array)
+
+
+def _tidy(name: str) -> str:
+    return re.sub(r"\s+(?=\*)", "", name.strip())
+
+
+class _Sources:
+    def __init__(self, include: Sequence[str]) -> None:
+        self._include = include
+        self._known: dict[str, SourceText | str] = {}
+
+    def line(self, file: str, line: int) -> str:
+        if not line or not file:
+            return ""
+        if file not in self._known:
+            self._known[file] = read_source(file, self._include)
+        found = self._known[file]
+        if isinstance(found, str) or line > len(found.lines):
+            return ""
+        return found.lines[line - 1]

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Types of data, as the debug information of the program that ran has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Field(NamedTuple):
+    """A member that is not made of others, or an array; offset and size are in bytes. Of a bit-field,
+    they are those of the bytes that have its bits."""
+
+    name: str  # with those of the members around it: at.x
+    type: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """fields are in the order of memory, without padding. Of an array of any sizes, they are those of
+    an element, and so are name and size."""
+
+    name: str
+    size: int  # in bytes
+    fields: tuple[Field, ...] = ()
+    has_virtual_bases: bool = False  # these are in no field: where they lie is known at run time only
+
+
+class VariableName(NamedTuple):
+    symbol: str
+    size: int  # in bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTypes:
+    """What is to be looked for in an object file."""
+
+    names: frozenset[str] = frozenset()
+    variables: frozenset[VariableName] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTypes:
+    """By object file and name. Several types of a name differ. notes say in sentences what could not
+    be read, and why."""
+
+    named: Mapping[tuple[str, str], tuple[Type, ...]]
+    variables: Mapping[tuple[str, VariableName], tuple[Type, ...]]
+    notes: tuple[str, ...] = ()
