@@ -12,14 +12,16 @@ import sys
 
 import pytest
 from bdannotate import cli
-from bdannotate.analyses.types import AskedType, field_uses, types_of, typing
+from bdannotate.analyses.objects import Use
+from bdannotate.analyses.split import hot_cold_split
+from bdannotate.analyses.types import AskedType, TypedGroup, field_uses, types_of, typing
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, Place, Site
 from bdannotate.model.profile import Function
 from bdannotate.model.types import Field, FoundTypes, Type, VariableName, WantedTypes
 from bdannotate.reading.types import read_types
-from test_objects import GROUPS, beside
+from test_objects import GROUPS, HEAP, beside
 
 C = """
 struct inner { short a; double b; };
@@ -386,6 +388,62 @@ def test_gaps_at_the_end_and_of_virtual_bases():
     assert names == [("(padding, virtual bases)", 0, 8), ("own", 8, 4), ("(padding, virtual bases)", 12, 4)]
 
 
+# What to split.
+
+
+def split(fields, patterns, loaded, size):
+    """fields: (name, offset, size)."""
+    kind = Type("Vec", size, tuple(Field(name, "int", *where) for name, *where in fields))
+    group = heap([], (10 * size, 10 * size, size), patterns=patterns)
+    typed = TypedGroup(kind, "", field_uses(kind, group), True)
+    return hot_cold_split(typed, group, Use(loaded, 0, 0, 0, 0))
+
+
+def test_fields_that_are_never_used_are_split_off():
+    # 64 bytes in a line: 8 of them used in 10 loads, 40 times as many lines as in the patterns.
+    found = split([("x", 0, 8), ("rest", 8, 56)], [Pattern(0, 64, 0xFF, 10)], 40 * 640, 64)
+    assert [(part.fields[0].name, part.size) for part in (found.hot, found.cold)] == [("x", 8), ("rest", 56)]
+    assert (found.hot.loads, found.cold.loads) == (10, 0)
+    # In order, the 8 bytes 10 times; else a line each.
+    assert (found.now, found.in_order, found.scattered) == (25600, 40 * 80, 25600)
+
+
+def test_fields_that_are_used_as_often_stay_together():
+    all_used = [Pattern(0, 64, (1 << 64) - 1, 10)]
+    assert split([("x", 0, 8), ("rest", 8, 56)], all_used, 640, 64) is None
+
+
+def test_rarely_used_fields_cost_what_they_are_used():
+    patterns = [Pattern(0, 64, 0xFF, 9), Pattern(0, 64, 0xFFFF, 1)]
+    found = split([("x", 0, 8), ("y", 8, 8), ("rest", 16, 48)], patterns, 640, 64)
+    assert [field.name for field in found.hot.fields] == ["x"]
+    assert found.in_order == 10 * 8 + 1 * 56
+    assert found.scattered == 10 * 64 + 1 * (64 + 48)
+
+
+def test_a_type_whose_order_is_at_fault_is_not_split():
+    # Of each line with 4 elements of 16 bytes, the first 12 bytes of one.
+    fields = [("x", 0, 8), ("y", 8, 4), ("z", 12, 4)]
+    assert split(fields, [Pattern(0, 64, 0xFFF, 10)], 640, 16) is None
+
+
+def test_what_shares_bytes_is_not_split():
+    union = [("whole", 0, 64), ("part", 0, 8)]
+    assert split(union, [Pattern(0, 64, 0xFF, 10)], 640, 64) is None
+
+
+def test_single_elements_are_not_split():
+    kind = Type("Vec", 64, (Field("x", "int", 0, 8), Field("rest", "int", 8, 56)))
+    group = heap([], (64, 64, 64), patterns=[Pattern(0, 64, 0xFF, 10)])
+    typed = TypedGroup(kind, "", field_uses(kind, group), True)
+    assert hot_cold_split(typed, group, Use(640, 0, 0, 0, 0)) is None
+
+
+def test_nothing_is_split_without_patterns_or_fields():
+    assert split([("x", 0, 8), ("y", 8, 8)], [], 640, 16) is None
+    assert split([], [Pattern(0, 64, 0xFF, 10)], 640, 64) is None
+
+
 # All of it.
 
 KIND = """
@@ -418,6 +476,22 @@ def test_the_table_of_fields(profile, capsys):
     assert ["4", "8", "12", "100.0%", "name[8]", "char"] in rows
     assert ["14", "2", "12", "0.0%", "(padding)"] in rows
     assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_advice_below_it(tmp_path, profile, capsys):
+    # Of 4 elements in each of 11 lines, key is used.
+    path = str(tmp_path / "program")
+    functions = [(path, "/src/prog.c", 1, "main"), (path, "/src/prog.c", 20, "make")]
+    groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
+    patterns = [(2, 0, 64, 0x000F000F000F000F, 11)]
+    beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
+    text = (tmp_path / "p.out").read_text()
+    (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))
+    assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Used most: key, 4 bytes together; the other 12 are never used." in text
+    assert "176 bytes loaded instead of 704 if elements are used in the order of memory" in text
+    assert "2,816 if each lies far from the one before" in text
 
 
 def test_the_fields_of_a_variable(profile, capsys):

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.objects import Layout, Listing, Loader, Use, label
+from ..analyses.split import Part, Split, hot_cold_split
 from ..analyses.types import FieldUse, TypedGroup
-from ..model.numbers import short_count
+from ..model.numbers import percent, short_count
 from ..model.objects import Group
 from .names import fit
 from .text import Cell, Page, Table, count, left_width, shorten_end
@@ -24,6 +25,7 @@ _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
     ("offset", "size", "loaded", "in", "field"),
 )
 _MOST_LOADERS = 10
+_MOST_NAMES = 8
 _ROW_BYTES = 64
 _GROUP_BYTES = 8
 _LEGEND = (
@@ -56,6 +58,8 @@ def object_details(
         lines += ["", *_picture(picture, page)]
     if typed is not None:
         lines += ["", *_fields(typed, page)]
+        split = hot_cold_split(typed, group, use)
+        lines += ["", *_advice(split, page)] if split else []
     return lines
 
 
@@ -155,6 +159,26 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]
     return [*lines, "", *Table(headings, rows).lines(page)]
+
+
+def _advice(split: Split, page: Page) -> list[str]:
+    hot, cold = split.hot, split.cold
+    way = "in an array of their own with the same index"
+    often = f"used {percent(cold.loads, hot.loads)} as often" if cold.loads else "never used"
+    return [
+        *_wrapped(f"Used most: {_listed(hot)}, {hot.size:,} bytes together; the other "
+                  f"{cold.size:,} are {often}.", page),
+        *_wrapped(f"With these {way}: {short_count(split.in_order)} bytes loaded instead of "
+                  f"{short_count(split.now)} if elements are used in the order of memory, "
+                  f"{short_count(split.scattered)} if each lies far from the one before. Which of "
+                  "it holds is not known, nor whether the order of use stays the same.", page),
+    ]
+
+
+def _listed(part: Part) -> str:
+    names = [field.name for field in part.fields]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _field_numbers(one: FieldUse) -> list[Cell]:
