@@ -539,19 +539,36 @@ def test_options_that_make_no_sense(profile, capsys, options):
     assert capsys.readouterr().err.startswith("bd_annotate: ")
 
 
-def test_names_of_types_are_neutralised(tmp_path, capsys, monkeypatch):
-    hostile = "\x1b[31m\x07"
-    kind = Type(hostile, 16, (Field(hostile, hostile, 0, 16),))
+def of_a_stranger(tmp_path, monkeypatch, kind, groups, note):
+    """A profile for which this type is found whatever is asked."""
     monkeypatch.setattr(
         cli, "read_types",
         lambda wanted: FoundTypes(
-            {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}, (hostile,)
+            {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}, (note,)
         ),
     )
     functions = [("/prog", "/src/prog.c", 1, "main"), ("/prog", "/src/prog.c", 20, "make")]
-    profile = beside(tmp_path, functions=functions)
+    profile = beside(tmp_path, functions=functions, groups=groups)
     (tmp_path / "p.out").write_text((tmp_path / "p.out").read_text().replace("ob=prog", "ob=/prog"))
+    return profile
+
+
+def test_names_of_types_are_neutralised(tmp_path, capsys, monkeypatch):
+    hostile = "\x1b[31m\x07"
+    kind = Type(hostile, 16, (Field(hostile, hostile, 0, 16),))
+    profile = of_a_stranger(tmp_path, monkeypatch, kind, GROUPS, hostile)
     assert main(["--object=heap", f"--object-type=heap={hostile}", profile]) == 0
     out, err = capsys.readouterr()
     assert "[31m" in out
     assert not any(character in out + err for character in "\x1b\x07")
+
+
+def test_endless_types_and_names_cost_nothing(tmp_path, capsys, monkeypatch):
+    size = 1 << 40
+    kind = Type("x " * 100_000, size, (Field("y " * 100_000, "z " * 100_000, 0, size),))
+    groups = [*GROUPS[:1], HEAP.replace("16 16 16", f"{size} {size} {size}"), *GROUPS[2:]]
+    profile = of_a_stranger(tmp_path, monkeypatch, kind, groups, "")
+    assert main(["--width=80", "--object=heap", "--object-type=heap=T", profile]) == 0
+    text = capsys.readouterr().out
+    assert "1,099,511,627,776" in text
+    assert [line[:60] for line in text.splitlines() if len(line) > 80] == []

@@ -14,7 +14,7 @@ from ..model.profile import Place as FilePlace
 from .ownership import is_foreign
 
 # Larger elements are no picture any more; and mostly they are no elements.
-_MOST_ELEMENT = 1024
+MOST_ELEMENT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +185,11 @@ def layout(
     if blocks is None or not group.patterns:
         return None
     if size is None:
-        if blocks.smallest == blocks.largest and blocks.largest <= _MOST_ELEMENT:
+        if blocks.smallest == blocks.largest and blocks.largest <= MOST_ELEMENT:
             size, reason = blocks.largest, "the size of every block"
-        elif blocks.smallest < blocks.largest and blocks.divisor <= _MOST_ELEMENT:
+        elif blocks.smallest < blocks.largest and blocks.divisor <= MOST_ELEMENT:
             size, reason = blocks.divisor, "all sizes of blocks are multiples of it"
-        elif blocks.divisor < blocks.smallest and blocks.divisor <= _MOST_ELEMENT:
+        elif blocks.divisor < blocks.smallest and blocks.divisor <= MOST_ELEMENT:
             size, reason = blocks.divisor, "what calloc was asked for"
     if not size:
         return None

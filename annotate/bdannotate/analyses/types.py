@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..model.errors import shorten
 from ..model.frames import Chains, Position
 from ..model.objects import Blocks, Group, Identity, ObjectKind
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
@@ -273,7 +274,7 @@ def _by_name(name: str) -> Iterator[Guess]:
             if is_single and kind.endswith("]"):
                 kind, is_single = kind.rpartition("[")[0].strip(), False
             who = "std::allocator" if stem.endswith("_traits") else stem
-            yield Guess(kind, f"allocated by {who}<{kind}>", is_single)
+            yield Guess(kind, f"allocated by {who}<{shorten(kind)}>", is_single)
 
 
 def _templates(name: str) -> Iterator[tuple[str, str]]:
@@ -316,10 +317,10 @@ def _by_source(position: Position, sources: _Sources, with_new: bool) -> Iterato
     text = sources.line(position.file, position.line)
     where = f"{os.path.basename(position.file)}:{position.line}"
     for match in _SIZEOF.finditer(text):
-        yield Guess(_tidy(match[1]), f"{where} says {match[0]}")
+        yield Guess(_tidy(match[1]), f"{where} says {shorten(match[0])}")
     for match in _NEW.finditer(text) if with_new else ():
         name, is_array = _tidy(match[1]), match[2] == "["
-        yield Guess(name, f"{where} says new {name}{'[]' if is_array else ''}", not is_array)
+        yield Guess(name, f"{where} says new {shorten(name)}{'[]' if is_array else ''}", not is_array)
 
 
 def _tidy(name: str) -> str:

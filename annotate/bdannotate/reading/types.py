@@ -41,6 +41,8 @@ _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
 _OP_ADDR = 0x03
 _OP_PLUS_UCONST = 0x23
 _OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
+# Static members, and virtual bases.
+_NO_MEMBER = ("external", "declaration", "virtuality")
 # The scopes of the C++ library are large, and looked into only for its own types.
 _LIBRARIES = ("std::", "__gnu_cxx::")
 _SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
@@ -342,7 +344,8 @@ class _Debug:
             if child.tag in _SCOPES:
                 name = _name(child)
                 inner = f"{scope}{name}::" if name else scope
-                if inner not in skipped and not (only_library and inner not in _LIBRARIES and not scope):
+                is_other = only_library and not scope and inner not in _LIBRARIES
+                if inner not in skipped and not is_other:
                     yield from self._walk(child, inner, everywhere, skipped)
             elif everywhere and child.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
                 yield from self._walk(child, scope, everywhere)
@@ -372,7 +375,7 @@ class _Debug:
                 return None
             entry = target
         size = self._size(entry)
-        if not size:
+        if size < 1:
             return None
         own = self._qualified(entry) or name or self._type_name(entry)
         fields = sorted(
@@ -397,7 +400,7 @@ class _Debug:
             attributes = child.attributes
             if not is_base and child.tag != "DW_TAG_member":
                 continue
-            if any(f"DW_AT_{word}" in attributes for word in ("external", "declaration", "virtuality")):
+            if any(f"DW_AT_{word}" in attributes for word in _NO_MEMBER):
                 continue
             target = _follow(child)
             if target is None:

@@ -145,7 +145,8 @@ def _picture(picture: Layout, page: Page) -> list[str]:
 def _fields(typed: TypedGroup, page: Page) -> list[str]:
     """What a field's loads are is said in the legend."""
     found = typed.type
-    what = f"{_short(found.name, page.width - 20, page)}, {found.size:,} bytes"
+    size = f", {found.size:,} bytes"
+    what = f"{_short(found.name, page.width - len(size), page)}{size}"
     lines = [page.heading(what), *_wrapped(typed.reason, page)]
     if not found.fields:
         return lines

@@ -18,7 +18,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
-from ..analyses.objects import Entry, Listing, layout, loaders
+from ..analyses.objects import MOST_ELEMENT, Entry, Listing, layout, loaders
 from ..analyses.per_file import PerFile
 from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
@@ -238,7 +238,7 @@ def object_details(
     has_picture = False
     for entry in meant:
         typed = types.get(entry.group.identity)
-        if typed is None or size is not None:
+        if typed is None or size is not None or typed.type.size > MOST_ELEMENT:
             picture = layout(entry.group, size)
         else:
             picture = layout(entry.group, typed.type.size, "the size of its type")
