@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from bdannotate import cli
@@ -71,6 +72,7 @@ struct Diamond : virtual Base { int own; };
 }
 geo::Particle one;
 static geo::Pair<int, geo::Pair<char, double>> pairs[4];
+geo::Pair<const int, char> constant = {1, 2};
 geo::Diamond diamond;
 int main() { return one.flag + pairs[0].first + diamond.own; }
 """
@@ -160,6 +162,8 @@ def test_types_of_cpp(tmp_path, elftools, compiler):
     assert [(field.name, field.offset) for field in pairs.fields] == [
         ("first", 0), ("second.first", 8), ("second.second", 16)
     ]
+    for name in ("geo::Pair<int const, char>", "geo::Pair<const int, char>"):
+        assert [one.size for one in read(path, [name]).named[path, name]] == [8]
     (diamond,) = found.named[path, "geo::Diamond"]
     assert diamond.has_virtual_bases
     assert [field.name for field in diamond.fields if "vptr" not in field.name] == ["own"]
@@ -248,7 +252,7 @@ def heap(places, blocks, allocator="malloc", patterns=()):
         places=tuple(Place(*place) for place in functions),
     )
     sites = tuple(Site(*place, 0x10 * index) for index, place in enumerate(functions))
-    return Group(identity, Blocks(1, 1, 0, 1, 1, *blocks, 0), tuple(patterns), sites)
+    return Group(identity, Blocks(1, 1, 0, 1, 1, *blocks, 0), tuple(patterns), (sites,))
 
 
 def guesses(group, chains=()):
@@ -271,6 +275,8 @@ VECTOR = "std::vector<geo::Vec, std::allocator<geo::Vec> >"
         ("std::__1::vector<Node, std::__1::allocator<Node> >::push_back(Node&&)", ("Node", False)),
         ("std::_MakeUniq<Node>::__single_object std::make_unique<Node>()", ("Node", True)),
         ("std::_MakeUniq<Node []>::__array std::make_unique<Node []>(unsigned long)", ("Node", False)),
+        (f"{VECTOR}::f()".replace("geo::Vec", "std::__cxx11::basic_string<char>"),
+         ("std::__cxx11::basic_string<char>", False)),
         ("operator<<(std::vector<int>&)", None),
         ("a>b<c", None),
         ("std::vector<", None),
@@ -293,6 +299,16 @@ def test_inlined_functions_tell_it_too():
     group = heap([("main", "/usr/include/c++/12/bits/unique_ptr.h", 1065)], (32, 32, 32), "operator new(unsigned long)")
     chain = (Position("main", "/missing", 3), Position("std::make_unique<Node>", "/missing.h", 1065))
     assert guesses(group, {"/prog": {0: chain}}) == [("Node", True)]
+
+
+def test_one_line_that_allocates_different_types_tells_none():
+    group = heap([("main", "/usr/include/c++/12/bits/new_allocator.h", 137)], (32, 32, 32))
+    other = (group.sites[0][0]._replace(address=0x20),)
+    group = replace(group, sites=(*group.sites, other))
+    one, two = ((Position("main", "/missing", 3), Position(f"std::vector<{name}>::f", "/missing.h", 1)) for name in "AB")
+    assert guesses(group, {"/prog": {0: one, 0x20: two}}) == []
+    assert guesses(group, {"/prog": {0: one, 0x20: one}}) == [("A", False)]
+    assert guesses(group, {"/prog": {0: one}}) == []
 
 
 @pytest.mark.parametrize(

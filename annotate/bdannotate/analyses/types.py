@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..model.errors import shorten
 from ..model.frames import Chains, Position
-from ..model.objects import Blocks, Group, Identity, ObjectKind
+from ..model.objects import Blocks, Group, Identity, ObjectKind, Site
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .objects import label
 from .source_text import SourceText, read_source
@@ -84,8 +84,8 @@ def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
     """By object, the addresses at which blocks were allocated, with their lines: whoever was inlined
     there says more than the function around."""
     found: dict[str, dict[int, int]] = {}
-    for group in groups:
-        for site in group.sites:
+    for sites in (sites for group in groups for sites in group.sites):
+        for site in sites:
             found.setdefault(site.function.object, {})[site.address] = site.line
             if not _is_library(site.function.name):
                 break
@@ -106,7 +106,7 @@ def typing(
             known.add(VariableName(identity.name, identity.size))
         elif identity.kind is ObjectKind.HEAP:
             here = [Guess(one.name, f"as {one.option} says") for one in _asked(group, asked)]
-            here = here or list(dict.fromkeys(_guesses(group, chains, sources)))
+            here = here or _agreed(group, chains, sources)
             guesses[identity] = here
             if here:
                 for path in _objects(group):
@@ -236,13 +236,26 @@ def _objects(group: Group) -> list[str]:
     return [path for path in found if path.startswith("/")]
 
 
-def _guesses(group: Group, chains: Chains, sources: _Sources) -> Iterator[Guess]:
+def _agreed(group: Group, chains: Chains, sources: _Sources) -> list[Guess]:
+    """Where what is inlined in one line allocates different types, none is that of the group."""
+    ways = [
+        list(_guesses(group.identity, sites, chains, sources)) for sites in group.sites or ((),)
+    ]
+    return [
+        guess for guess in dict.fromkeys(ways[0])
+        if all(any(guess.name == other.name for other in way) for way in ways)
+    ]
+
+
+def _guesses(
+    identity: Identity, sites: Sequence[Site], chains: Chains, sources: _Sources
+) -> Iterator[Guess]:
     """Innermost first. Beyond the first function that is not of the library, another one's type
     would be found, or that of a container that the function is called by."""
-    if group.identity.function is not None:
-        yield from _by_name(group.identity.function.name)
+    if identity.function is not None:
+        yield from _by_name(identity.function.name)
     is_beyond = False
-    for position in _positions(group, chains):
+    for position in _positions(sites, chains):
         if is_beyond:
             # Of a function that allocates for its caller, as xmalloc().
             yield from _by_source(position, sources, with_new=False)
@@ -254,8 +267,8 @@ def _guesses(group: Group, chains: Chains, sources: _Sources) -> Iterator[Guess]
             yield from _by_source(position, sources, with_new=True)
 
 
-def _positions(group: Group, chains: Chains) -> Iterator[Position]:
-    for site in group.sites:
+def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[Position]:
+    for site in sites:
         chain = chains.get(site.function.object, {}).get(site.address)
         if chain:
             yield from reversed(chain)
@@ -266,7 +279,7 @@ def _positions(group: Group, chains: Chains) -> Iterator[Position]:
 
 
 def _by_name(name: str) -> Iterator[Guess]:
-    for stem, argument in _templates(_VERSIONS.sub("", name)):
+    for stem, argument in _templates(name):
         if stem in _TYPED:
             inner = next((one for one in _templates(argument) if one[0] == "std::allocator"), None)
             kind = inner[1] if inner and stem.endswith("_traits") else argument
@@ -293,7 +306,7 @@ def _templates(name: str) -> Iterator[tuple[str, str]]:
             if depth < 0:
                 return
             if depth == 0 and stem:
-                yield stem, name[start : end or index].strip()
+                yield _VERSIONS.sub("", stem), name[start : end or index].strip()
         elif character == "," and depth == 1:
             end = end or index
 

@@ -90,13 +90,13 @@ class Site(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """sites are those of the identity's places in one of the runs, or parts, that the group is of: the
-    same line can have several instructions."""
+    """sites are those of the identity's places, all ways to them: the same line can have several
+    instructions."""
 
     identity: Identity
     blocks: Blocks | None = None
     patterns: tuple[Pattern, ...] = ()
-    sites: tuple[Site, ...] = ()
+    sites: tuple[tuple[Site, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def merge(
     numbers: dict[Identity, int] = {}
     blocks: list[Blocks | None] = []
     patterns: list[dict[tuple[int, int, int], int]] = []
-    sites: list[tuple[Site, ...]] = []
+    sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for objects in found:
         if objects.events != first.events:
@@ -153,7 +153,8 @@ def merge(
             if number == len(blocks):
                 blocks.append(None)
                 patterns.append({})
-                sites.append(group.sites)
+                sites.append({})
+            sites[number].update(dict.fromkeys(group.sites))
             blocks[number] = _added(blocks[number], group.blocks)
             for offset, size, used, times in group.patterns:
                 key = offset, size, used
@@ -168,7 +169,7 @@ def merge(
         tuple(
             Group(identity, blocks[number], tuple(
                 Pattern(*key, times) for key, times in sorted(patterns[number].items())
-            ), sites[number])
+            ), tuple(sites[number]))
             for identity, number in numbers.items()
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),

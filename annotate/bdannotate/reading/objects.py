@@ -164,7 +164,8 @@ class _Names:
                 sites.append(Site(self.function(function), self.file(file), line, address))
         allocator = self._plain_function(rest, text) if rest else None
         places = tuple(Place(site.function, site.file, site.line) for site in sites)
-        return Group(Identity(kind, function=allocator, places=places), blocks, sites=tuple(sites))
+        identity = Identity(kind, function=allocator, places=places)
+        return Group(identity, blocks, sites=(tuple(sites),) if sites else ())
 
     def _plain_function(self, text: str, line: str) -> Function:
         (module, file), name = _numbers(text, 2, line)

@@ -46,6 +46,7 @@ _NO_MEMBER = ("external", "declaration", "virtuality")
 # The scopes of the C++ library are large, and looked into only for its own types.
 _LIBRARIES = ("std::", "__gnu_cxx::")
 _SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
+_CONST = re.compile(r"([\w:]+) const\b")
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
 
 
@@ -199,8 +200,8 @@ def _bytes(section: _Section | None) -> bytes:
 
 
 def _alike(name: str) -> str:
-    """Compilers differ in the spaces of template arguments."""
-    return _SPACES.sub("", _KEYWORD.sub("", name))
+    """Compilers differ in the spaces of template arguments, and in where const stands."""
+    return _CONST.sub(r"const \1", _SPACES.sub("", _KEYWORD.sub("", name)))
 
 
 class _Wanted:
