@@ -325,6 +325,9 @@ def test_one_line_that_allocates_different_types_tells_none():
         ("p = new Vec[7];", [("Vec", False)]),
         ("p = new (place) Vec;", []),
         ("a = renew Vec;", []),
+        ("a = malloc(sizeof(A)); b = malloc(sizeof(B));", []),
+        ("a = malloc(sizeof(A)); b = malloc(sizeof *b);", []),
+        ("a = new A; b = new B;", []),
     ],
 )
 def test_source_lines_tell_what_they_allocate(tmp_path, line, found):

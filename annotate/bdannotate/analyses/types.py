@@ -327,13 +327,18 @@ def _is_library(name: str) -> bool:
 
 
 def _by_source(position: Position, sources: _Sources, with_new: bool) -> Iterator[Guess]:
+    """Nothing where a line has several types: which call is meant is not known."""
     text = sources.line(position.file, position.line)
     where = f"{os.path.basename(position.file)}:{position.line}"
-    for match in _SIZEOF.finditer(text):
-        yield Guess(_tidy(match[1]), f"{where} says {shorten(match[0])}")
+    sizes = list(_SIZEOF.finditer(text))
+    found = [Guess(_tidy(one[1]), f"{where} says {shorten(one[0])}") for one in sizes]
     for match in _NEW.finditer(text) if with_new else ():
         name, is_array = _tidy(match[1]), match[2] == "["
-        yield Guess(name, f"{where} says new {shorten(name)}{'[]' if is_array else ''}", not is_array)
+        reason = f"{where} says new {shorten(name)}{'[]' if is_array else ''}"
+        found.append(Guess(name, reason, not is_array))
+    others = len(re.findall(r"\bsizeof\b", text)) - len(sizes)
+    if not others and len({guess.name for guess in found}) == 1:
+        yield from found
 
 
 def _tidy(name: str) -> str:
