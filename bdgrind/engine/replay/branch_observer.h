@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Looks at how blocks end. Predicts their branches and charges Bc, Bcm, Bi and Bim, like misses, to the branch's
-// instruction and to the calls that are open; and counts jumps within functions. The replay tells it of every block,
-// and has none if nothing is asked for.
+// instruction and to the calls that are open; and counts jumps within functions. The replay tells it of every block
+// if branches are predicted, else of those off the fast path and of the others in pairs; and has none if nothing is
+// asked for.
 //
 // The trace has no record of branches. How conditional ones went follows from the exit that was taken; the target of
 // an indirect one is where the same thread, or signal handler, goes on. What became a call or a return is no jump.
