@@ -19,7 +19,7 @@ from ..analyses.verdict import verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
-from ..views.json_report import Json, text
+from ..views.json_report import Json, part_json, text
 from ..views.names import Names
 from .page_tables import (
     Numbers, arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
@@ -64,7 +64,7 @@ def page_data(
         "version": 1,
         "generator": generator,
         "matched": subject.matched,
-        "sides": [[_part(part) for part in side.profile.parts] for side in subject.sides],
+        "sides": [[part_json(part) for part in side.profile.parts] for side in subject.sides],
         "totals": [list(side.profile.totals()) for side in subject.sides],
         "members": [
             {"label": label, "totals": list(totals)} for label, totals in _members(subject)
@@ -221,18 +221,6 @@ def _metric(metric: Metric) -> Json:
         "denominator": None if metric.denominator is None else list(metric.denominator),
         "isShare": metric.is_share,
         "moreIsBetter": metric.more_is_better,
-    }
-
-
-def _part(part: Part) -> Json:
-    return {
-        "source": text(part.source),
-        "creator": text(part.creator),
-        "pid": text(part.pid),
-        "command": text(part.command),
-        "part": text(part.part),
-        "thread": text(part.thread),
-        "descriptions": [[text(name), text(value)] for name, value in part.descriptions],
     }
 
 

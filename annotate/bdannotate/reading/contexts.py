@@ -19,6 +19,7 @@ PREFIX = "contexts."
 _REQUIRED_COLUMNS = ("depth", "function", "calls")
 _SITE_COLUMNS = ("file", "line", "address")
 
+
 def contexts_path(profile: str) -> str | None:
     """The context tree beside a profile, if there is one; either may be compressed."""
     return path_beside(profile, PREFIX)

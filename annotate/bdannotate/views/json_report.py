@@ -38,7 +38,7 @@ def profile_json(
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
         **_head("profile", report.profile, report.metrics, report.selection.columns),
-        "parts": [_part(part) for part in report.profile.parts],
+        "parts": [part_json(part) for part in report.profile.parts],
         "totals": list(report.totals),
         "functions": [
             {
@@ -164,8 +164,8 @@ def diff_json(diff: Diff) -> Json:
     columns = diff.selection.columns
     return {
         **_head("diff", diff.before, diff.metrics, columns),
-        "before": [_part(part) for part in diff.before.parts],
-        "after": [_part(part) for part in diff.after.parts],
+        "before": [part_json(part) for part in diff.before.parts],
+        "after": [part_json(part) for part in diff.after.parts],
         "totals": {"before": list(diff.before_totals), "after": list(diff.after_totals)},
         "functions": [
             {
@@ -194,7 +194,7 @@ def per_file_json(found: PerFile) -> Json:
     columns = [key.column for key in found.selection.keys]
     return {
         **_head("per-file", found.profiles[0], found.metrics, columns),
-        "parts": [_part(part) for profile in found.profiles for part in profile.parts],
+        "parts": [part_json(part) for profile in found.profiles for part in profile.parts],
         "sources": [text(source) for source in found.sources],
         "totals": dict(zip(names, map(_spread, found.total))),
         "functions": [
@@ -241,7 +241,7 @@ def _metric(metric: Metric, events: Sequence[str]) -> Json:
     }
 
 
-def _part(part: Part) -> Json:
+def part_json(part: Part) -> Json:
     return {
         "source": text(part.source),
         "creator": text(part.creator),
