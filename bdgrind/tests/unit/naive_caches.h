@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all of
+// what it was loaded for.
+
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run_costs.h"
+#include "scenario.h"
+
+namespace bd::test {
+
+// Whom a cost is charged to.
+struct ChargeTarget {
+    InstructionKey instruction{};
+    std::vector<ArcKey> chain{};  // of the calls that are open
+    PathKey path{};
+    std::string group{};  // of data objects; empty: nothing was loaded, or they are not told apart
+};
+
+class NaiveCaches {
+public:
+    // Who loads a line for the byte at `address`; nobody, if nothing is collected.
+    using Loader = std::function<std::optional<ChargeTarget>(Address address, bool is_data)>;
+    // A line that has left its cache costs somebody this much.
+    using Charge = std::function<void(Event event, std::uint64_t cost, const ChargeTarget& target)>;
+
+    NaiveCaches(const CacheGeometries& geometries, bool prefetches, Loader loader, Charge charge)
+        : i1_(geometries.i1),
+          d1_(geometries.d1),
+          ll_(geometries.ll),
+          prefetches_(prefetches),
+          loader_(std::move(loader)),
+          charge_(std::move(charge)) {}
+
+    struct Missed {
+        bool first = false;
+        bool last = false;
+        bool dirty = false;   // and wrote a line to memory
+        std::string group{};  // of the first byte that missed
+    };
+
+    Missed fetch(Address address, Address size) { return touch(i1_, address, size, false); }
+    Missed access(Address address, Address size, bool writes) { return touch(d1_, address, size, writes); }
+
+    // Evicts all lines.
+    void flush();
+
+private:
+    struct Line {
+        Address number;
+        bool is_data;  // an access to data loaded it, not a fetch
+        std::optional<ChargeTarget> loader{};
+        std::uint64_t accesses = 0;
+        std::bitset<256> touched{};
+        bool dirty = false;
+    };
+
+    // Every set is a list, most recently used line first.
+    struct Cache {
+        explicit Cache(const CacheGeometry& geometry)
+            : line_bytes(geometry.line_bytes),
+              ways(geometry.ways),
+              sets(geometry.size_bytes / geometry.line_bytes / geometry.ways) {}
+
+        std::list<Line>& set_of(Address number) { return sets[number % sets.size()]; }
+        // Makes a line the most recently used one, if it is there.
+        Line* use(Address number);
+
+        Address line_bytes;
+        std::size_t ways;
+        std::vector<std::list<Line>> sets;
+    };
+
+    Missed touch(Cache& cache, Address address, Address size, bool writes);
+    Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
+    void look_in_last(Address begin, Address end, bool is_data, Missed& missed);
+    bool load_ll(Address number, bool is_data, Address address);
+    std::optional<Address> wanted_after(Address number);
+    void evict_first(Cache& cache, std::list<Line>& set);
+    bool evict_last(std::list<Line>& set);
+    void merge(const Line& first, Address first_bytes, Line& last) const;
+    void retire(const Line& line, Event first_event, Address line_bytes) const;
+    void retire_as(const Line& line, Event first_event, Address line_bytes) const;
+
+    Cache i1_;
+    Cache d1_;
+    Cache ll_;
+    std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
+    const bool prefetches_;
+    const Loader loader_;
+    const Charge charge_;
+};
+
+}  // namespace bd::test

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "naive_objects.h"
+
+#include <algorithm>
+
+namespace bd::test {
+namespace {
+
+const Call* open_call(const Execution& execution, const Allocation& allocation) {
+    const auto call = std::ranges::find(execution.calls, allocation.call, &Call::number);
+    return call == execution.calls.end() ? nullptr : &*call;
+}
+
+std::string frame_at(const Stack& stack, Address address) {
+    unsigned function = stack.calls.empty() ? stack.context.function : stack.calls[0].caller_context.function;
+    for (std::size_t i = 0; i < stack.calls.size() && stack.calls[i].stack_pointer > address; ++i) {
+        function = i + 1 < stack.calls.size() ? stack.calls[i + 1].caller_context.function : stack.context.function;
+    }
+    return "stack f" + std::to_string(function);
+}
+
+bool has_on_stack(const Stack& stack, Address address) {
+    return stack.last && address + 128 >= stack.stack_pointer && address < stack.base;
+}
+
+}  // namespace
+
+void NaiveObjects::on_allocator(Execution& now, const Scenario::Record& record) {
+    if (depth_ == 0) return;
+    auto& open = now.allocations;
+    std::erase_if(open, [&](const Allocation& each) { return open_call(now, each) == nullptr; });
+    if (record.marker == Marker::kAllocatorLeft) {
+        while (!open.empty() && open.back().stack_pointer <= record.values[1]) {
+            Allocation call = open.back();
+            open.pop_back();
+            if (call.stack_pointer != record.values[1]) continue;
+            allocate(call, record.values[0]);
+            if (!open.empty()) open.back().allocated = call.allocated;
+        }
+        return;
+    }
+    const unsigned function = scenario_.blocks[now.last->block].function;
+    const AllocatorRole& role = scenario_.functions[function].allocator;
+    if (role.kind == AllocatorKind::kFrees) free(record.values[role.block - 1]);
+    if (role.kind == AllocatorKind::kFrees || role.kind == AllocatorKind::kNone || now.calls.empty()) return;
+    const Call& call = now.calls.back();
+    std::erase_if(open, [&](const Allocation& each) { return each.call == call.number; });
+    Allocation allocation{call.number, call.stack_pointer, function, {}, {}};
+    for (int i = 0; i < 3; ++i) allocation.arguments[i] = record.values[i];
+    allocation.group = open.empty() ? "heap " + place_of(now) : open.back().group;
+    open.push_back(allocation);
+}
+
+void NaiveObjects::allocate(Allocation& call, Address result) {
+    const AllocatorRole& role = scenario_.functions[call.function].allocator;
+    if (role.kind == AllocatorKind::kWraps || result == 0 || call.allocated == result) return;
+    Address size = call.arguments[role.size - 1];
+    if (role.count != 0) size *= call.arguments[role.count - 1];
+    if (role.block != 0) free(call.arguments[role.block - 1]);
+    call.allocated = result;
+    heap_.push_back({result, size, call.group});
+}
+
+void NaiveObjects::free(Address base) {
+    std::erase_if(heap_, [base](const Range& block) { return block.base == base; });
+}
+
+void NaiveObjects::map(Address begin, Address end, const Execution* now) {
+    unmap(begin, end);
+    mapped_.push_back({begin, end - begin, now != nullptr && depth_ != 0 ? mapping_group(*now) : "mapping "});
+}
+
+void NaiveObjects::unmap(Address begin, Address end) {
+    std::vector<Range> kept;
+    for (const Range& range : mapped_) {
+        const Address range_end = range.base + range.size;
+        if (range.base < begin) kept.push_back({range.base, std::min(begin, range_end) - range.base, range.group});
+        if (range_end > end) {
+            const Address from = std::max(end, range.base);
+            kept.push_back({from, range_end - from, range.group});
+        }
+    }
+    mapped_ = kept;
+}
+
+std::string NaiveObjects::mapping_group(const Execution& now) const {
+    for (const Allocation& each : now.allocations) {
+        if (open_call(now, each) != nullptr) return "unused";
+    }
+    return "mapping " + place_of(now);
+}
+
+std::string NaiveObjects::name_of_instruction(const Site& site) const {
+    const Scenario::Block& block = scenario_.blocks[site.block];
+    const Address address = block.instruction_address(block.exits[site.exit].instructions - 1);
+    return " f" + std::to_string(site.context.function) + "@" + std::to_string(address);
+}
+
+// Where what runs was called from, and its callers.
+std::string NaiveObjects::place_of(const Execution& now) const {
+    if (now.calls.empty() || !now.calls.back().arc) {
+        if (!now.charged_site) return "";
+        return "f" + std::to_string(scenario_.blocks[now.last->block].function) +
+               name_of_instruction(*now.charged_site);
+    }
+    std::string place = "f" + std::to_string(now.calls.back().arc->callee_context.function);
+    unsigned depth = 0;
+    for (auto call = now.calls.rbegin(); call != now.calls.rend() && depth < depth_; ++call) {
+        if (!call->arc) continue;
+        place += name_of_instruction({call->arc->block, call->arc->context, call->arc->exit});
+        ++depth;
+    }
+    return place;
+}
+
+const NaiveObjects::Range* NaiveObjects::innermost(const std::vector<Range>& ranges, Address address) {
+    const Range* found = nullptr;
+    for (const Range& range : ranges) {
+        if (range.has(address) && (found == nullptr || range.base > found->base)) found = &range;
+    }
+    return found;
+}
+
+std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {
+    if (depth_ == 0) return "";
+    return "code object" + std::to_string(scenario_.functions[block.function].object);
+}
+
+std::string NaiveObjects::group_at(Address address, const Execution& now, const Executions& all) const {
+    if (depth_ == 0) return "";
+    if (address + 128 >= now.stack_pointer && address < now.base) return frame_at(now, address);
+    if (const Range* const block = innermost(heap_, address)) return block->group;
+    const Range* const range = innermost(mapped_, address);
+    const bool is_below = range != nullptr ? range->has(now.stack_pointer) : now.stack_pointer - address < 1 << 20;
+    if (address < now.stack_pointer && is_below) return frame_at(now, address);
+    for (const auto& [thread, executions] : all) {
+        for (const Execution& each : executions) {
+            if (has_on_stack(each, address)) return frame_at(each, address);
+            for (const Stack& other : each.others) {
+                if (has_on_stack(other, address)) return frame_at(other, address);
+            }
+        }
+    }
+    return range != nullptr ? range->group : "unknown";
+}
+
+}  // namespace bd::test

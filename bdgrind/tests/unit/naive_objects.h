@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Data objects in the most literal way: docs/objects.md. Blocks do not overlap, unless one lies within another.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "naive_execution.h"
+#include "scenario.h"
+
+namespace bd::test {
+
+class NaiveObjects {
+public:
+    // `depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
+    NaiveObjects(const Scenario& scenario, unsigned depth) : scenario_(scenario), depth_(depth) {}
+
+    // `now` has entered a function that allocates or frees, or has left it, as `record` says.
+    void on_allocator(Execution& now, const Scenario::Record& record);
+
+    // `now`: who maps it; null: nobody has run yet.
+    void map(Address begin, Address end, const Execution* now);
+    void unmap(Address begin, Address end);
+
+    // Whose byte of data it is that `now` loads a line for.
+    std::string group_at(Address address, const Execution& now, const Executions& all) const;
+    // Whose code `block` is.
+    std::string group_of_code(const Scenario::Block& block) const;
+
+private:
+    struct Range {
+        Address base;
+        Address size;
+        std::string group;
+
+        bool has(Address address) const { return address - base < size; }
+    };
+
+    void allocate(Allocation& call, Address result);
+    void free(Address base);
+    std::string mapping_group(const Execution& now) const;
+    std::string name_of_instruction(const Site& site) const;
+    std::string place_of(const Execution& now) const;
+    static const Range* innermost(const std::vector<Range>& ranges, Address address);
+
+    const Scenario& scenario_;
+    const unsigned depth_;
+    std::vector<Range> heap_;
+    std::vector<Range> mapped_;
+};
+
+}  // namespace bd::test
