@@ -37,7 +37,7 @@ using WaitWord = std::atomic<std::uint32_t>;
 //
 //   sleep(word, value)  sleeps until woken unless the word has another value by now. It may return at any time, and
 //                       must after some, in case that the other thread has been refused a wake.
-//   wake(word)          wakes who sleeps there
+//   wake(word)          wakes the thread that sleeps there
 //
 // If the system refuses, which filters of system calls do, both sides look again and again instead of sleeping.
 template <class Sleeper>

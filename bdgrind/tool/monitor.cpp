@@ -75,8 +75,8 @@ void write_costs(MonitorOutput& out, const EventSet& events, ConstCosts costs) {
     }
 }
 
-// The calls that are open, innermost first: how often the same call was made and what it cost, since the latest dump;
-// of who nobody is known to have called, only the name.
+// The calls that are open, innermost first: how often the same call was made and what it cost, since the latest dump.
+// For the outermost function, whose caller is not known, only the name.
 void write_frames(MonitorOutput& out, const Engine& engine, const Execution& execution) {
     const Context* root = execution.context;
     if (root == nullptr) return;

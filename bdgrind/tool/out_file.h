@@ -49,7 +49,7 @@ public:
     void begin_attempt();
     bool take_back();
 
-    // As a user would call it who is where the process was started.
+    // Relative to the folder where the process was started, if it lies below it: as a user there would call it.
     Path known_name() const;
     // Whether all that was to be written is in the file of that name and those with endings.
     bool is_in_files() const { return stream_ < 0 && !has_failed_; }

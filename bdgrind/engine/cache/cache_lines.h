@@ -100,7 +100,7 @@ public:
         return {index, replace(set, index, line)};
     }
 
-    // For who keeps the order of use himself: puts `line`, which must be absent, at `index`, which is one of its `set`.
+    // For a caller that keeps the order of use itself: puts `line`, which must be absent, at `index`, one of its `set`.
     // Returns what was there before; kNoLine: nothing.
     LineNumber replace(std::size_t set, std::uint32_t index, LineNumber line) {
         if (ways_ <= kFewWays) {

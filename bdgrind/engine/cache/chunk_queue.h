@@ -29,7 +29,7 @@ public:
     explicit ChunkQueue(Data& data) : data_(data), chunks_(kChunks) {}
 
     // These words will be replayed after those announced before. They must stay as they are until then. Takes no lock:
-    // who has it may be waiting for the thread that announces, for memory.
+    // its holder may be waiting for memory, which the thread that announces gets for it.
     void announce(Batch words) {
         const std::uint32_t number = announced_.load(std::memory_order_relaxed);
         BD_CHECK_OP(number - simulated_.load(std::memory_order_acquire), <, kMostAnnounced);
@@ -47,7 +47,7 @@ public:
     }
 
     // Whether the replay has a chunk to go on with after the current one. Else it is about to make the next one itself,
-    // and would wait for who does it instead.
+    // and would have to wait for another thread that does.
     bool is_supplied() const {
         return made_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_relaxed) > 1;
     }
@@ -99,8 +99,8 @@ private:
     SpinLock lock_;
 
     // Batches have numbers from 0 on. The one that is announced is written by the thread that announces, which then
-    // says so in announced_; from there on until simulated_ says that it is done with, it belongs to who has the lock,
-    // and what is left to do of the first one is there.
+    // says so in announced_; from there on until simulated_ says that it is done with, it belongs to the holder of the
+    // lock, and the first one shrinks to what is left to do of it.
     Batch batches_[kMostAnnounced]{};
     std::atomic<std::uint32_t> announced_{0};  // written by the thread that announces
     std::atomic<std::uint32_t> simulated_{0};

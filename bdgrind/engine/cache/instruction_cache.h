@@ -55,7 +55,7 @@ public:
     // kAbsent if it is not here.
     std::uint32_t find(LineNumber line) { return lines_.find(line); }
 
-    // --- Blocks whose lines are all here. Each hit moves the time on by one; who makes many keeps it in a register.
+    // --- Blocks whose lines are all here. Each hit moves the time on by one; a loop over many keeps it in a register.
 
     Time time() const { return clock_; }
     void set_time(Time time) { clock_ = time; }

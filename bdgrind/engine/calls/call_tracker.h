@@ -62,7 +62,8 @@ public:
     // Leaves all open calls, innermost first, also those on other stacks: the execution is over.
     void leave_all(Execution& execution);
 
-    // The same where it is not the guest who leaves them: no dumps are asked for. The execution is as new then.
+    // The same when the guest has not left them, but the simulation starts over: no dumps are asked for. Afterwards the
+    // execution is in the state of one that has not run yet.
     void abandon(Execution& execution);
 
     // Adds to all open calls' arcs what has been counted since their entry, or since the last time. Until then, or

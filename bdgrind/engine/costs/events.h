@@ -27,7 +27,7 @@ enum class EventGroup : std::uint8_t {
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
 enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
 
-// name, group, who else knows the name, long name.
+// name, group, which other programs know the name, long name.
 // The names that viewers know are Callgrind's; so are those of the cost events. The three plain counts behind
 // each pair of costs exist because viewers cannot divide: they let a reader form any ratio. What data has of each of
 // the five stands behind them; code has the rest.

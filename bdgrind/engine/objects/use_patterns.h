@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Which bytes of heap blocks were used: when a line leaves D1, how its bytes were used is counted for the blocks that
-// they belong to, as a pattern. What a byte was loaded and used, and what was used together, is in the patterns; who
-// reads them folds them by the size of an element.
+// they belong to, as a pattern. How often each byte was loaded and used, and which were used together, follows from the
+// patterns; the reader folds them by the size of an element.
 
 #pragma once
 

@@ -45,7 +45,7 @@ public:
     bool advance() { return replay_->advance(); }
     bool is_supplied() const { return replay_->is_supplied(); }
 
-    // The same for who wants no parts: zeroes where that is asked for, leaves dumps out, and processes everything.
+    // Replays all of `batch` without stopping at requests: zeroing takes place, dumps are left out.
     void replay_whole(Batch batch);
 
     // In the order in which they are to be served.
