@@ -11,25 +11,15 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "engine/cache/cache_traits.h"
+#include "engine/cache/data_chunk.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/trace/trace.h"
 
 namespace bd {
-
-// A point within a chunk of the trace: before the part of an access that begins at an address.
-struct DataPosition {
-    std::uint32_t record = 0;  // where it begins, in words of the chunk
-    std::uint16_t access = 0;  // of its block, by index
-    Address address = 0;
-
-    auto operator<=>(const DataPosition&) const = default;
-};
 
 // With traits that write back, it is known which lines were written to since they were loaded.
 template <CacheTraits kTraits>
@@ -41,36 +31,8 @@ class DataCache {
 
 public:
     using Use = std::conditional_t<kTraits.write_back_and_prefetch, DirtyUse, CleanUse>;
-
-    // Of an access that misses, the part that lies in one line; or an access that did not happen.
-    struct Miss {
-        static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
-
-        DataPosition at;
-        std::uint32_t bytes = 0;
-        std::uint32_t slot = 0;  // in D1; kNoAccess: its guard was false
-        Use evicted;             // of the line that was there
-    };
-
-    // A part of the trace, and what came of it.
-    class Chunk {
-    public:
-        Batch words;
-        // One more than there are: the last one is behind all records.
-        std::vector<Miss> misses;
-        bool empties_caches = false;  // it ends with a marker for that
-
-    private:
-        friend DataCache;
-
-        struct Saved {
-            std::uint32_t slot;
-            Use use;
-        };
-        // Lines as the chunk found them: all, or those that it has used.
-        std::vector<Use> copies;
-        std::vector<Saved> saved;
-    };
+    using Miss = DataMiss<Use>;
+    using Chunk = DataChunk<Use>;
 
     // `notes_writes`: only of effect with traits that write back. Without it no line is dirty.
     DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes)
@@ -302,7 +264,7 @@ typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chu
 template <CacheTraits kTraits>
 typename DataCache<kTraits>::Use DataCache<kTraits>::use_at_start(const Chunk& chunk, std::uint32_t slot) {
     if (copies()) return chunk.copies[slot];
-    const auto saved = std::ranges::find(chunk.saved, slot, &Chunk::Saved::slot);
+    const auto saved = std::ranges::find(chunk.saved, slot, &Chunk::SavedUse::slot);
     return saved == chunk.saved.end() ? lines_.use_of(slot) : saved->use;
 }
 
