@@ -43,6 +43,13 @@ std::size_t calls_since_same(const Execution& execution) {
 // no section, so that it is looked at.
 constinit const Exit kStopped{};
 
+// What began the stack may have gone on with a tail call: the return of that leaves it, too, and reaches code that nobody
+// known has called. (As where a signal handler ends in its cold part: it returns to the kernel's trampoline.)
+bool has_left_root(const Execution& execution, const Block& block, Address stack_pointer) {
+    return execution.calls.empty() && stack_pointer > execution.base &&
+           block.function != &execution.context->function();
+}
+
 // A REP instruction iterates by jumping to itself; that is no call, even where it begins a function.
 bool repeats_itself(const Exit& exit, const Block& block) {
     return exit.block->instruction_address(exit.instructions - 1u) == block.address;
@@ -158,6 +165,7 @@ void CallTracker::open_stub(CallStack& stack) {
         execution.on_stack(stack_pointer)) {
         execution.stack_pointer = stack_pointer;
         leave_above(execution, stack_pointer);
+        if (__builtin_expect(has_left_root(execution, block, stack_pointer), 0)) start(execution, block, stack_pointer);
         return requests_.empty();
     }
     return enter_rarely(execution, block, stack_pointer);
@@ -214,6 +222,7 @@ inline void CallTracker::take_step(Execution& execution, Block& block, const Exi
         case CallDecision::kReturn:
             leave(execution, step.calls_returned);
             leave_above(execution, stack_pointer);
+            if (has_left_root(execution, block, stack_pointer)) start(execution, block, stack_pointer);
             return;
         case CallDecision::kCall:
             leave_above(execution, stack_pointer);

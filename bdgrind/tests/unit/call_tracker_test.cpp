@@ -155,6 +155,26 @@ TEST_F(CallTrackerTest, AReturnWithAnEmptyStackReachesTheRoot) {
     EXPECT_EQ(arcs(), Arcs{});
 }
 
+// As a signal handler that ends in its cold part: what it returns to is not the handler's.
+TEST_F(CallTrackerTest, AReturnFromATailCallOfTheRootReachesTheNextRoot) {
+    run(f_jumps_, 100);
+    run(h_starts_, 100);
+    EXPECT_EQ(stack(), "f h");
+    run(h_returns_, 90);
+    run(inside(g_, 0x3030, kJump), 101);
+    EXPECT_EQ(stack(), "g");
+}
+
+// The stack was first seen in the middle of the root, below where that began.
+TEST_F(CallTrackerTest, AReturnToTheRootAboveItsFirstStackPointerStaysThere) {
+    run(inside(main_, 0x1020, kJump), 100);
+    run(main_calls_, 105);
+    run(f_returns_, 104);
+    run(main_on_, 105);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(arcs(), Arcs{"main@1010 f@2010 1"});
+}
+
 // --- Jumps
 // ----------------------------------------------------------------------------------------------------
 
@@ -215,7 +235,7 @@ TEST_F(CallTrackerTest, ATailCallFromTheRootIsOpenAboveTheRootsStackPointer) {
     run(f_returns_, 100);
     EXPECT_EQ(stack(), "main f");
     run(h_starts_, 101);
-    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(stack(), "h");
 }
 
 // A loop may begin where its function begins: each iteration counts as a call, but none keeps the ones before open.

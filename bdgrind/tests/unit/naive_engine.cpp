@@ -189,7 +189,7 @@ private:
         const Scenario::Block& block = scenario_.blocks[record.block];
         const Address stack_pointer = record.stack_pointer;
 
-        // 6. Out of a handler by a jump: what it interrupted goes on.
+        // 21. Out of a handler by a jump: what it interrupted goes on.
         bool left_handler = false;
         if (!execution().can_have(stack_pointer)) {
             left_handler = true;
@@ -210,26 +210,28 @@ private:
         JumpKind jump = exit_of(*now.last).jump;
         bool return_without_call = false;
         if (jump == JumpKind::kReturn) {
-            // 5.
+            // 20.
             if (now.calls.empty()) {
                 begin_at_root(now, record);
                 return;
             }
-            // 1.
+            // 16.
             if (stack_pointer > now.calls.back().stack_pointer) {
                 leave_above(now, stack_pointer);
+                begin_if_root_left(now, record);
                 return;
             }
             for (std::size_t i = now.calls.size(); i-- > 0 && now.calls[i].stack_pointer == stack_pointer;) {
                 if (now.calls[i].return_address != block.address) continue;
                 while (now.calls.size() > i) leave(now, now);
+                begin_if_root_left(now, record);
                 return;
             }
             jump = JumpKind::kJump;
             return_without_call = block.function != now.context.function || block.is_entry || now.charged_site;
         }
 
-        // 3.
+        // 18.
         const bool left_any = leave_above(now, stack_pointer);
         const Scenario::Block& from = block_of(*now.last);
         const Scenario::Exit& exit = exit_of(*now.last);
@@ -239,12 +241,12 @@ private:
         }
         if (left_any) return;
 
-        // 2.
+        // 17.
         const bool repeats = from.instruction_address(exit.instructions - 1) == block.address;
         const bool elsewhere =
             function_of(from).object != function_of(block).object || from.section != block.section;
         if (!return_without_call && !elsewhere && (!block.is_entry || repeats)) return;
-        // 4.
+        // 19.
         Site site = *now.last;
         if (scenario_.functions[now.context.function].left_by_jump && !now.calls.empty() && !now.charged_site) {
             const ArcKey& arc = *now.calls.back().arc;
@@ -254,7 +256,7 @@ private:
         call(now, record.block, site, now.calls.empty() ? stack_pointer : now.calls.back().stack_pointer, {});
     }
 
-    // 9. The block runs on another stack than the one before; it has been entered there, then.
+    // The block runs on another stack than the one before; it has been entered there, then.
     bool is_on_another_stack(Execution& now, const Scenario::Record& record, JumpKind jump) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         const Address pointer = record.stack_pointer;
@@ -327,6 +329,14 @@ private:
                block.function != now.context.function;
     }
 
+    // 20. By the return of a tail call.
+    void begin_if_root_left(Execution& execution, const Scenario::Record& record) {
+        const bool elsewhere = scenario_.blocks[record.block].function != execution.context.function;
+        if (execution.calls.empty() && record.stack_pointer > execution.base && elsewhere) {
+            begin_at_root(execution, record);
+        }
+    }
+
     void begin_at_root(Execution& execution, const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         ++changes_;
@@ -366,7 +376,7 @@ private:
         if (paths_ && call.arc && execution.collecting) ++costs_.paths[path_of(execution)].calls;
     }
 
-    // 2. A tail call is not open twice.
+    // 17. A tail call is not open twice.
     void leave_repeated(Execution& execution, const ArcKey& arc, Address stack_pointer) {
         for (std::size_t i = execution.calls.size(); i-- > 0;) {
             const Call& call = execution.calls[i];
