@@ -136,7 +136,7 @@ dpkg-query --version
 openssl dgst -sha256 data.bin
 openssl enc -aes-128-cbc -K 00112233445566778899aabbccddeeff -iv 00 -in text.txt -out secret.bin
 openssl prime 1000003
-openssl rsa -in missing.pem
+bash -c openssl rsa -in missing.pem 2>/dev/null; echo $?
 bc -q sums.bc
 dc -e 2_100^p
 xxd data.bin
@@ -157,7 +157,7 @@ g++ -fsyntax-only program.cpp
 cpp program.c
 m4 macros.m4
 make -f rules.mk -j3
-make -f rules.mk nothing
+make -f rules.mk missing
 make -f rules.mk -n
 * make -f rules.mk -s -j2 all
 git init -q repository
