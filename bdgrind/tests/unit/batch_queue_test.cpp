@@ -10,21 +10,14 @@
 
 #include <gtest/gtest.h>
 
+#include "sleeper.h"
+
 namespace bd {
 namespace {
 
-constexpr unsigned kBatches = 5000;
+using test::Sleeper;
 
-struct GoodSleeper {
-    static bool sleep(WaitWord& word, std::uint32_t value) {
-        word.wait(value);
-        return true;
-    }
-    static bool wake(WaitWord& word) {
-        word.notify_all();
-        return true;
-    }
-};
+constexpr unsigned kBatches = 5000;
 
 // Sleeps for a while, as wakes do not arrive.
 struct NapSleeper {
@@ -75,7 +68,7 @@ protected:
 template <class Sleeper>
 BatchQueue<Sleeper> BatchQueueTest<Sleeper>::queue;
 
-using Sleepers = testing::Types<GoodSleeper, NapSleeper, RefusedSleeper>;
+using Sleepers = testing::Types<Sleeper, NapSleeper, RefusedSleeper>;
 TYPED_TEST_SUITE(BatchQueueTest, Sleepers);
 
 TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
@@ -96,7 +89,7 @@ TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
     EXPECT_GT(helped, 0u);
     TestFixture::queue.stop();
     engine.join();
-    constexpr bool kFails = !std::is_same_v<TypeParam, GoodSleeper>;
+    constexpr bool kFails = !std::is_same_v<TypeParam, Sleeper>;
     EXPECT_EQ(TestFixture::queue.fails(), kFails);
 }
 
@@ -116,7 +109,7 @@ TYPED_TEST(BatchQueueTest, MayBeUsedAgain) {
 
 TEST(BatchQueueDeath, MoreBatchesThanThereIsRoomForAreABug) {
     const auto fill = [] {
-        BatchQueue<GoodSleeper> queue;
+        BatchQueue<Sleeper> queue;
         for (unsigned number = 0; number <= kMostSubmitted; ++number) queue.submit({});
     };
     EXPECT_DEATH(fill(), "check failed");

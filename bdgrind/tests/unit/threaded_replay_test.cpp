@@ -15,6 +15,7 @@
 #include "engine/trace/trace_reader.h"
 #include "profile/callgrind_writer.h"
 #include "profile/profile.h"
+#include "sleeper.h"
 #include "tests/sample_run.h"
 #include "tool/batch_queue.h"
 
@@ -22,17 +23,7 @@ namespace bd {
 namespace {
 
 using test::SampleRun;
-
-struct Sleeper {
-    static bool sleep(WaitWord& word, std::uint32_t value) {
-        word.wait(value);
-        return true;
-    }
-    static bool wake(WaitWord& word) {
-        word.notify_all();
-        return true;
-    }
-};
+using test::Sleeper;
 
 // As in the tool, whose queue calls functions without a context.
 BatchQueue<Sleeper> queue;
