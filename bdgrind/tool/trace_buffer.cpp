@@ -23,7 +23,7 @@ constinit Word first_slot[kSlotBytes / sizeof(Word)]{};
 constinit Word* slots[kSlots]{first_slot};  // null: there is no memory for it yet
 constinit unsigned slot = 0;      // the one that is being filled
 constinit TraceCursor trace_cursor{};     // but while code runs
-constinit ThreadId running = VG_INVALID_THREADID;  // whose code runs
+constinit ThreadId thread_in_code = VG_INVALID_THREADID;
 constinit Word* begin = nullptr;  // what of it has not been passed on begins here
 constinit Choice thread_choice = Choice::kNo;
 constinit bool on_thread = false;
@@ -46,8 +46,8 @@ bool fill(unsigned number) {
 
 // Wherever it is.
 Word* cursor() {
-    if (running != VG_INVALID_THREADID) {
-        VG_(get_shadow_regs_area)(running, reinterpret_cast<UChar*>(&trace_cursor), 1, 0, sizeof trace_cursor);
+    if (thread_in_code != VG_INVALID_THREADID) {
+        VG_(get_shadow_regs_area)(thread_in_code, reinterpret_cast<UChar*>(&trace_cursor), 1, 0, sizeof trace_cursor);
     }
     return trace_cursor.next;
 }
@@ -101,9 +101,11 @@ void pass_on(Batch batch) {
     }
 }
 
-// What has been written since the last time.
+// What has been written since the last time, which may be nothing: the buffer may have become full just before it was
+// drained. The engine must not be given that, as no chunk begins there.
 void pass_on_written() {
     const Batch batch(begin, cursor());
+    if (batch.empty()) return;
     begin = trace_cursor.next;
     pass_on(batch);
 }
@@ -131,24 +133,24 @@ void start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Re
 }
 
 void enter_code(ThreadId thread) {
-    running = thread;
+    thread_in_code = thread;
     VG_(set_shadow_regs_area)(thread, 1, 0, sizeof trace_cursor, reinterpret_cast<UChar*>(&trace_cursor));
 }
 
 void leave_code() {
     cursor();
-    running = VG_INVALID_THREADID;
+    thread_in_code = VG_INVALID_THREADID;
 }
 
 void pass_on_trace() {
-    const ThreadId thread = running;
+    const ThreadId thread = thread_in_code;
     leave_code();
     make_room();
     enter_code(thread);
 }
 
 void drain_trace() {
-    if (cursor() != begin) pass_on_written();
+    pass_on_written();
     if (on_thread) EngineThread::wait(0);
 }
 

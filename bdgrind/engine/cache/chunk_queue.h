@@ -29,8 +29,10 @@ public:
     explicit ChunkQueue(Data& data) : data_(data), chunks_(kChunks) {}
 
     // These words will be replayed after those announced before. They must stay as they are until then. Takes no lock:
-    // its holder may be waiting for memory, which the thread that announces gets for it.
+    // its holder may be waiting for memory, which the thread that announces gets for it. There must be some: a chunk of
+    // none would never be replayed.
     void announce(Batch words) {
+        BD_CHECK(!words.empty());
         const std::uint32_t number = announced_.load(std::memory_order_relaxed);
         BD_CHECK_OP(number - simulated_.load(std::memory_order_acquire), <, kMostAnnounced);
         batches_[number % kMostAnnounced] = words;

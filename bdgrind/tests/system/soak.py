@@ -115,7 +115,8 @@ class Soak:
             self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(600)
         if status != 0:
-            self.faults.append(f"the run ended with status {status}")
+            log = (self.folder / f"log.{self.process.pid}").read_text(errors="replace")
+            self.faults.append(f"the run ended with status {status}:\n{log[-4000:]}")
         for part in sorted(self.folder.glob("out.*")):
             self.check(part)
         first, second = self.halves()

@@ -125,6 +125,16 @@ def test_futexes_that_are_refused_from_the_start(refused: str, tmp_path: Path) -
     assert described_alike(profile) == described_alike(alone.profile_path)
 
 
+# --- Draining
+
+
+def test_the_trace_may_be_drained_at_any_time(run: Callable[..., Run]) -> None:
+    """Also when its buffer has just become full, so that nothing is left to pass on when there is to be room."""
+    drained = run([GUESTS / "zero_often"], [*SMALL_CACHES, ON_THREAD])
+    assert drained.status == 0, drained.log
+    assert check_profile(drained.profile_path) == ""
+
+
 # --- Memory
 
 
