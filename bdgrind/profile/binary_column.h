@@ -14,6 +14,9 @@ namespace bd {
 
 inline constexpr std::size_t kMostColumnValues = 65535;
 
+// Of a number that stands alone, as totals and counts of rows do.
+inline constexpr unsigned kTotalBytes = 8;
+
 // Writes a number in so many bytes, the lowest first.
 void write_binary(TextOutput& out, std::uint64_t number, unsigned bytes);
 

@@ -13,7 +13,6 @@ namespace {
 // A column is as wide as the largest value of a block needs; fewer nodes make more of these, and more heads.
 constexpr std::size_t kBlockNodes = 4096;
 static_assert(kBlockNodes <= kMostColumnValues);
-constexpr unsigned kTotalBytes = 8;
 
 bool has_counts(const ContextTree::Node& node, ConstCosts costs) {
     return node.calls != 0 || std::ranges::any_of(costs, [](std::uint64_t count) { return count != 0; });

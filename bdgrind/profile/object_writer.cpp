@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kBlockRows = 4096;
 static_assert(kBlockRows <= kMostColumnValues);
-constexpr unsigned kTotalBytes = 8;
 
 std::string_view text_of(ObjectKind kind) {
     switch (kind) {

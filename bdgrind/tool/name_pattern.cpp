@@ -31,7 +31,7 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
 namespace {
 
 // Takes `end` off the end of `text`, if it is there.
-bool take_off(std::string_view& text, std::string_view end) {
+bool take_off_end(std::string_view& text, std::string_view end) {
     if (!text.ends_with(end)) return false;
     text.remove_suffix(end.size());
     return true;
@@ -56,7 +56,7 @@ std::string_view without_parameters(std::string_view function_name) {
         if (clone == std::string_view::npos) return function_name;
         name = name.substr(0, clone);
     }
-    while (take_off(name, " const") || take_off(name, " volatile") || take_off(name, " &") || take_off(name, "&")) {
+    while (take_off_end(name, " const") || take_off_end(name, " volatile") || take_off_end(name, " &") || take_off_end(name, "&")) {
     }
     if (!name.ends_with(')')) return function_name;
     const std::size_t parameters = opening_bracket(name, '(', ')');

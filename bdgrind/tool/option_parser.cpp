@@ -78,7 +78,7 @@ const char* read(std::string_view text, CacheOption* cache) {
 }
 
 // Takes `start` off the start of `text`, if it is there.
-bool take_off(std::string_view& text, std::string_view start) {
+bool take_off_start(std::string_view& text, std::string_view start) {
     if (!text.starts_with(start)) return false;
     text.remove_prefix(start.size());
     return true;
@@ -87,7 +87,7 @@ bool take_off(std::string_view& text, std::string_view start) {
 // Whether `argument` is --name=value; reads the value then.
 template <class Value>
 bool take(std::string_view argument, const char* name, Value* value, const char* form, OptionError* error) {
-    if (!take_off(argument, "--") || !take_off(argument, name) || !take_off(argument, "=")) return false;
+    if (!take_off_start(argument, "--") || !take_off_start(argument, name) || !take_off_start(argument, "=")) return false;
     *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, value)};
     return true;
 }
@@ -98,14 +98,14 @@ bool take(std::string_view argument, const char* name, PatternList* patterns, co
     std::string_view plain_name = name;
     const bool numbered = plain_name.ends_with(kNumber);
     if (numbered) plain_name.remove_suffix(kNumber.size());
-    if (!take_off(argument, "--") || !take_off(argument, plain_name)) return false;
+    if (!take_off_start(argument, "--") || !take_off_start(argument, plain_name)) return false;
     PatternOption option{};
     if (numbered) {
         const std::size_t digits = std::min(argument.find('='), argument.size());
         if (read(argument.substr(0, digits), &option.number) != nullptr) return false;
         argument.remove_prefix(digits);
     }
-    if (!take_off(argument, "=")) return false;
+    if (!take_off_start(argument, "=")) return false;
     *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, &option.pattern)};
     const bool is_argument = numbered && (plain_name == "alloc-fn" || plain_name == "free-fn");
     if (is_argument && (option.number < 1 || option.number > AllocatorRole::kMostArgument)) {

@@ -31,23 +31,23 @@ LAYERS = ("engine", "profile", "tool")
 
 
 def test_every_file_of_the_tool_compiles(tmp_path: Path) -> None:
+    """All in one, which takes a tenth of the time; one after the other to tell which file it is that does not."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         pytest.skip("no cross compiler; on Debian: apt-get install g++-aarch64-linux-gnu")
     # Valgrind's headers are the same for all architectures.
-    flags = [*FLAGS, f"-I{BDGRIND}", "-isystem", str(configured("VG_INCLUDEDIR"))]
+    flags = [*FLAGS, f"-I{BDGRIND}", "-isystem", str(configured("VG_INCLUDEDIR")), "-fsyntax-only"]
 
-    def compile_one(source: Path) -> str:
-        out = tmp_path / f"{source.parent.name}-{source.stem}.o"
-        command = [str(compiler), *flags, "-c", str(source), "-o", str(out)]
-        completed = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, check=False
-        )
-        return completed.stderr if completed.returncode else ""
+    def complaints(source: Path) -> str:
+        command = [str(compiler), *flags, str(source)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False).stderr
 
     sources = sorted(path for layer in LAYERS for path in (BDGRIND / layer).glob("**/*.cpp"))
-    assert sources
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        complaints = "".join(pool.map(compile_one, sources))
-    assert complaints == ""
-    assert len(list(tmp_path.glob("*.o"))) == len(sources)
+    assert len(sources) > len(LAYERS)
+    together = tmp_path / "together.cpp"
+    together.write_text("".join(f'#include "{source}"\n' for source in sources))
+    if in_all := complaints(together):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            in_each = "".join(pool.map(complaints, sources))
+        # Names that only the files together have twice are no fault.
+        assert in_each == "", in_all

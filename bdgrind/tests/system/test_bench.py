@@ -105,6 +105,9 @@ def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path
         "bdgrind": [],
         "bdgrind-nocacheuse": [],
         "bdgrind-nocache": [],
+        "bdgrind-structure": [],
+        "bdgrind-tree": [],
+        "bdgrind-objects": [],
     }
 
 

@@ -41,6 +41,9 @@ QUESTIONS = (
     Question("two threads, against the floor", Metric.WALL, "bdgrind-thread", "none", 2.5),
     Question("what back-dating costs", Metric.CPU, "bdgrind", "bdgrind-nobackdate", 1.05),
     Question("calls only, against calls only", Metric.CPU, "bdgrind-nocache", "callgrind", 0.6),
+    Question("what jumps for loops cost", Metric.CPU, "bdgrind-structure", "bdgrind", 1.02),
+    Question("what the context tree costs", Metric.CPU, "bdgrind-tree", "bdgrind", 1.1),
+    Question("what data objects cost", Metric.CPU, "bdgrind-objects", "bdgrind", 1.15),
     Question("one thread, against the peer", Metric.MEMORY, "bdgrind", "callgrind-cacheuse", 1.2),
     Question(
         "two threads, against the peer", Metric.MEMORY, "bdgrind-thread", "callgrind-cacheuse", 1.2

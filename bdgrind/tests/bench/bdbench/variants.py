@@ -54,6 +54,14 @@ VARIANTS = (
         ("--cache-sim=no",),
         (ONE_THREAD,),
     ),
+    *(
+        Variant(f"bdgrind-{name}", f"everything, and {what}", "bdgrind", _CACHE_USE, (option,), (ONE_THREAD,))
+        for name, what, option in (
+            ("structure", "jumps, for loops", "--structure=yes"),
+            ("tree", "the calling context tree", "--context-tree=yes"),
+            ("objects", "data objects", "--objects=yes"),
+        )
+    ),
 )
 
 PEERS = ("none", "callgrind", "callgrind-cache", "callgrind-cacheuse", "cachegrind")
