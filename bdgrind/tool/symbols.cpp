@@ -42,10 +42,27 @@ bool is_stub_section(VgSectKind section) {
     return section == Vg_SectPLT || section == Vg_SectGOTPLT;
 }
 
+// The object whose code is mapped around `address`; null if there is none. The core knows an object by a few of its
+// sections, but .plt.got, for one, has code as well.
+const DebugInfo* mapped_around(Addr address) {
+    const NSegment* const segment = VG_(am_find_nsegment)(address);
+    if (segment == nullptr || segment->kind != SkFileC) return nullptr;
+    const DebugInfo* info = VG_(next_DebugInfo)(nullptr);
+    while (info != nullptr && (VG_(DebugInfo_get_text_size)(info) == 0 ||
+                               VG_(DebugInfo_get_text_avma)(info) < segment->start ||
+                               VG_(DebugInfo_get_text_avma)(info) > segment->end)) {
+        info = VG_(next_DebugInfo)(info);
+    }
+    return info;
+}
+
 // What the core knows about the object that `address` is in; null if nothing. By address, it finds code only that is
 // not in a section of stubs.
 const DebugInfo* debug_info(Addr address, VgSectKind section) {
-    if (!is_stub_section(section)) return VG_(find_DebugInfo)(VG_(current_DiEpoch)(), address);
+    if (!is_stub_section(section)) {
+        const DebugInfo* const info = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), address);
+        return info != nullptr ? info : mapped_around(address);
+    }
     const auto within = [address](Addr begin, SizeT size) { return address - begin < size; };
     const DebugInfo* info = VG_(next_DebugInfo)(nullptr);
     while (info != nullptr && !within(VG_(DebugInfo_get_plt_avma)(info), VG_(DebugInfo_get_plt_size)(info)) &&
@@ -121,11 +138,12 @@ CodeBlockName CodeNames::block(Address address) {
 
     const HChar* object_name = kUnknown;
     const VgSectKind section = VG_(DebugInfo_sect_kind)(&object_name, at);
-    if (object_name == nullptr || object_name[0] == '\0') object_name = kUnknown;
     result.section = static_cast<std::uint32_t>(section);
     if (const DebugInfo* const info = debug_info(at, section); info != nullptr) {
         result.load_bias = static_cast<Address>(VG_(DebugInfo_get_text_bias)(info));
+        if (section == Vg_SectUnknown) object_name = VG_(DebugInfo_get_filename)(info);
     }
+    if (object_name == nullptr || object_name[0] == '\0') object_name = kUnknown;
     const ObjectFile& from = object(object_name);
 
     std::string_view name;

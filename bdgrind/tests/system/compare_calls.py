@@ -14,6 +14,9 @@ callgrind_annotate merges names. One difference is left out, as every program ha
 does not count the block that ends the process. Its instructions are missing in the function that
 ends the process and in those that called it. (The same happens to the last block of a thread, and
 to one that a signal interrupts; such functions are printed.)
+
+Code outside of the sections that Valgrind's core knows, as stubs in .plt.got are, has no object in
+Callgrind, and its address in memory for a name. It is told by its place in a page.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from typing import NamedTuple
 
 from harness import run_tool
 
+_ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 _NAME = re.compile(r"(c?)(fn|ob|f[lie])=(?:\((\d+)\) ?(.*)|(.*))$")
 
 
@@ -122,6 +126,38 @@ def read_calls(path: Path) -> Calls:
     return result
 
 
+def without_objects(calls: Calls, places: set[tuple[str, str]]) -> Calls:
+    """With the functions at these objects and addresses named by their place in a page, whichever
+    object they are in. So are all addresses in contexts, as objects are not told there."""
+
+    def renamed(function: Function) -> Function:
+        address = _ADDRESS.match(function.name)
+        name = function.name[: address.end()] if address else ""
+        context = _ADDRESS.sub(lambda found: f"~{found[0][-3:]}", function.name[len(name) :])
+        if address and (function.object, name) in places:
+            return Function("???", function.file, f"~{name[-3:]}{context}")
+        return function._replace(name=name + context)
+
+    result = Calls()
+    for function, cost in calls.self_cost.items():
+        result.self_cost[renamed(function)] += cost
+    for (caller, callee), arc in calls.arcs.items():
+        result.add_arc(renamed(caller), renamed(callee), *arc)
+    return result
+
+
+def alike(ours: Calls, theirs: Calls) -> tuple[Calls, Calls]:
+    """Both with the code that has no object in Callgrind named in the same way."""
+
+    def addresses(calls: Calls) -> set[tuple[str, str]]:
+        functions = {*calls.self_cost, *(function for arc in calls.arcs for function in arc)}
+        return {(f.object, match[0]) for f in functions if (match := _ADDRESS.match(f.name))}
+
+    mine, known = addresses(ours), addresses(theirs)
+    unknown = {(where, address) for where, address in known if where == "???"}
+    return without_objects(ours, mine - known), without_objects(theirs, unknown)
+
+
 @dataclass(slots=True)
 class Comparison:
     """What differs, of all functions."""
@@ -197,7 +233,8 @@ def run_both(
         )
         assert run.profile_path.exists(), f"{tool} wrote no profile:\n{run.log}"
         calls.append(read_calls(run.profile_path))
-    return compare(*calls)
+    ours, theirs = calls
+    return compare(*alike(ours, theirs))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -183,6 +183,12 @@ def test_stubs_are_skipped_unless_asked_for(tmp_path: Path) -> None:
     assert skipped.profile.totals["Ir"] == shown.profile.totals["Ir"]
 
 
+def test_all_code_of_a_file_has_its_object(tmp_path: Path) -> None:
+    """Also stubs in .plt.got, a section that the core knows nothing of."""
+    shown = run(tmp_path, "plt_lazy")
+    assert "???" not in objects(shown)
+
+
 # --- Callgrind counts the same calls -----------------------------------------------------------
 
 
