@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from bdannotate.analyses.code_use import code_use
 from bdannotate.analyses.cycles import origin
 from bdannotate.analyses.hints import hints
 from bdannotate.analyses.report import make_report, make_selection
@@ -68,8 +69,8 @@ def section(text, title):
     return re.split(r"\n\n(?=== |Next )", text.partition(f"== {title}")[2])[0].split("\n")[1:]
 
 
-def report_of(body, **selection):
-    profile = parse_text(HEAD + body)
+def report_of(body, events=EVENTS, **selection):
+    profile = parse_text(HEAD.replace(EVENTS, events) + body)
     chosen = {"show": (), "sort": (), "threshold": 1.0, "inclusive": None, "function": None}
     return make_report(profile, make_selection(profile, **{**chosen, **selection}))
 
@@ -180,6 +181,17 @@ def test_members_of_a_cycle_are_listed_and_what_closes_it_is_named(tmp_path):
     assert max(shares) <= 100.0
 
 
+def test_what_closes_a_cycle_is_named_to_the_end_of_the_line(tmp_path):
+    """Of code without a symbol, the object may be cut, but not the address."""
+    module, run = "/usr/lib/a-large-library.so.1.2.3", "run_the_statements_of_a_program"
+    body = "ob=/usr/bin/program\nfl=???\nfn=main\n0 1\n" + call(run, 1500, module=module)
+    body += f"ob={module}\nfn={run}\n0 100\n" + call("0x2adb8", 1400) + "fn=0x2adb8\n0 100\n"
+    text = screen(tmp_path, body + call(run, 1300, count=25), "--show=Ir,Ir:self")
+    (line,) = re.findall("^<cycle.*$", text, re.MULTILINE)
+    assert line.startswith("<cycle 1>: 2 functions, closed by a-large-")
+    assert "+0x2adb8 -> run_the_stat" in line and line.endswith(" (25x)") and len(line) <= 80
+
+
 def test_a_cycle_through_a_dispatcher_names_it():
     """Eight handlers, each of which calls the dispatcher, which calls them all."""
     names = [f"handler{number}" for number in range(8)]
@@ -216,8 +228,93 @@ def test_functions_stand_for_lines_that_are_not_known(tmp_path):
     body += f"ob=/usr/lib/library.so.1.2\nfl=???\nfn=0x0000000000000500\n0 {use(9000, 16, 2)}\n"
     body += f"ob=/lib/libc.so\nfl=/build/memcpy.S\nfn=memcpy\n30 {libc}\n"
     text = screen(tmp_path, body)
-    first, second = section(text, "Lines by never used")[2:4]
-    assert first.endswith("  (no lines)   library.so.1.2+0x500") and second.endswith("memcpy")
+    names = [line.partition("(no lines)  ")[2] for line in section(text, "Lines by never used")[2:]]
+    assert names == ["main through memcpy", "library.so.1.2+0x500"]
+
+
+LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+
+
+def test_what_the_c_library_costs_counts_for_the_line_that_calls_it(tmp_path):
+    """memcmp has more of the loss than what calls it, of a library that is stripped."""
+    compare, sort = use(9000, 16, 2), use(2000, 16, 2)
+    program, library = "/usr/bin/program", "/usr/lib/library.so.1.2"
+    body = f"ob={program}\nfl=???\nfn=0x400\n0 1\n" + call("0x500", compare, "???", library)
+    body += f"ob={library}\nfl=???\nfn=0x500\n0 {sort}\n"
+    body += call("__memcmp_avx2_movbe", compare, "../memcmp.S", LIBC, 7)
+    body += f"ob={LIBC}\nfl=../memcmp.S\nfn=__memcmp_avx2_movbe\n414 {compare}\n"
+    text = screen(tmp_path, body)
+    (line,) = section(text, "Lines by never used")[2:]
+    assert line.split("  ")[-1] == "library.so.1.2+0x500 through memcmp"
+    assert re.search(r" 100\.0%", line), "both together"
+    # Asked for by name, it is there with its own costs.
+    (line,) = section(screen(tmp_path, body, "--function=memcmp"), "Lines by never used")[2:]
+    assert line.endswith("  memcmp.S:414  __memcmp_avx2_movbe")
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_call_into_the_c_library_with_a_line(tmp_path, back):
+    """What calls back stays where it is, as its costs are those of others, too."""
+    cost, source = use(9000, 16, 2), "/home/me/main.c"
+    body = f"ob=/home/me/program\nfl={source}\nfn=main\n"
+    body += f"5 {use(4000, 16, 2)}\n" + call("fill", cost, source) + f"fn=fill\n8 {use(100, 16, 2)}\n"
+    body += f"cob={LIBC}\ncfi=sort.c\ncfn=qsort\ncalls=1 1\n8 {cost}\n"
+    body += f"ob={LIBC}\nfl=sort.c\nfn=qsort\n9 {cost}\n"
+    if back:
+        body += call("compare", "1", source, "/home/me/program")
+        body += f"ob=/home/me/program\nfl={source}\nfn=compare\n20 1\n"
+    lines = [re.split(" {2,}", line)[-2:] for line in section(screen(tmp_path, body), "Lines")[2:]]
+    if back:
+        assert lines == [["main.c:5", "main"], ["sort.c:9", "qsort"]]
+    else:
+        assert lines == [["main.c:8", "fill through qsort"], ["main.c:5", "main"]]
+
+
+def test_the_c_library_is_listed_where_nobody_else_is_charged(tmp_path):
+    """As the dynamic linker's work before the program begins is: last, and no place for a hint."""
+    linker, own = use(9000, 16, 2), use(1000, 16, 2)
+    body = "ob=/lib64/ld-linux-x86-64.so.2\nfl=rtld.c\nfn=_dl_start\n1 1\n" + call("relocate", linker)
+    body += f"fn=relocate\n301 {linker}\n" + STARTUP.format(
+        own=1, all=own, main="main", file="???") + f"ob=/home/me/program\nfl=???\nfn=0x500\n0 {own}\n"
+    text = screen(tmp_path, body)
+    assert [line.split("  ")[-1] for line in section(text, "Lines by never used")[2:]] == [
+        "program+0x500", "relocate"]
+    assert [line for line in section(text, "What to change") if line[:1].isdigit()] == [
+        "1. program+0x500: 10% of the loss, 75% unused"]
+
+
+def test_how_the_runtime_begins_is_no_row_of_its_own(tmp_path):
+    cost = use(9000, 16, 2)
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n"
+    body += call("pthread_create", cost, "???", LIBC) + f"ob={LIBC}\nfl=???\nfn=pthread_create\n0 1\n"
+    body += call("clone", cost) + "fn=clone\n0 1\n" + call("0x77", cost, "???", "/lib/libgomp.so.1.0.0")
+    body += "ob=/lib/libgomp.so.1.0.0\nfl=???\nfn=0x77\n0 1\n"
+    body += call("work", cost, "/home/me/main.c", "/home/me/program")
+    body += f"ob=/home/me/program\nfl=/home/me/main.c\nfn=work\n7 {cost}\n"
+    assert "libgomp" not in "".join(section(screen(tmp_path, body), "Functions"))
+    assert "libgomp" in "".join(section(screen(tmp_path, body, "--limit=all"), "Functions"))
+
+
+def test_code_of_the_c_library_comes_behind_what_can_be_changed():
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n"
+    events = "Ir I1mr D1mr D1mw ILmr DLmr DLmw SpLoss1 UsByte1 SpLossD1 UsByteD1"
+    cost = "1000 {} 0 0 0 0 0 64 64 1 1"
+    body += f"5 {cost.format(100)}\nob={LIBC}\nfl=malloc.c\nfn=malloc\n9 {cost.format(900)}\n"
+    found = code_use(report_of(body, events))
+    assert [function.name for function, _ in found.functions] == ["main", "malloc"]
+
+
+def test_code_without_a_name_is_asked_for_as_it_is_shown(tmp_path):
+    lost = use(9000, 16, 2)
+    body = startup(lost, main="0x0000000000001100", file="???")
+    body += "ob=/home/me/program\nfl=???\nfn=0x0000000000001100\n0 1\n"
+    body += call("0x0000000000000500", lost, "???", "/usr/lib/a-library-with-a-long-name.so.1.2.3")
+    body += f"ob=/usr/lib/a-library-with-a-long-name.so.1.2.3\nfl=???\nfn=0x0000000000000500\n0 {lost}\n"
+    text = screen(tmp_path, body)
+    assert "Next  bd_annotate --tree=both '--function=\\+0x500$' bdgrind.out.1" in text
+    for pattern in (r"\+0x500$", r"^a-library.*\.3\+0x500$", "0500$"):
+        rows = section(screen(tmp_path, body, f"--function={pattern}"), "Functions")[3:]
+        assert [row.split("  ")[-1] for row in rows] == ["a-library-with-a-long-name.so+0x500"], pattern
 
 
 def test_code_without_symbols_is_a_place_of_a_program_that_has_hardly_any():

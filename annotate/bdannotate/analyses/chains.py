@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chains of library functions of which each does hardly more than call the next."""
+"""Library functions that do hardly more than call the next."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _OWN = 0.05
 
 def inner_links(report: Report) -> frozenset[Function]:
     """All but the first of each chain: what the reader calls is worth a line, how the library goes
-    on is not. Neither the reader's own functions nor main are among
-    them."""
+    on is not, nor how the runtime begins with a program's threads. Neither the reader's own
+    functions nor main are among them."""
     metric = report.selection.keys[0].column.metric
     if metric.is_ratio or report.selection.function:
         return frozenset()
@@ -25,9 +25,17 @@ def inner_links(report: Report) -> frozenset[Function]:
         inclusive = count(entry.inclusive)
         if entry.is_group or entry.cycle or count(entry.self_cost) > _OWN * inclusive:
             continue
-        if report.ownership.reach(entry.function) is Reach.OWN:
+        reach = report.ownership.reach(entry.function)
+        if reach is Reach.OWN:
             continue
-        for caller, call in report.graph.callers.get(entry.function, {}).items():
+        callers = report.graph.callers.get(entry.function, {})
+        if reach is Reach.RUNTIME and entry.function not in report.startup and all(
+            caller in report.startup or report.ownership.reach(caller) is Reach.RUNTIME
+            for caller in callers
+        ):
+            found.add(entry.function)
+            continue
+        for caller, call in callers.items():
             if caller in report.startup:
                 break
             outer = count(report.graph.functions[caller].inclusive)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.profile import Function, Row
+from .ownership import Reach
 from .report import Report
 from .verdict import NOTABLE, verdict
 
@@ -15,7 +16,8 @@ _MOSTLY_UNUSED = 0.4
 
 @dataclass(frozen=True, slots=True)
 class CodeUse:
-    """The functions whose own instructions miss I1 most, the costliest first."""
+    """The functions whose own instructions miss I1 most, the costliest first; those of the runtime
+    come last, as nobody changes them."""
 
     functions: tuple[tuple[Function, Row], ...]  # with their self costs
     helps: str
@@ -37,6 +39,7 @@ def code_use(report: Report) -> CodeUse | None:
         if misses(costs.self_cost) >= least
     ]
     functions.sort(key=lambda item: (-misses(item[1]), item[0]))
+    functions.sort(key=lambda item: report.ownership.reach(item[0]) is Reach.RUNTIME)
     unused = metrics["UnusedI1"].value(report.totals) or 0
     return CodeUse(tuple(functions), _SPLIT if unused >= _MOSTLY_UNUSED else _SHRINK)
 

@@ -131,7 +131,7 @@ def _select_functions(
     chosen = [
         change
         for change in changes
-        if (not pattern or pattern.search(change.after.function.name))
+        if (not pattern or pattern.matches(change.after.function))
         and any(abs(change.change(column) or 0) >= max(least, _LEAST) for column, least in limits)
     ]
     chosen.sort(key=lambda change: (change.after.function.name, change.after.function))
@@ -172,8 +172,8 @@ def _select_calls(
         for change in changes
         if (
             not pattern
-            or pattern.search(change.caller.name)
-            or pattern.search(change.callee.name)
+            or pattern.matches(change.caller)
+            or pattern.matches(change.callee)
         )
         and abs(change.change(metric) or 0) >= least
     ]

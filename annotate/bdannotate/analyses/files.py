@@ -48,7 +48,7 @@ def _groups(
     costs: dict[str, dict[str, Row]] = {}
     pattern = report.selection.function
     for place, rows in report.profile.lines.items():
-        if pattern and not pattern.search(place.function.name):
+        if pattern and not pattern.matches(place.function):
             continue
         items = costs.setdefault(outer(place), {})
         row = sum_rows(rows.values(), width)

@@ -203,7 +203,7 @@ class _Finder:
             Entry(function, costs.self_cost, costs.own_part, costs.calls)
             for function, costs in self._graph.functions.items()
             if self._loss(costs.own_part) >= least and function not in startup
-            and (not pattern or pattern.search(function.name))
+            and (not pattern or pattern.matches(function))
         ]
         entries.sort(key=lambda entry: entry.function)
         entries.sort(key=lambda entry: (self._loss(entry.inclusive), entry.inclusive), reverse=True)

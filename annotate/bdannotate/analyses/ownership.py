@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from ..model.profile import Function, Place
 
-ADDRESS = re.compile(r"0x[0-9a-f]+('\d+)?")
+# How a profile names code that has no symbol: the address in its object, and how deep in recursion.
+ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
 # Headers that compilers and distributions bring, and the folders of their builders.
 _FOREIGN = re.compile(r"/usr/(?!src/|local/src/)|/rustc/|/build/|/opt/|.*/\.cargo/|.*/\.rustup/")
 
@@ -20,13 +21,31 @@ def is_foreign(file: str) -> bool:
     return file == "???" or _FOREIGN.match(file) is not None or not os.path.isabs(file)
 
 
+# What comes with the compiler or the C library, and what Valgrind brings into every program.
+_RUNTIME = re.compile(
+    r"(?:ld|ld-linux|ld-musl|lib(?:c|m|mvec|pthread|dl|rt|gcc_s|stdc\+\+|c\+\+|c\+\+abi|gomp|omp"
+    r"|gfortran|quadmath|atomic))(?:[-.][^/]*)?\.so(?:\..*)?|vgpreload_.*\.so"
+)
+
+
 class Reach(enum.IntEnum):
     """How near a function is to who reads the report."""
 
-    FOREIGN = 0
-    NAMELESS = 1  # of the program, which has no symbol for it
-    NAMED = 2  # of the program, but nobody knows where its source is
-    OWN = 3
+    RUNTIME = 0  # nobody changes it: what helps is to call it otherwise
+    FOREIGN = 1
+    NAMELESS = 2  # of the program, which has no symbol for it
+    NAMED = 3  # of the program, but nobody knows where its source is
+    OWN = 4
+
+
+def label(function: Function) -> str:
+    """The function's name; for code without one, the object without its folders and the address in
+    it."""
+    address = ADDRESS.fullmatch(function.name)
+    if not address:
+        return function.name
+    module = os.path.basename(function.object)
+    return f"0x{address[1]}" if module in ("", "???") else f"{module}+0x{address[1]}"
 
 
 class Ownership:
@@ -48,16 +67,18 @@ class Ownership:
     def _find(self, function: Function) -> Reach:
         """By all files that its code is from: what is inlined often comes first."""
         of_program = function.object in self._programs
+        is_runtime = _RUNTIME.fullmatch(os.path.basename(function.object))
+        foreign = Reach.RUNTIME if is_runtime else Reach.FOREIGN
         if ADDRESS.fullmatch(function.name):
-            return Reach.NAMELESS if of_program else Reach.FOREIGN
+            return Reach.NAMELESS if of_program else foreign
         files = {function.file, *(place.file for place in self._places.get(function, ()))}
         if files == {"???"}:
-            return Reach.NAMED if of_program else Reach.FOREIGN
+            return Reach.NAMED if of_program else foreign
         for file in files:
             if file != "???" and not _FOREIGN.match(file):
                 if of_program or self._is_readable(file):
                     return Reach.OWN
-        return Reach.FOREIGN
+        return foreign
 
     def _is_readable(self, file: str) -> bool:
         known = self._readable.get(file)

@@ -48,7 +48,7 @@ def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
     functions = [
         (entries[0], tuple(spread(column, entries) for column in columns))
         for entries in zip(*lists)
-        if not pattern or pattern.search(entries[0].function.name)
+        if not pattern or pattern.matches(entries[0].function)
     ]
     totals = [profile.totals() for profile in profiles]
     mean_totals = tuple(sum(column) // len(profiles) for column in zip(*totals))

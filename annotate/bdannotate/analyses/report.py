@@ -12,7 +12,7 @@ from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
 from .columns import Column, Side, SortKey, choose_columns, choose_keys
-from .ownership import Ownership
+from .ownership import Ownership, label
 from .startup import above_main
 
 
@@ -46,13 +46,25 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionPattern:
+    """Which functions are asked for: by the profile's names, and by the labels of those that have
+    none."""
+
+    expression: re.Pattern[str]
+
+    def matches(self, function: Function) -> bool:
+        search = self.expression.search
+        return search(function.name) is not None or search(label(function)) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """What the user wants to see, in terms of one profile."""
 
     columns: tuple[Column, ...]
     keys: tuple[SortKey, ...]
     threshold: float | None  # in percent, for the first key without one; None: list everything
-    function: re.Pattern[str] | None
+    function: FunctionPattern | None
     full_stacks: bool = True  # what is above main has entries of its own
 
 
@@ -86,7 +98,7 @@ def make_selection(
         columns=tuple(columns),
         keys=tuple(choose_keys(sort, columns, metrics, side)),
         threshold=threshold,
-        function=function_pattern(function) if function is not None else None,
+        function=FunctionPattern(function_pattern(function)) if function is not None else None,
         full_stacks=full_stacks or function is not None,
     )
 
@@ -170,7 +182,7 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
         chosen = [
             entry
             for entry in candidates
-            if not entry.is_group and pattern.search(entry.function.name)
+            if not entry.is_group and pattern.matches(entry.function)
         ]
     else:
         limits = key_limits(selection, totals)

@@ -114,14 +114,14 @@ def _by_file(report: Report) -> tuple[dict[str, _Costs], dict[str, _Calls]]:
     pattern = report.selection.function
     costs: dict[str, _Costs] = {}
     for place, rows in report.profile.lines.items():
-        if pattern and not pattern.search(place.function.name):
+        if pattern and not pattern.matches(place.function):
             continue
         mine = costs.setdefault(place.file, {})
         for line, row in rows.items():
             mine[line] = add_rows(mine[line], row) if line in mine else row
     calls: dict[str, _Calls] = {}
     for site, call in report.profile.calls.items():
-        if pattern and not pattern.search(site.caller.name):
+        if pattern and not pattern.matches(site.caller):
             continue
         within = report.graph.within_cycle(site.caller, site.callee)
         entry = LineCall(site.callee, call.calls, None if within else call.cost)

@@ -82,7 +82,7 @@ def _by_file(profile: Profile, diff: Diff) -> dict[str, dict[int, Row]]:
     pattern = diff.selection.function
     costs: dict[str, dict[int, Row]] = {}
     for place, rows in profile.lines.items():
-        if pattern and not pattern.search(place.function.name):
+        if pattern and not pattern.matches(place.function):
             continue
         mine = costs.setdefault(place.file, {})
         for line, row in rows.items():

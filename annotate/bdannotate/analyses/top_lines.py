@@ -2,18 +2,24 @@
 """The costliest source lines of all files, and the functions whose code they are. Where the lines
 of a function are not known, it stands for them.
 
-Lines that the reader can change come before those of libraries.
+Lines that the reader can change come before those of libraries. What nobody can change, the C
+library and its like, counts for the line that calls it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
-from ..model.profile import Function, Row, sum_rows
+from ..model.profile import Function, Row, add_rows, sum_rows
 from .data_use import data_loss, mostly_code
 from .report import Report
+from .runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
 from .verdict import First, verdict
+
+# So much of a line's cost must be that of a function which it calls for this to be named.
+_THROUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,8 @@ class TopLine:
     file: str
     line: int  # 0: file and line are not known
     functions: tuple[Function, ...]  # the costliest first; several, if the line was inlined
-    cost: Row
+    cost: Row  # its own, and that of the runtime functions that it calls
+    through: Function | None  # the one of these that has most of it
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -47,32 +54,43 @@ def top_lines(report: Report) -> TopLines | None:
     if metric.is_ratio:
         return None
     other = report.metrics.get("DLm") if loss else None
+    runtime = runtime_calls(report)
     if other is None:
-        return TopLines(metric, _ranked(report, metric), None, ())
+        return TopLines(metric, _ranked(report, metric, runtime), None, ())
     found = verdict(report.profile, report.metrics, report.totals)
     if found and found.first is First.LAST_LEVEL:
         metric, other = other, metric
-    lines = _ranked(report, metric)
+    lines = _ranked(report, metric, runtime)
     known = {line.key for line in lines}
-    others = [line for line in _ranked(report, other) if line.key not in known]
+    others = [line for line in _ranked(report, other, runtime) if line.key not in known]
     return TopLines(metric, lines, other, tuple(others))
 
 
-def _ranked(report: Report, metric: Metric) -> tuple[TopLine, ...]:
+def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopLine, ...]:
     count = metric.counter()
     least = max(count(report.totals) * (report.selection.threshold or 0.0) / 100, 1)
     pattern = report.selection.function
-    chosen = [
-        (function, file, rows)
-        for (function, file), rows in report.profile.lines.items()
-        if file != "???" and not (pattern and not pattern.search(function.name))
-    ]
-    unknown: dict[Function, Row] = {
-        function: sum_rows(rows.values(), len(report.totals))
-        for (function, file), rows in report.profile.lines.items()
-        if file == "???" and function not in report.startup
-        and not (pattern and not pattern.search(function.name))
-    }
+    told = mostly_charged(report, runtime, metric)
+    chosen: list[tuple[Function, str, Mapping[int, Row]]] = []
+    unknown: dict[Function, Row] = {}
+    for (function, file), rows in report.profile.lines.items():
+        if function in told or (pattern and not pattern.matches(function)):
+            continue
+        if file != "???":
+            chosen.append((function, file, rows))
+        elif function not in report.startup:
+            unknown[function] = sum_rows(rows.values(), len(report.totals))
+    called: dict[Where, dict[Function, int]] = {}
+    for (caller, where), costs in runtime.calls.items():
+        cost = sum_rows(costs.values(), len(report.totals))
+        if isinstance(where, Function):
+            known = unknown.get(where)
+            unknown[where] = add_rows(known, cost) if known else cost
+        else:
+            chosen.append((caller, where[0], {where[1]: cost}))
+        there = called.setdefault(where, {})
+        for callee, row in costs.items():
+            there[callee] = there.get(callee, 0) + count(row)
     values: dict[str, dict[int, int]] = {}
     for _, file, rows in chosen:
         mine = values.setdefault(file, {})
@@ -83,21 +101,31 @@ def _ranked(report: Report, metric: Metric) -> tuple[TopLine, ...]:
         file: {line for line, value in mine.items() if value >= least and line}
         for file, mine in values.items()
     }
-    parts: dict[tuple[str, int], list[tuple[int, Function, Row]]] = {}
+    parts: dict[tuple[str, int], dict[Function, Row]] = {}
     for function, file, rows in chosen:
         for line in large[file] & rows.keys():
-            parts.setdefault((file, line), []).append((count(rows[line]), function, rows[line]))
+            at_line = parts.setdefault((file, line), {})
+            known = at_line.get(function)
+            at_line[function] = add_rows(known, rows[line]) if known else rows[line]
     is_code = mostly_code(report.metrics)
     found: list[TopLine] = []
-    for file, line in sorted(parts, key=lambda key: (-values[key[0]][key[1]], key)):
-        mine_first = sorted(parts[file, line], key=lambda part: (-part[0], part[1]))
-        cost = sum_rows((row for _, _, row in mine_first), len(report.totals))
+    for (file, line), costs_of in sorted(parts.items()):
+        cost = sum_rows(costs_of.values(), len(report.totals))
         if not is_code(cost):
-            found.append(TopLine(file, line, tuple(part[1] for part in mine_first), cost))
+            functions = sorted(costs_of, key=lambda one: (-count(costs_of[one]), one))
+            through = _through(called.get((file, line)), count(cost))
+            found.append(TopLine(file, line, tuple(functions), cost, through))
     found += [
-        TopLine("", 0, (function,), row)
+        TopLine("", 0, (function,), row, _through(called.get(function), count(row)))
         for function, row in sorted(unknown.items()) if count(row) >= least and not is_code(row)
     ]
     found.sort(key=lambda line: -count(line.cost))
     found.sort(key=lambda line: -max(map(report.ownership.reach, line.functions)))
     return tuple(found)
+
+
+def _through(called: Mapping[Function, int] | None, everything: int) -> Function | None:
+    """The function called at a line that has most of the line's cost."""
+    found = ((cost, callee) for callee, cost in (called or {}).items())
+    cost, function = max(found, default=(0, None))
+    return function if cost >= _THROUGH * everything else None

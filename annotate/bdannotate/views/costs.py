@@ -17,7 +17,7 @@ _WARM = 0.01
 _MOSTLY_UNUSED = 0.5
 _MIN_NAME_WIDTH = 24
 # Columns go rather than names get shorter than this.
-_NAMES_NEED = 32
+NAMES_NEED = 32
 
 
 def cost_cells(
@@ -61,7 +61,7 @@ def cost_headings(columns: Sequence[Column], with_sides: bool) -> list[list[str]
 
 def fitting(
     headings: Sequence[Sequence[str]], cells: Sequence[Sequence[Cell]], page: Page,
-    kept: int = 0, least: int = _NAMES_NEED,
+    kept: int = 0, least: int = NAMES_NEED,
 ) -> tuple[list[list[str]], list[list[Cell]]]:
     """Without as many columns as must go to leave room for names: those further right matter less.
     The first stays, and so do as many of the last as `kept` says."""

@@ -9,10 +9,14 @@ from ..analyses.chains import inner_links
 from ..analyses.cycles import origin
 from ..analyses.report import Entry, Report
 from ..model.graph import Cycle
+from ..model.profile import Function
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
+from .names import fit
 from .text import Cell, Page, function_label, shorten_end
 
 _CYCLES_EXPLAINED = 1
+# A name that was cut is worth nothing below this length.
+_LEGIBLE = 12
 
 
 def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[str], int]:
@@ -68,13 +72,41 @@ def cycle_lines(report: Report, entries: Sequence[Entry], page: Page) -> list[st
 
 def _cycle_text(report: Report, cycle: Cycle, page: Page) -> str:
     found = origin(report.graph, cycle)
-    text = f"<cycle {cycle.number}>: {len(cycle.members):,} functions call each other"
+    size = f"<cycle {cycle.number}>: {len(cycle.members):,} functions"
+    plain = f"{size} call each other"
     if found.calls:
-        calls = ", ".join(
-            f"{page.name(caller)} -> {page.name(callee)} ({count:,}x)"
-            for caller, callee, count in found.calls
-        )
-        return f"{text}, closed by {calls}"
+        text = f"{plain}, closed by {_calls_text(found.calls, None, page)}"
+        if page.cut and len(text) > page.width:
+            start = f"{size}, closed by "
+            text = start + _calls_text(found.calls, page.width - len(start), page)
+        return text
     if found.dispatchers:
-        return f"{text}, mostly through {' and '.join(map(page.name, found.dispatchers))}"
-    return text
+        return f"{plain}, mostly through {' and '.join(map(page.name, found.dispatchers))}"
+    return plain
+
+
+def _calls_text(
+    calls: Sequence[tuple[Function, Function, int]], width: int | None, page: Page
+) -> str:
+    """As many as there is room for with names that can still be read, but the first in any case."""
+    for shown in range(len(calls), 0, -1):
+        chosen = calls[:shown]
+        more = ", ..." if shown < len(calls) else ""
+        counts = [f" ({count:,}x)" for _, _, count in chosen]
+        names = full = [page.name(function) for call in chosen for function in call[:2]]
+        if width is not None:
+            fixed = len(more) + len(" -> , ") * shown - len(", ") + sum(map(len, counts))
+            names = _fitting(full, width - fixed)
+        if all(name == whole or len(name) >= _LEGIBLE for name, whole in zip(names, full)):
+            break
+    pairs = zip(names[::2], names[1::2], counts)
+    return ", ".join(f"{caller} -> {callee}{count}" for caller, callee, count in pairs) + more
+
+
+def _fitting(names: Sequence[str], room: int) -> list[str]:
+    """Names in so many characters together; short ones leave what they do not need to others."""
+    fitted: dict[int, str] = {}
+    for index in sorted(range(len(names)), key=lambda index: len(names[index])):
+        fitted[index] = fit(names[index], room // (len(names) - len(fitted)))
+        room -= len(fitted[index])
+    return [fitted[index] for index in range(len(names))]

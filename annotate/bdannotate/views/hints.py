@@ -13,7 +13,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint, HotLine, Pattern
 from ..model.numbers import short_count
 from ..model.profile import Function
-from .names import fit
+from .names import as_called, fit
 from .text import Page, function_label, shorten_end
 
 _MAX_CALLERS = 4
@@ -80,7 +80,7 @@ def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
         if hint.callers:
             where = f" called by {page.name(hint.callers[0][0])}"
         elif hint.through:
-            where = f" through {page.name(hint.through)}"
+            where = f" through {as_called(page.name(hint.through))}"
         elif hint.below:
             where = f" below {page.name(hint.below)}"
         room = page.width - len(f"{number}. {where}{numbers}")

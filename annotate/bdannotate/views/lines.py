@@ -11,14 +11,18 @@ from bdcommon.console import printable
 from ..analyses.columns import Column, Form, Side
 from ..analyses.report import Report
 from ..analyses.top_lines import TopLine, TopLines
-from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
-from .names import fit
+from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
+from .names import as_called, fit
 from .text import Cell, Page, shorten_middle
 
 # What a line is shown with besides what it is ranked by.
 _OF_DATA = ("UnusedD1", "D1m")
 _OF_ALL = ("Unused1", "D1m")  # where data and code are not told apart
 _UNKNOWN = "(no lines)"
+_THROUGH = " through "
+_SHORTEST_NAME = 8
+# Columns go rather than two names get shorter than this, with where they are.
+_TWO_NAMES_NEED = 44
 # Lines of the second ranking: fewer, as these matter where the first says little.
 _OTHERS = 2
 
@@ -41,7 +45,10 @@ def line_table(
         columns.insert(2, Column(found.other_metric, Side.SELF))
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, line.cost, None, report.totals, page) for line in chosen]
-    headings, cells = fitting(headings, cells, page)
+    headings, cells = fitting(
+        headings, cells, page,
+        least=_TWO_NAMES_NEED if any(line.through for line in chosen) else NAMES_NEED,
+    )
     width = name_width(headings, cells, page)
     labels = [Cell(label) for label in _labels(chosen, page, width)]
     table = cost_table(headings, "line and function", cells, labels, page)
@@ -62,8 +69,18 @@ def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[str]:
     for place, line in zip(places, lines):
         name = page.name(line.functions[0])
         rest = f" +{len(line.functions) - 1}" if len(line.functions) > 1 else ""
-        if not page.full_names:
+        if page.full_names:
+            through = f" through {page.name(line.through)}" if line.through else ""
+        else:
             place = shorten_middle(place, longest)
-            name = fit(name, max(width - longest - 2 - len(rest), 8))
-        texts.append(f"{place:<{longest}}  {name}{rest}")
+            room = width - len(place) - 2 - len(rest)
+            through = ""
+            if line.through:
+                most = max(room - len(name) - len(_THROUGH), room // 3, _SHORTEST_NAME)
+                through = _THROUGH + fit(as_called(page.name(line.through)), most)
+            room = max(room - len(through), _SHORTEST_NAME)
+            name = fit(name, room)
+            # In line with the others, where there is room for that.
+            place = place.ljust(min(longest, len(place) + room - len(name)))
+        texts.append(f"{place:<{longest if page.full_names else 0}}  {name}{through}{rest}")
     return texts

@@ -8,19 +8,20 @@ Names come from strangers' files. Whatever cannot be taken apart stays as it is.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
 
+from ..analyses.ownership import ADDRESS, label
 from ..model.profile import Function
 
 _VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
-_ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
-# What `Names.label` makes of it; behind the object's name, the version of a library.
+# Code without a name, as `label` has it; behind the object's name, the version of a library.
 _IN_OBJECT = re.compile(r"([^\s()<>]*?)((?:\.\d+)*)(\+0x[0-9a-f]+(?:'\d+)?)")
 # How deep in recursion, with --separate-recs.
 _RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
+# The C library has several variants of a function; the processor's features choose one.
+_VARIANT = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]*)_(?:sse|ssse|avx|evex|erms)\w*")
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
@@ -62,11 +63,9 @@ class Names:
 
     def label(self, function: Function) -> str:
         """The name; for code without one, the object and the address in it."""
-        address = _ADDRESS.fullmatch(function.name)
-        if not address:
-            return self.short(function.name)
-        module = os.path.basename(function.object)
-        return f"0x{address[1]}" if module in ("", "???") else f"{module}+0x{address[1]}"
+        if ADDRESS.fullmatch(function.name):
+            return label(function)
+        return self.short(function.name)
 
     def _choose(self, name: str) -> str:
         bare, with_arguments = _forms(name)
@@ -77,6 +76,12 @@ class Names:
             others = set(self._alike.get(stem, ()))
             self._counts[stem] = Counter(_forms(other)[0] for other in others)
         return bare if self._counts[stem][bare] <= 1 else with_arguments
+
+
+def as_called(name: str) -> str:
+    """What programs call, where this is a variant of it that the C library has chosen."""
+    variant = _VARIANT.fullmatch(name)
+    return variant[1] if variant else name
 
 
 def fit(name: str, width: int) -> str:

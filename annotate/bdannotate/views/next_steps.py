@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.hints import Hint
+from ..analyses.ownership import label
 from ..analyses.report import Report
 from ..model.profile import Function
 from .text import Page
@@ -52,11 +53,15 @@ def next_steps(
 
 
 def _with_function(option: str, function: Function, files: str, room: int | None) -> str:
-    """Of a long name, as much of the beginning as there is room for."""
-    name = printable(function.name)
+    """Of a long name, as much of the beginning as there is room for; of code without one, the
+    address."""
+    name = printable(label(function))
+    if name != function.name:
+        name = name[name.rfind("+") :]
     length = len(name)
     while True:
-        pattern = "^" + re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", name[:length])
+        pattern = "" if name[0] == "+" else "^"
+        pattern += re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", name[:length])
         pattern += "$" if length == len(name) else ""
         command = f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
         if room is None or len(command) <= room or length <= _SHORTEST_NAME:
