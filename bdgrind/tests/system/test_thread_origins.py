@@ -71,3 +71,26 @@ def test_a_child_does_not_know_its_parents_threads(tmp_path: Path) -> None:
     run = run_tool(tmp_path, [GUESTS / "forks"], SMALL_CACHES)
     assert all(origins(path) == [] for path in tmp_path.glob("profile.out*"))
     assert run.profile_path.exists()
+
+
+def test_a_pools_threads_are_below_who_created_the_pool(tmp_path: Path) -> None:
+    """Not below those whose jobs they do."""
+    path = run_tool(tmp_path, [GUESTS / "thread_pool"], SMALL_CACHES).profile_path
+    assert [number for number, _ in origins(path)] == [2]
+    costs = inclusive(path, event="Ir")
+    assert min(costs["start_pool"], costs["worker"]) > costs["sparse"] + costs["dense"]
+    assert costs["ask_for_sparse"] < costs["sparse"]
+    assert costs["ask_for_dense"] < costs["dense"]
+    assert costs["worker"] < costs["start_pool"] < costs["main"]
+
+
+def test_threads_of_several_creators_are_below_what_these_have_in_common(tmp_path: Path) -> None:
+    """All threads begin in the same function of the C library, whatever they do then."""
+    options = [*SMALL_CACHES, "--compress-strings=no"]
+    path = run_tool(tmp_path, [GUESTS / "thread_pool", "more"], options).profile_path
+    ways = origins(path)
+    assert len({root for _, (root, *_) in ways}) == 1
+    found = {creators[creators.index("main") + 1]: number for number, (_, *creators) in ways}
+    assert found == {"start_pool": 2, "start_another": 1}
+    costs = inclusive(path, event="Ir")
+    assert costs["start_pool"] < costs["worker"] < costs["main"]
