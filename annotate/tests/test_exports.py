@@ -283,6 +283,25 @@ def test_the_pprof_form_has_all_events_and_the_lines_of_calls(tmp_path):
     assert [texts[fields(each)[5][0]] for each in profile[3]] == ["/bin/program"]
 
 
+@pytest.mark.parametrize("main", ["main", "0x500"])
+def test_what_pprof_takes_for_the_program(main):
+    """The first object, which the dynamic linker's would be, as it runs first."""
+    profile = parse_text(
+        "cmd: program -x\nevents: Ir\nob=/lib/ld.so\nfl=???\nfn=0x9\n1 1\ncob=/bin/program\n"
+        f"cfn={main}\ncalls=1 1\n1 2\nob=/bin/program\nfn={main}\n1 2\n"
+    )
+    data = b"".join(FORMATS["pprof"].pieces(make_request(profile, ("Ir",), 1)))
+    message = fields(gzip.decompress(data))
+    assert [message[6][fields(each)[5][0]] for each in message[3]] == [b"/bin/program", b"/lib/ld.so"]
+
+
+def test_code_without_a_name_has_its_objects():
+    profile = parse_text("events: Ir\nob=/lib/a.so\nfl=???\nfn=0x0000000000000500\n1 9\n")
+    for form in ("folded", "dot", "speedscope"):
+        assert "a.so+0x500" in exported(profile, form, ("Ir",), 1)
+    assert "fn=(1) 0x0000000000000500\n" in exported(profile, "callgrind", ("Ir",), 1)
+
+
 INLINED = """events: Ir Dr
 positions: instr line
 ob=/bin/program

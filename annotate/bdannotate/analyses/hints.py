@@ -17,7 +17,7 @@ from ..model.errors import UserError
 from ..model.metrics import Metric
 from ..model.profile import Function, Row
 from .data_use import MIXED, UseEvents, data_use, mostly_code
-from .ownership import ADDRESS, Reach
+from .ownership import Reach
 from .report import Entry, Report
 
 _MAX_PLACES = 10
@@ -313,7 +313,7 @@ class _Finder:
 
     def _named_caller(self, function: Function) -> Function | None:
         seen: set[Function] = set()
-        while ADDRESS.fullmatch(function.name):
+        while function.is_nameless:
             seen.add(function)
             callers = [
                 (self._loss(call.cost), caller)

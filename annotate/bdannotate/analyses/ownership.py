@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from ..model.profile import Function, Place
 
-# How a profile names code that has no symbol: the address in its object, and how deep in recursion.
-ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
 # Headers that compilers and distributions bring, and the folders of their builders.
 _FOREIGN = re.compile(r"/usr/(?!src/|local/src/)|/rustc/|/build/|/opt/|.*/\.cargo/|.*/\.rustup/")
 
@@ -38,16 +36,6 @@ class Reach(enum.IntEnum):
     OWN = 4
 
 
-def label(function: Function) -> str:
-    """The function's name; for code without one, the object without its folders and the address in
-    it."""
-    address = ADDRESS.fullmatch(function.name)
-    if not address:
-        return function.name
-    module = os.path.basename(function.object)
-    return f"0x{address[1]}" if module in ("", "???") else f"{module}+0x{address[1]}"
-
-
 class Ownership:
     """Answers for the functions of one profile. What is readable here, or belongs to the program
     itself, is the reader's own, unless it lies where libraries do."""
@@ -69,7 +57,7 @@ class Ownership:
         of_program = function.object in self._programs
         is_runtime = _RUNTIME.fullmatch(os.path.basename(function.object))
         foreign = Reach.RUNTIME if is_runtime else Reach.FOREIGN
-        if ADDRESS.fullmatch(function.name):
+        if function.is_nameless:
             return Reach.NAMELESS if of_program else foreign
         files = {function.file, *(place.file for place in self._places.get(function, ()))}
         if files == {"???"}:

@@ -12,7 +12,7 @@ from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
 from .columns import Column, Side, SortKey, choose_columns, choose_keys
-from .ownership import Ownership, label
+from .ownership import Ownership
 from .startup import above_main
 
 
@@ -54,7 +54,7 @@ class FunctionPattern:
 
     def matches(self, function: Function) -> bool:
         search = self.expression.search
-        return search(function.name) is not None or search(label(function)) is not None
+        return search(function.name) is not None or search(function.label) is not None
 
 
 @dataclass(frozen=True, slots=True)

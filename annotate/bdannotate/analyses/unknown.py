@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
-from .ownership import ADDRESS
 from .report import Report
 
 # Below this share of the cost, nobody needs to be told.
@@ -33,7 +32,7 @@ def unknown_code(report: Report, metric: Metric) -> Unknown | None:
         if function.file != "???" or value <= 0:
             continue
         without_lines[function.object] = without_lines.get(function.object, 0) + value
-        if ADDRESS.fullmatch(function.name):
+        if function.is_nameless:
             without_symbols[function.object] = without_symbols.get(function.object, 0) + value
     for found, has_symbols in ((without_symbols, False), (without_lines, True)):
         everything = sum(found.values())

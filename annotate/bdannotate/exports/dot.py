@@ -36,7 +36,7 @@ def dot(request: Request) -> Iterator[str]:
     for function in shown:
         costs = graph.functions[function]
         inclusive, own = _value(request, costs.inclusive), _value(request, costs.self_cost)
-        yield _node(numbers[function], function.name, inclusive, own, total)
+        yield _node(numbers[function], function.label, inclusive, own, total)
     for caller in shown:
         for callee, call in sorted(graph.callees.get(caller, {}).items()):
             if callee not in numbers:
@@ -67,7 +67,7 @@ def dot_contexts(request: Request) -> Iterator[str]:
     yield from _head(request.metrics[0], total)
     for node, (number, above, cost) in enumerate(zip(tree.frame, tree.parent, inclusive)):
         if cost >= least:
-            yield _node(node, tree.frames[number].function.name, cost, own[node], total)
+            yield _node(node, tree.frames[number].function.label, cost, own[node], total)
             if above >= 0:
                 yield _edge(f"n{above} -> n{node}", _times(tree.calls[node]), cost, total)
     yield "}\n"

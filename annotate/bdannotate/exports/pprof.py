@@ -10,12 +10,14 @@ itself, numbers and byte strings are all that is used here.
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bdcommon import __version__
 
 from ..model.metrics import Metric
+from ..model.profile import Profile
 from .request import Request, counts_bytes
 from .stacks import Frame, Stack, stacks
 from .texts import unicode_text
@@ -33,6 +35,8 @@ def pprof(request: Request) -> Iterator[bytes]:
 
 def _messages(request: Request) -> Iterator[bytes]:
     tables = _Tables()
+    if program := _program(request.profile):
+        tables.objects[program] = 1  # pprof takes the first one for the program
     for metric in request.metrics:
         yield _message(1, tables.value_type(metric))
     for stack in stacks(request):
@@ -60,6 +64,18 @@ def _messages(request: Request) -> Iterator[bytes]:
     yield _number(14, tables.text(request.metrics[0].name))
     for text in tables.texts:
         yield _message(6, unicode_text(text).encode())
+
+
+def _program(profile: Profile) -> str:
+    """The object that has main; without symbols, the one that is named as the command is."""
+    command = os.path.basename(profile.parts[0].command.split(" ")[0])
+    named = ""
+    for place in profile.lines:
+        if place.function.name == "main":
+            return place.function.object
+        if command and os.path.basename(place.function.object) == command:
+            named = place.function.object
+    return named
 
 
 # A function and the functions inlined into it, outermost first, each with a line.

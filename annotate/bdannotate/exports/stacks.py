@@ -66,7 +66,7 @@ def _stack(path: _Path, row: Row) -> Stack:
 def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     """A node is a path. A root that is the only one would say nothing."""
     frames = [
-        Frame(function.name, function.file, object=function.object, start=line)
+        Frame(function.label, function.file, object=function.object, start=line)
         for (_, function), line in zip(tree.frames, tree.lines)
     ]
     has_roots = sum(1 for above in tree.parent if above < 0) > 1
@@ -194,12 +194,12 @@ def _below(
 
 
 def _frame(function: Function) -> Frame:
-    return Frame(function.name, function.file, object=function.object)
+    return Frame(function.label, function.file, object=function.object)
 
 
 def _end(graph: CallGraph, function: Function) -> Frame:
     has_callees = bool(graph.callees.get(function))
-    return Frame(function.name, function.file, has_callees, function.object)
+    return Frame(function.label, function.file, has_callees, function.object)
 
 
 def _has_one_path(graph: CallGraph, function: Function) -> bool:

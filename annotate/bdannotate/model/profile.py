@@ -12,6 +12,8 @@ Glossary
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import add, sub
@@ -20,12 +22,30 @@ from typing import NamedTuple
 Row = tuple[int, ...]
 
 
+# How a profile names code that has no symbol: the address in its object, and how deep in recursion.
+_ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
+
+
 class Function(NamedTuple):
     """The identity of a function. A tuple, because its hash is taken for every call in a file."""
 
     object: str
     file: str
     name: str
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether it is code without a symbol."""
+        return _ADDRESS.fullmatch(self.name) is not None
+
+    @property
+    def label(self) -> str:
+        """The name; of code without one, the object without its folders and the address in it."""
+        address = _ADDRESS.fullmatch(self.name)
+        if not address:
+            return self.name
+        module = os.path.basename(self.object)
+        return f"0x{address[1]}" if module in ("", "???") else f"{module}+0x{address[1]}"
 
 
 class CallSite(NamedTuple):

@@ -12,11 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from ..analyses.ownership import ADDRESS, label
 from ..model.profile import Function
 
 _VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
-# Code without a name, as `label` has it; behind the object's name, the version of a library.
+# Code without a name, as `Function.label` has it; behind the object's name, the version of a library.
 _IN_OBJECT = re.compile(r"([^\s()<>]*?)((?:\.\d+)*)(\+0x[0-9a-f]+(?:'\d+)?)")
 # How deep in recursion, with --separate-recs.
 _RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
@@ -63,9 +62,7 @@ class Names:
 
     def label(self, function: Function) -> str:
         """The name; for code without one, the object and the address in it."""
-        if ADDRESS.fullmatch(function.name):
-            return label(function)
-        return self.short(function.name)
+        return function.label if function.is_nameless else self.short(function.name)
 
     def _choose(self, name: str) -> str:
         bare, with_arguments = _forms(name)

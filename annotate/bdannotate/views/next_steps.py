@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.hints import Hint
-from ..analyses.ownership import label
 from ..analyses.report import Report
 from ..model.profile import Function
 from .text import Page
@@ -55,9 +54,9 @@ def next_steps(
 def _with_function(option: str, function: Function, files: str, room: int | None) -> str:
     """Of a long name, as much of the beginning as there is room for; of code without one, the
     address."""
-    name = printable(label(function))
-    if name != function.name:
-        name = name[name.rfind("+") :]
+    name = printable(function.label)
+    if function.is_nameless:
+        name = name[name.rfind("+") :] if "+" in name else printable(function.name)
     length = len(name)
     while True:
         pattern = "" if name[0] == "+" else "^"
