@@ -270,6 +270,30 @@ def test_a_call_into_the_c_library_with_a_line(tmp_path, back):
         assert lines == [["main.c:8", "fill through qsort"], ["main.c:5", "main"]]
 
 
+def test_lines_without_a_name_are_ranked_with_those_that_have_one(tmp_path):
+    body = "ob=/usr/bin/program\nfl=???\nfn=main\n0 1\n" + call("0x500", use(9000, 16, 2))
+    body += f"fn=0x500\n0 {use(9000, 16, 2)}\nfn=named\n0 {use(1000, 16, 2)}\n"
+    rows = section(screen(tmp_path, body), "Lines by never used")[2:]
+    assert [row.split("  ")[-1] for row in rows] == ["program+0x500", "named"]
+
+
+def test_what_the_report_is_sorted_by_is_shown_first(tmp_path):
+    """As the first screen says: see --sort=Ir."""
+    body = "ob=/home/me/program\nfl=a.c\nfn=main\n"
+    body += f"5 {use(2000, 16, 2)}\n6 90000000\n" + call("f", "100")
+    text = screen(tmp_path, body + "fn=f\n9 100\n")
+    assert "see --sort=Ir" in text and "a.c:6" not in text
+    text = screen(tmp_path, body + "fn=f\n9 100\n", "--sort=Ir")
+    first, second = section(text, "Lines by instr.")[2:]
+    assert first.endswith(" a.c:6  main") and second.endswith(" a.c:5  main")
+    names, sides, _, row = section(text, "Functions by Ir:incl")
+    assert names.split()[:4] == ["instr.", "instr.", "never", "used"]
+    assert sides.split()[:3] == ["incl", "self", "incl"]
+    assert row.split()[:4] == ["90.0M", "100.0%", "90.0M", "100.0%"]
+    text = screen(tmp_path, body + "fn=f\n9 100\n", "--sort=Ir", "--show=SpLoss1")
+    assert section(text, "Functions")[0].split() == ["never", "used"]
+
+
 def test_the_c_library_is_listed_where_nobody_else_is_charged(tmp_path):
     """As the dynamic linker's work before the program begins is: last, and no place for a hint."""
     linker, own = use(9000, 16, 2), use(1000, 16, 2)

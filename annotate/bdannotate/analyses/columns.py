@@ -77,6 +77,19 @@ def choose_columns(
     return columns
 
 
+def with_keys_first(columns: Sequence[Column], keys: Sequence[SortKey]) -> list[Column]:
+    """What a list is sorted by is what it shows first: of the first key both sides."""
+    first = keys[0].column
+    others = [key.column for key in keys[1:]]
+    sides = {column.side for column in columns}
+    if not first.metric.is_ratio and first.side is Side.INCLUSIVE and Side.SELF in sides:
+        others.insert(0, Column(first.metric, Side.SELF))
+    found = {(column.metric.name, column.side): column for column in (first, *others)}
+    for column in columns:
+        found.setdefault((column.metric.name, column.side), column)
+    return list(found.values())
+
+
 def without_rates(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Fewer columns, for lists that show each ratio twice: miss rates follow from misses."""
     return tuple(column for column in columns if not column.metric.name.endswith("rate"))

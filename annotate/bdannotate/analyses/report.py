@@ -11,7 +11,7 @@ from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
-from .columns import Column, Side, SortKey, choose_columns, choose_keys
+from .columns import Column, Side, SortKey, choose_columns, choose_keys, with_keys_first
 from .ownership import Ownership
 from .startup import above_main
 
@@ -94,9 +94,12 @@ def make_selection(
     has_calls = bool(profile.calls)
     side = Side.INCLUSIVE if (has_calls if inclusive is None else inclusive) else Side.SELF
     columns = choose_columns(show, metrics, side, has_calls)
+    keys = choose_keys(sort, columns, metrics, side)
+    if sort and not show:
+        columns = with_keys_first(columns, keys)
     return Selection(
         columns=tuple(columns),
-        keys=tuple(choose_keys(sort, columns, metrics, side)),
+        keys=tuple(keys),
         threshold=threshold,
         function=FunctionPattern(function_pattern(function)) if function is not None else None,
         full_stacks=full_stacks or function is not None,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ..model.metrics import Metric
 from ..model.profile import Function, Row, add_rows, sum_rows
 from .data_use import data_loss, mostly_code
+from .ownership import Reach
 from .report import Report
 from .runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
 from .verdict import First, verdict
@@ -47,23 +48,33 @@ class TopLines:
 
 def top_lines(report: Report) -> TopLines | None:
     """By data never used in L1, then by data misses of the last level, or the other way round if
-    these cost more. Without such events, by what the report is sorted by; None where that is a
-    ratio."""
+    these cost more. Where the report is sorted by something else, first by that; None where that
+    is a ratio and there are no such events."""
     loss = data_loss(report.metrics)
-    metric = loss or report.selection.keys[0].column.metric
+    metric = report.selection.keys[0].column.metric
+    other = loss
+    if loss and (metric.is_ratio or metric.name == loss.name):
+        metric, other = loss, report.metrics.get("DLm")
+        found = verdict(report.profile, report.metrics, report.totals)
+        if other and found and found.first is First.LAST_LEVEL:
+            metric, other = other, metric
     if metric.is_ratio:
         return None
-    other = report.metrics.get("DLm") if loss else None
     runtime = runtime_calls(report)
     if other is None:
         return TopLines(metric, _ranked(report, metric, runtime), None, ())
-    found = verdict(report.profile, report.metrics, report.totals)
-    if found and found.first is First.LAST_LEVEL:
-        metric, other = other, metric
     lines = _ranked(report, metric, runtime)
     known = {line.key for line in lines}
     others = [line for line in _ranked(report, other, runtime) if line.key not in known]
     return TopLines(metric, lines, other, tuple(others))
+
+
+# Metrics that say nothing of a line whose L1 misses are mostly instruction fetches.
+_OF_DATA = ("SpLoss1", "DLm")
+
+
+def _never(_row: Row) -> bool:
+    return False
 
 
 def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopLine, ...]:
@@ -107,7 +118,7 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
             at_line = parts.setdefault((file, line), {})
             known = at_line.get(function)
             at_line[function] = add_rows(known, rows[line]) if known else rows[line]
-    is_code = mostly_code(report.metrics)
+    is_code = mostly_code(report.metrics) if metric.name in _OF_DATA else _never
     found: list[TopLine] = []
     for (file, line), costs_of in sorted(parts.items()):
         cost = sum_rows(costs_of.values(), len(report.totals))
@@ -120,8 +131,14 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
         for function, row in sorted(unknown.items()) if count(row) >= least and not is_code(row)
     ]
     found.sort(key=lambda line: -count(line.cost))
-    found.sort(key=lambda line: -max(map(report.ownership.reach, line.functions)))
+    found.sort(key=lambda line: -max(_rank(report, function) for function in line.functions))
     return tuple(found)
+
+
+def _rank(report: Report, function: Function) -> Reach:
+    """Code without a name can be changed as well as the rest of its program."""
+    reach = report.ownership.reach(function)
+    return Reach.NAMED if reach is Reach.NAMELESS else reach
 
 
 def _through(called: Mapping[Function, int] | None, everything: int) -> Function | None:

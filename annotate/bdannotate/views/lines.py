@@ -41,7 +41,7 @@ def line_table(
     if found.other_metric:
         beside = _OF_DATA if "UnusedD1" in report.metrics else _OF_ALL
         columns += [Column(report.metrics[name], Side.SELF, Form.COUNT)
-                    for name in beside if name in report.metrics]
+                    for name in beside if name in report.metrics and name != found.metric.name]
         columns.insert(2, Column(found.other_metric, Side.SELF))
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, line.cost, None, report.totals, page) for line in chosen]
