@@ -160,6 +160,18 @@ def test_totals_list_what_changed_only(folder):
     assert re.findall(r"^ *(\d+) +(\d+) .*?  (Ir|Dr|Dw) ", totals, re.MULTILINE) == [
         ("100", "90", "Ir"), ("9", "8", "Dw"),
     ]
+    assert "more changed" not in totals
+
+
+def test_totals_count_what_changed_hardly(folder):
+    head = "events: Ir Dr Dw\nfl=old/sum.c\nfn=sum\n"
+    (folder / "before.out").write_text(f"{head}1 1000000 7000 9\n")
+    (folder / "after.out").write_text(f"{head}1 1000400 7004 9\n")
+    totals = diff(folder).partition("== Totals ==")[2].partition("\n== ")[0]
+    assert "Ir" not in totals and " 7,004 " in totals
+    assert totals.rstrip().endswith("\n1 more changed by less than 0.05%")
+    (folder / "after.out").write_text(f"{head}1 1000400 7000 9\n")
+    assert "nothing changed by 0.05% or more" in diff(folder)
 
 
 def section(report, title):

@@ -49,27 +49,39 @@ def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
 
 
 def totals_table(diff: Diff, page: Page) -> list[str]:
-    """Of what changed."""
+    """Of what changed, as far as it is seen in the digits of a share."""
     rows: list[list[Cell]] = []
+    unseen = 0
     for metric in diff.metrics.values():
         if not metric.is_ratio and metric.name not in diff.before.events:
             continue
         before, after = metric.value(diff.before_totals), metric.value(diff.after_totals)
         if before == after:
             continue
+        relative = "" if metric.is_ratio else _relative(before, after)
+        if _is_unseen(metric, before, after, relative):
+            unseen += 1
+            continue
         style = _style(metric, before, after)
         rows.append([
             Cell(_text(metric, before, None)),
             Cell(_text(metric, after, None)),
             Cell(_change(metric, before, after, None), style),
-            Cell("" if metric.is_ratio else _relative(before, after), style),
+            Cell(relative, style),
             Cell(metric.name),
             Cell(printable(metric.title)),
         ])
     if not rows:
-        return ["nothing changed"]
+        return [f"nothing changed{' by 0.05% or more' if unseen else ''}"]
     headings = [["before", "after", "change", "", "", ""]]
-    return Table(headings, rows, frozenset({4})).lines(page)
+    lines = Table(headings, rows, frozenset({4})).lines(page)
+    return [*lines, f"{unseen} more changed by less than 0.05%"] if unseen else lines
+
+
+def _is_unseen(metric: Metric, before: Number | None, after: Number | None, relative: str) -> bool:
+    if metric.is_ratio:
+        return _text(metric, before, None) == _text(metric, after, None)
+    return relative.strip(" +-") == "0.0%"
 
 
 def functions_table(diff: Diff, page: Page) -> list[str]:
