@@ -14,9 +14,11 @@ import pytest
 from bdannotate.analyses.code_use import code_use
 from bdannotate.analyses.cycles import origin
 from bdannotate.analyses.hints import hints
+from bdannotate.analyses.ownership import Ownership, Reach
 from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.analyses.startup import above_main
 from bdannotate.model.graph import build
+from bdannotate.model.profile import Function
 from bdannotate.pager import pager
 from bdannotate.reading.parser import parse_text
 
@@ -250,6 +252,24 @@ def test_what_the_c_library_costs_counts_for_the_line_that_calls_it(tmp_path):
     # Asked for by name, it is there with its own costs.
     (line,) = section(screen(tmp_path, body, "--function=memcmp"), "Lines by never used")[2:]
     assert line.endswith("  memcmp.S:414  __memcmp_avx2_movbe")
+
+
+@pytest.mark.parametrize("name, is_runtime", [
+    ("libc.so.6", True), ("libc-2.31.so", True), ("ld-linux-x86-64.so.2", True), ("ld-2.31.so", True),
+    ("ld-musl-x86_64.so.1", True), ("libstdc++.so.6.0.30", True), ("libgomp.so.1.0.0", True),
+    ("vgpreload_core-amd64-linux.so", True), ("libcrypto.so.3", False), ("libmagic.so.1", False),
+    ("libsqlite3.so.0.8.6", False), ("libc", False), ("ld", False), ("???", False), ("", False),
+])
+def test_what_belongs_to_the_runtime(name, is_runtime):
+    function = Function(f"/usr/lib/{name}", "???", "f")
+    assert (Ownership({function: ()}).reach(function) is Reach.RUNTIME) == is_runtime
+
+
+def test_a_runtime_whose_source_is_here_can_be_changed(tmp_path):
+    source = tmp_path / "malloc.c"
+    source.write_text("")
+    function = Function("/home/me/libc.so.6", str(source), "malloc")
+    assert Ownership({function: ()}).reach(function) is Reach.OWN
 
 
 @pytest.mark.parametrize("back", [False, True])
