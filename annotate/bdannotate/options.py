@@ -165,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
                          help="what --export writes, the most important first: events and sums by "
                          "name, as SpLoss1,LLm [the first column of the report]")
     numbers.add_argument("--sort", default="", metavar="COLUMNS",
-                         help="what is sorted by, each with a threshold if wanted, as "
+                         help="what is sorted by, and shown first; with a threshold if wanted, as "
                          "SpLoss1:self:2,Ir [the first column shown]")
     numbers.add_argument("--threshold", type=float, metavar="PERCENT",
                          help="leave out what has less of the total in the sort columns "

@@ -8,7 +8,7 @@ library and its like, counts for the line that calls it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
@@ -80,25 +80,9 @@ def _never(_row: Row) -> bool:
 def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopLine, ...]:
     count = metric.counter()
     least = max(count(report.totals) * (report.selection.threshold or 0.0) / 100, 1)
-    pattern = report.selection.function
-    told = mostly_charged(report, runtime, metric)
-    chosen: list[tuple[Function, str, Mapping[int, Row]]] = []
-    unknown: dict[Function, Row] = {}
-    for (function, file), rows in report.profile.lines.items():
-        if function in told or (pattern and not pattern.matches(function)):
-            continue
-        if file != "???":
-            chosen.append((function, file, rows))
-        elif function not in report.startup:
-            unknown[function] = sum_rows(rows.values(), len(report.totals))
+    chosen, unknown = _costs(report, runtime, mostly_charged(report, runtime, metric))
     called: dict[Where, dict[Function, int]] = {}
-    for (caller, where), costs in runtime.calls.items():
-        cost = sum_rows(costs.values(), len(report.totals))
-        if isinstance(where, Function):
-            known = unknown.get(where)
-            unknown[where] = add_rows(known, cost) if known else cost
-        else:
-            chosen.append((caller, where[0], {where[1]: cost}))
+    for (_, where), costs in runtime.calls.items():
         there = called.setdefault(where, {})
         for callee, row in costs.items():
             there[callee] = there.get(callee, 0) + count(row)
@@ -139,6 +123,36 @@ def _rank(report: Report, function: Function) -> Reach:
     """Code without a name can be changed as well as the rest of its program."""
     reach = report.ownership.reach(function)
     return Reach.NAMED if reach is Reach.NAMELESS else reach
+
+
+# A function, a file, and the function's lines in it.
+_Lines = tuple[Function, str, Mapping[int, Row]]
+
+
+def _costs(
+    report: Report, runtime: RuntimeCalls, told: Container[Function]
+) -> tuple[list[_Lines], dict[Function, Row]]:
+    """Of lines, and of functions where these are not known, with what they call of the runtime; but
+    not of those that are told by their callers."""
+    pattern = report.selection.function
+    width = len(report.totals)
+    lines: list[_Lines] = []
+    unknown: dict[Function, Row] = {}
+    for (function, file), rows in report.profile.lines.items():
+        if function in told or (pattern and not pattern.matches(function)):
+            continue
+        if file != "???":
+            lines.append((function, file, rows))
+        elif function not in report.startup:
+            unknown[function] = sum_rows(rows.values(), width)
+    for (caller, where), costs in runtime.calls.items():
+        cost = sum_rows(costs.values(), width)
+        if isinstance(where, Function):
+            known = unknown.get(where)
+            unknown[where] = add_rows(known, cost) if known else cost
+        else:
+            lines.append((caller, where[0], {where[1]: cost}))
+    return lines, unknown
 
 
 def _through(called: Mapping[Function, int] | None, everything: int) -> Function | None:
