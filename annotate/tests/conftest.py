@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the package importable, whether or not it is installed."""
+"""Makes the package importable, whether or not it is installed; and what tests of several files need."""
 
 import pathlib
 import sys
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -11,3 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 # Examples are the same in every run, and nothing is written beside the sources.
 settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
 settings.load_profile("fixed")
+
+
+@pytest.fixture(name="elftools")
+def fixture_elftools():
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")

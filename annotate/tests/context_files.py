@@ -4,7 +4,7 @@
 import random
 import struct
 
-FORMATS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+from column_files import blocks, head, place_lines
 
 
 class ContextFile:
@@ -22,53 +22,27 @@ class ContextFile:
         self.head = head
 
     def bytes(self):
-        objects = sorted({function[0] for function in self.functions} - {""})
-        sites = {node[4][0] for node in self.nodes if len(node) > 4}
-        files = sorted(({function[1] for function in self.functions} | sites) - {""})
-        objects_from, files_from = ["", *objects], ["", *files]
+        sites = [node[4][0] for node in self.nodes if len(node) > 4]
+        names, files = place_lines(self.functions, sites)
         columns = "depth function calls" + (" file line address" if sites else "")
-        lines = [
+        data = head([
             "contexts: 1", *self.head.splitlines(), f"recursion: {self.recursion}",
             "limit: 1000000", f"events: {' '.join(self.events)}", f"columns: {columns}",
-            f"objects: {len(objects)}", *objects, f"files: {len(files)}", *files,
-            f"functions: {len(self.functions)}",
-            *(
-                f"{objects_from.index(module)} {files_from.index(file)} {line} {name}"
-                for module, file, line, name in self.functions
-            ),
-            f"roots: {len(self.roots)}", *self.roots, "nodes:",
-        ]
-        data = "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+            *names, f"roots: {len(self.roots)}", *self.roots, "nodes:",
+        ])
         rows = [
-            (depth, function, calls, *((files_from.index(site[0][0]), *site[0][1:]) if site else ()),
+            (depth, function, calls, *((files.index(site[0][0]), *site[0][1:]) if site else ()),
              *costs)
             for depth, function, calls, costs, *site in self.nodes
         ]
-        for start in range(0, len(rows), self.block):
-            block = rows[start : start + self.block]
-            data += struct.pack("<H", len(block)) + b"".join(map(column, zip(*block)))
+        data += blocks(rows, self.block)
         totals = [sum(values) for values in zip(*(row[3:] for row in self.nodes_without_sites()))]
         calls = sum(node[2] for node in self.nodes)
         totals = totals or [0] * len(self.events)
-        return data + struct.pack(f"<H{2 + len(totals)}Q", 0, len(self.nodes), calls, *totals)
+        return data + struct.pack(f"<{2 + len(totals)}Q", len(self.nodes), calls, *totals)
 
     def nodes_without_sites(self):
         return [(*node[:3], *node[3]) for node in self.nodes]
-
-
-def column(values):
-    """The shortest form of a block's column."""
-    if not any(values):
-        return b"\x00"
-    width = next(width for width in FORMATS if max(values) < 256**width)
-    filled = [(at, value) for at, value in enumerate(values) if value]
-    if 2 + len(filled) * (2 + width) < width * len(values):
-        return (
-            struct.pack("<BH", 0x10 | width, len(filled))
-            + struct.pack(f"<{len(filled)}H", *(at for at, _ in filled))
-            + struct.pack(f"<{len(filled)}{FORMATS[width]}", *(value for _, value in filled))
-        )
-    return struct.pack(f"<B{len(values)}{FORMATS[width]}", width, *values)
 
 
 def of_paths(events, contexts, recursion, **more):

@@ -3,7 +3,7 @@
 
 import struct
 
-from context_files import column
+from column_files import blocks, head, place_lines
 
 
 class ObjectFile:
@@ -20,29 +20,14 @@ class ObjectFile:
         self.block = block
 
     def bytes(self):
-        objects = list(dict.fromkeys(function[0] for function in self.functions))
-        files = list(dict.fromkeys(function[1] for function in self.functions))
-        lines = [
+        names, _ = place_lines(self.functions)
+        data = head([
             "data-objects: 1", *self.head.splitlines(), "depth: 3", "patterns-to: 65536",
-            f"events: {' '.join(self.events)}",
-            f"objects: {len(objects)}", *objects, f"files: {len(files)}", *files,
-            f"functions: {len(self.functions)}",
-            *(
-                f"{objects.index(module) + 1} {files.index(file) + 1} {line} {name}"
-                for module, file, line, name in self.functions
-            ),
+            f"events: {' '.join(self.events)}", *names,
             f"groups: {len(self.groups)}", *self.groups, "rows:",
-        ]
-        data = "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
-        data += self.blocks([(*row[:4], *row[4]) for row in self.rows])
+        ])
+        data += blocks([(*row[:4], *row[4]) for row in self.rows], self.block)
         totals = [sum(counts) for counts in zip(*(row[4] for row in self.rows))]
         totals = totals or [0] * len(self.events)
         data += struct.pack(f"<{1 + len(totals)}Q", len(self.rows), *totals)
-        return data + self.blocks(self.patterns) + struct.pack("<Q", len(self.patterns))
-
-    def blocks(self, rows):
-        data = b""
-        for start in range(0, len(rows), self.block):
-            block = rows[start : start + self.block]
-            data += struct.pack("<H", len(block)) + b"".join(map(column, zip(*block)))
-        return data + struct.pack("<H", 0)
+        return data + blocks(self.patterns, self.block) + struct.pack("<Q", len(self.patterns))

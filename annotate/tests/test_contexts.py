@@ -16,7 +16,8 @@ from bdannotate.model.errors import UserError
 from bdannotate.reading.contexts import contexts_path, read_contexts
 from bdannotate.reading.parser import parse_text
 
-from context_files import ContextFile, column, large, of_paths
+from column_files import column
+from context_files import ContextFile, large, of_paths
 from traces import Trace
 
 seeds = st.integers(0, 2**32)

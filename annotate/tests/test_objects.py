@@ -148,7 +148,7 @@ def test_a_file_that_is_cut_off_is_refused_wherever(tmp_path):
 def test_wrong_sums_are_refused(tmp_path):
     data = bytearray(ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, [], HEAD).bytes())
     data[-10 - 8 * len(EVENTS) : -10 - 8 * (len(EVENTS) - 1)] = struct.pack("<Q", 3)
-    with pytest.raises(ProfileError, match="Ir is stated as 3"):
+    with pytest.raises(ProfileError, match="Ir are stated as 3"):
         read_objects(str(write(tmp_path, data)))
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from array import array
-from typing import BinaryIO
+from collections.abc import Container, Sequence
+from typing import BinaryIO, ClassVar, Generic, NamedTuple, TypeVar
 
-from ..model.errors import FormatProblem, shorten
-from ..model.profile import Function
+from ..model.errors import FormatProblem, ProfileError, shorten
+from ..model.profile import Function, Row
+from .blocks import binary_file, display_name
+from .headers import Headers
 
 COUNT_BYTES = 8
 
@@ -31,21 +35,94 @@ def path_beside(profile: str, prefix: str) -> str | None:
     return None
 
 
-class ColumnReader:
-    """`what` the file is, with its article: "a context tree"."""
+class Head(NamedTuple):
+    """headers without the lines of this kind of file, which are in texts. Numbers of files and
+    objects begin with 1."""
 
-    def __init__(self, data: BinaryIO, source: str, what: str) -> None:
+    headers: Headers
+    texts: dict[str, str]
+    objects: list[str]
+    files: list[str]
+
+
+_Part = TypeVar("_Part")
+
+
+class ColumnReader(ABC, Generic[_Part]):
+    """A kind of file: what it is in a sentence, with its article; what such things are called; how it
+    begins, and how a part of it is read."""
+
+    what: ClassVar[str]
+    plural: ClassVar[str]
+    first_line: ClassVar[str]
+    version = "1"
+
+    def __init__(self, data: BinaryIO, source: str) -> None:
         self._data = data
         self._source = source
-        self._what = what
         self._ahead = b""
 
-    def has_more(self) -> bool:
+    @classmethod
+    def read(cls, path: str) -> list[_Part]:
+        """All parts, which stand one behind the other. What is wrong is a ProfileError."""
+        source = display_name(path)
+        parts: list[_Part] = []
+        with binary_file(path) as data:
+            try:
+                reader = cls(data, source)
+                while not parts or reader._has_more():
+                    parts.append(reader._part())
+            except FormatProblem as problem:
+                raise ProfileError(source, 0, str(problem)) from None
+        return parts
+
+    @abstractmethod
+    def _part(self) -> _Part: ...
+
+    def _has_more(self) -> bool:
         """Another one behind newlines: they stand where one has been taken back."""
         while (ahead := self._data.read(1)) == b"\n":
             pass
         self._ahead = ahead
         return bool(ahead)
+
+    def _head(self, own: Container[str]) -> Head:
+        """Up to the list of files. own: the keys of this kind of file."""
+        headers = Headers()
+        texts: dict[str, str] = {}
+        key, value = self._key_value()
+        if key != self.first_line:
+            raise FormatProblem(f"this is not {self.what} of bdgrind")
+        if value != self.version:
+            raise FormatProblem(
+                f"version {shorten(value)} of {self.plural} is unknown ({self.version} is known)"
+            )
+        while (key_value := self._key_value())[0] != "objects":
+            key, value = key_value
+            if key in own:
+                texts[key] = value
+            else:
+                headers.read(key, value, 0)
+        if not headers.events:
+            raise FormatProblem("events: is missing")
+        objects = ["", *self._names(key_value[1])]
+        return Head(headers, texts, objects, ["", *self._names(self._section("files"))])
+
+    def _block(self) -> int:
+        """How many rows the next block has; 0 at the end."""
+        return int.from_bytes(self._bytes(2), "little")
+
+    def _check_sums(self, what: str, number: int, names: Sequence[str], sums: Row) -> None:
+        """Against those that stand behind the blocks: how many rows there are, and what they add up
+        to."""
+        stated = counts(self._bytes(COUNT_BYTES * (1 + len(sums))))
+        if stated[0] != number:
+            raise FormatProblem(f"{stated[0]:,} {what} are stated, but {number:,} are there")
+        for name, total, found in zip(names, stated[1:], sums):
+            if total != found:
+                raise FormatProblem(
+                    f"{name} are stated as {total:,}, but the {what}' add up to {found:,}"
+                )
 
     def _column(self, count: int) -> bytes:
         """One column of a block, widened to 8 bytes per node."""
@@ -72,7 +149,7 @@ class ColumnReader:
     def _key_value(self) -> tuple[str, str]:
         key, colon, value = self._line().partition(":")
         if not colon:
-            raise FormatProblem(f"this is not {self._what} of bdgrind, or its head is damaged")
+            raise FormatProblem(f"this is not {self.what} of bdgrind, or its head is damaged")
         return key, value.strip()
 
     def _section(self, name: str) -> str:
@@ -101,7 +178,7 @@ class ColumnReader:
         return found
 
     def _the(self) -> str:
-        return f"the {self._what.partition(' ')[2]}"
+        return f"the {self.what.partition(' ')[2]}"
 
 
 def named_function(text: str, objects: list[str], files: list[str]) -> tuple[Function, int]:

@@ -8,11 +8,9 @@ from array import array
 from ..model.contexts import (
     NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, Frame, Kind, merge,
 )
-from ..model.errors import FormatProblem, ProfileError, shorten
+from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function, Row
-from .blocks import binary_file, display_name
-from .columns import COUNT_BYTES, ColumnReader, counts, named_function, path_beside
-from .headers import Headers
+from .columns import ColumnReader, counts, named_function, path_beside
 
 PREFIX = "contexts."
 
@@ -27,43 +25,23 @@ def contexts_path(profile: str) -> str | None:
 
 def read_contexts(path: str) -> ContextTree:
     """The tree of a file; of several parts, one behind the other, their sum."""
-    source = display_name(path)
-    trees: list[ContextTree] = []
-    with binary_file(path) as data:
-        try:
-            reader = _Reader(data, source, "a context tree")
-            while not trees or reader.has_more():
-                trees.append(reader.tree())
-        except FormatProblem as problem:
-            raise ProfileError(source, 0, str(problem)) from None
+    trees = _Reader.read(path)
     return trees[0] if len(trees) == 1 else merge(trees)
 
 
-class _Reader(ColumnReader):
-    def tree(self) -> ContextTree:
-        headers = Headers()
-        texts: dict[str, str] = {}
-        key, value = self._key_value()
-        if key != "contexts":
-            raise FormatProblem("this is not a context tree of bdgrind")
-        if value != "1":
-            raise FormatProblem(f"version {shorten(value)} of context trees is unknown (1 is known)")
-        while (key_value := self._key_value())[0] != "objects":
-            key, value = key_value
-            if key in ("recursion", "limit", "columns"):
-                texts[key] = value
-            else:
-                headers.read(key, value, 0)
+class _Reader(ColumnReader[ContextTree]):
+    what = "a context tree"
+    plural = "context trees"
+    first_line = "contexts"
+
+    def _part(self) -> ContextTree:
+        headers, texts, objects, files = self._head(("recursion", "limit", "columns"))
         recursion = texts.get("recursion", "")
         if recursion not in ("folded", "apart"):
             raise FormatProblem("recursion: is neither folded nor apart")
         columns = tuple(texts.get("columns", "").split())
         if columns not in (_REQUIRED_COLUMNS, _REQUIRED_COLUMNS + _SITE_COLUMNS):
             raise FormatProblem(f"columns: '{shorten(' '.join(columns))}' is not known")
-        if not headers.events:
-            raise FormatProblem("events: is missing")
-        objects = ["", *self._names(key_value[1])]
-        files = ["", *self._names(self._section("files"))]
         frames, lines = [OTHER], [0]
         for text in self._names(self._section("functions")):
             function, line = named_function(text, objects, files)
@@ -84,21 +62,14 @@ class _Reader(ColumnReader):
         )
 
     def _read_blocks(self, nodes: _Nodes) -> None:
-        while count := int.from_bytes(self._bytes(2), "little"):
+        while count := self._block():
             nodes.add([self._column(count) for _ in range(nodes.columns)], count)
 
     def _check_end(self, nodes: _Nodes, events: tuple[str, ...]) -> Row:
-        stated = counts(self._bytes(COUNT_BYTES * (2 + len(events))))
-        if stated[0] != len(nodes.parent):
-            raise FormatProblem(f"{stated[0]:,} nodes are stated, but {len(nodes.parent):,} are there")
+        sums = tuple(sum(column) for column in (nodes.calls, *nodes.costs))
+        self._check_sums("nodes", len(nodes.parent), ("calls", *events), sums)
         nodes.check_roots()
-        calls, *sums = (sum(column) for column in (nodes.calls, *nodes.costs))
-        for name, total, found in zip(("calls", *events), stated[1:], (calls, *sums)):
-            if total != found:
-                raise FormatProblem(
-                    f"{name} are stated as {total:,}, but the nodes' add up to {found:,}"
-                )
-        return tuple(sums)
+        return sums[1:]
 
 
 class _Nodes:

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..model.errors import FormatProblem, ProfileError, shorten
+from ..model.errors import FormatProblem, shorten
 from ..model.objects import (
     Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
 )
-from ..model.profile import Function, Row
-from .blocks import binary_file, display_name
-from .columns import COUNT_BYTES, ColumnReader, counts, named_function, path_beside
-from .headers import Headers
+from ..model.profile import Function, sum_rows
+from .columns import ColumnReader, counts, named_function, path_beside
 
 PREFIX = "objects."
 
@@ -30,33 +28,16 @@ def objects_path(profile: str) -> str | None:
 
 def read_objects(path: str) -> Objects:
     """Those of a file; of several parts, one behind the other, their sum."""
-    source = display_name(path)
-    found: list[Objects] = []
-    with binary_file(path) as data:
-        try:
-            reader = _Reader(data, source, "a file of data objects")
-            while not found or reader.has_more():
-                found.append(reader.objects())
-        except FormatProblem as problem:
-            raise ProfileError(source, 0, str(problem)) from None
-    return merge(found)
+    return merge(_Reader.read(path))
 
 
-class _Reader(ColumnReader):
-    def objects(self) -> Objects:
-        headers = Headers()
-        key, value = self._key_value()
-        if key != "data-objects":
-            raise FormatProblem("this is not a file of data objects of bdgrind")
-        if value != "1":
-            raise FormatProblem(f"version {shorten(value)} of data objects is unknown (1 is known)")
-        while (key_value := self._key_value())[0] != "objects":
-            if key_value[0] not in ("depth", "patterns-to"):
-                headers.read(*key_value, 0)
-        if not headers.events:
-            raise FormatProblem("events: is missing")
-        objects = ["", *self._names(key_value[1])]
-        files = ["", *self._names(self._section("files"))]
+class _Reader(ColumnReader[Objects]):
+    what = "a file of data objects"
+    plural = "data objects"
+    first_line = "data-objects"
+
+    def _part(self) -> Objects:
+        headers, _, objects, files = self._head(("depth", "patterns-to"))
         functions = [Function("", "", "")]
         for text in self._names(self._section("functions")):
             functions.append(named_function(text, objects, files)[0])
@@ -65,7 +46,8 @@ class _Reader(ColumnReader):
         names = _Names(objects, files, functions)
         groups = [names.group(text) for text in texts]
         rows = self._rows(names, len(groups), len(headers.events))
-        sums = self._check_sums(rows, headers.events)
+        sums = sum_rows((row.cost for row in rows), len(headers.events))
+        self._check_sums("rows", len(rows), headers.events, sums)
         patterns = self._patterns(len(groups))
         return Objects(
             (headers.part(self._source, sums),), headers.events,
@@ -76,45 +58,31 @@ class _Reader(ColumnReader):
             tuple(rows),
         )
 
-    def _blocks(self, columns: int) -> list[tuple[int, ...]]:
+    def _table(self, columns: int) -> list[tuple[int, ...]]:
         """All rows of some columns that come in blocks."""
         rows: list[tuple[int, ...]] = []
-        while count := int.from_bytes(self._bytes(2), "little"):
+        while count := self._block():
             rows += zip(*(counts(self._column(count)) for _ in range(columns)))
         return rows
 
     def _rows(self, names: _Names, groups: int, events: int) -> list[ObjectRow]:
         rows: list[ObjectRow] = []
-        for group, function, file, line, *cost in self._blocks(_ROW_COLUMNS + events):
+        for group, function, file, line, *cost in self._table(_ROW_COLUMNS + events):
             _check_number(group, groups + 1, "group")
             rows.append(ObjectRow(
                 group - 1, names.function(function), names.file(file), line, tuple(cost)
             ))
         return rows
 
-    def _check_sums(self, rows: list[ObjectRow], events: tuple[str, ...]) -> Row:
-        stated = counts(self._bytes(COUNT_BYTES * (1 + len(events))))
-        if stated[0] != len(rows):
-            raise FormatProblem(f"{stated[0]:,} rows are stated, but {len(rows):,} are there")
-        sums = tuple(map(sum, zip(*(row.cost for row in rows)))) or (0,) * len(events)
-        for event, total, found in zip(events, stated[1:], sums):
-            if total != found:
-                raise FormatProblem(
-                    f"{event} is stated as {total:,}, but the rows' add up to {found:,}"
-                )
-        return sums
-
     def _patterns(self, groups: int) -> dict[int, list[Pattern]]:
         found: dict[int, list[Pattern]] = {}
-        rows = self._blocks(_PATTERN_COLUMNS)
+        rows = self._table(_PATTERN_COLUMNS)
         for group, offset, size, used, count in rows:
             _check_number(group, groups + 1, "group")
             if not 0 < size <= _MOST_BYTES or used >> size:
                 raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
             found.setdefault(group - 1, []).append(Pattern(offset, size, used, count))
-        stated = counts(self._bytes(COUNT_BYTES))[0]
-        if stated != len(rows):
-            raise FormatProblem(f"{stated:,} patterns are stated, but {len(rows):,} are there")
+        self._check_sums("patterns", len(rows), (), ())
         return found
 
 

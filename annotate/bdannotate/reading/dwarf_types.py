@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From an entry of debug information to a type with its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..model.errors import UserError
+from ..model.types import Field, Type
+from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, follow, integer, name_of, uleb
+
+_MOST_FIELDS = 4096
+_QUALIFIERS = {
+    "DW_TAG_const_type": "const ", "DW_TAG_volatile_type": "volatile ",
+    "DW_TAG_restrict_type": "", "DW_TAG_atomic_type": "_Atomic ",
+}
+_POINTERS = {
+    "DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&",
+    "DW_TAG_rvalue_reference_type": "&&",
+}
+_OP_PLUS_UCONST = 0x23
+# Static members, and virtual bases.
+_NO_MEMBER = ("external", "declaration", "virtuality")
+
+
+class TypeReader:
+    """Of one file, whose pointers have this many bytes."""
+
+    def __init__(self, units: Units, pointer: int) -> None:
+        self._units = units
+        self._pointer = pointer
+
+    def type(self, entry: Entry) -> Type | None:
+        """Of an array, that of its elements; None where the size is not known."""
+        name = ""
+        for _ in range(MOST_STEPS):
+            if entry.tag == "DW_TAG_typedef" and not name:
+                name = self._units.qualified_name(entry)
+            elif entry.tag not in (*_QUALIFIERS, "DW_TAG_typedef", "DW_TAG_array_type"):
+                break
+            target = follow(entry)
+            if target is None:
+                return None
+            entry = target
+        size = self._size(entry)
+        if size < 1:
+            return None
+        own = self._units.qualified_name(entry) or name or self._type_name(entry)
+        fields = sorted(
+            self._fields(entry, 0, "", 0), key=lambda field: (field.offset, field.size)
+        ) if entry.tag in UNIT_TYPES else []
+        has_virtual = any(
+            child.tag == "DW_TAG_inheritance" and "DW_AT_virtuality" in child.attributes
+            for child in (self._units.children(entry) if entry.tag in UNIT_TYPES else ())
+        )
+        return Type(own, size, tuple(fields), has_virtual)
+
+    def _fields(self, entry: Entry, base: int, prefix: str, depth: int) -> Iterator[Field]:
+        if depth > MOST_STEPS:
+            raise UserError("a type contains itself")
+        count = 0
+        for child in self._units.children(entry):
+            is_base = child.tag == "DW_TAG_inheritance"
+            attributes = child.attributes
+            if not is_base and child.tag != "DW_TAG_member":
+                continue
+            if any(f"DW_AT_{word}" in attributes for word in _NO_MEMBER):
+                continue
+            target = follow(child)
+            if target is None:
+                continue
+            offset = base + _offset(child)
+            name = "" if is_base else name_of(child)
+            for field in self._field(child, target, offset, f"{prefix}{name}", depth):
+                count += 1
+                if count > _MOST_FIELDS:
+                    raise UserError("a type has too many fields")
+                yield field
+
+    def _field(
+        self, member: Entry, target: Entry, offset: int, name: str, depth: int
+    ) -> Iterator[Field]:
+        if "DW_AT_bit_size" in member.attributes:
+            first, bits = self._bits(member, target)
+            start = offset + first // 8
+            yield Field(
+                f"{name}:{bits}", self._type_name(target), start,
+                (first + bits + 7) // 8 - first // 8,
+            )
+            return
+        element, lengths = self._element(target)
+        inner = self._unqualified(element)
+        if inner.tag in UNIT_TYPES and not lengths:
+            dot = "." if name and not name.endswith(".") else ""
+            yield from self._fields(inner, offset, f"{name}{dot}", depth + 1)
+            return
+        ranges = "".join(f"[{length or ''}]" for length in lengths)
+        yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target))
+
+    def _bits(self, member: Entry, target: Entry) -> tuple[int, int]:
+        """The first bit, behind the member's offset, and how many."""
+        attributes = member.attributes
+        bits = integer(attributes["DW_AT_bit_size"].value)
+        if "DW_AT_data_bit_offset" in attributes:
+            return integer(attributes["DW_AT_data_bit_offset"].value), bits
+        if "DW_AT_bit_offset" not in attributes:
+            return 0, bits
+        # Before DWARF 4, bits were counted from the highest one.
+        storage = attributes.get("DW_AT_byte_size")
+        width = 8 * (integer(storage.value) if storage else self._size(target))
+        return width - integer(attributes["DW_AT_bit_offset"].value) - bits, bits
+
+    def _unqualified(self, entry: Entry) -> Entry:
+        for _ in range(MOST_STEPS):
+            if entry.tag not in (*_QUALIFIERS, "DW_TAG_typedef"):
+                break
+            target = follow(entry)
+            if target is None:
+                break
+            entry = target
+        return entry
+
+    def _element(self, entry: Entry) -> tuple[Entry, list[int]]:
+        """That of an array of arrays, and how many there are in each dimension; 0 if nobody knows."""
+        lengths: list[int] = []
+        for _ in range(MOST_STEPS):
+            array = self._unqualified(entry)
+            target = follow(array)
+            if array.tag != "DW_TAG_array_type" or target is None:
+                break
+            lengths += self._lengths(array)
+            entry = target
+        return entry, lengths
+
+    def _lengths(self, array: Entry) -> list[int]:
+        found: list[int] = []
+        for child in self._units.children(array):
+            if child.tag == "DW_TAG_subrange_type":
+                count = child.attributes.get("DW_AT_count")
+                last = child.attributes.get("DW_AT_upper_bound")
+                if count is not None and isinstance(count.value, int):
+                    found.append(count.value)
+                elif last is not None and isinstance(last.value, int):
+                    found.append((last.value + 1) & 0xFFFF_FFFF_FFFF_FFFF)
+                else:
+                    found.append(0)
+        return found
+
+    def _size(self, entry: Entry) -> int:
+        """In bytes; 0 if it is not known."""
+        factor = 1
+        for _ in range(MOST_STEPS):
+            size = entry.attributes.get("DW_AT_byte_size")
+            if size is not None and isinstance(size.value, int):
+                return factor * size.value
+            if entry.tag in _POINTERS or entry.tag == "DW_TAG_ptr_to_member_type":
+                return factor * self._pointer
+            if entry.tag == "DW_TAG_array_type":
+                for length in self._lengths(entry):
+                    factor *= length
+            target = follow(entry)
+            if target is None:
+                return 0
+            entry = target
+        return 0
+
+    def _type_name(self, entry: Entry) -> str:
+        before, behind = "", ""
+        for _ in range(MOST_STEPS):
+            if entry.tag in _POINTERS:
+                behind = f"{_POINTERS[entry.tag]}{f' {before}'.rstrip()}{behind}"
+                before = ""
+            elif entry.tag in _QUALIFIERS:
+                before += _QUALIFIERS[entry.tag]
+            elif entry.tag == "DW_TAG_array_type":
+                behind = "[]" + behind
+            elif entry.tag == "DW_TAG_subroutine_type":
+                return f"{before}function{behind}"
+            elif entry.tag == "DW_TAG_ptr_to_member_type":
+                return f"{before}pointer to member{behind}"
+            else:
+                return f"{before}{name_of(entry) or _anonymous(entry)}{behind}"
+            target = follow(entry)
+            if target is None:
+                return f"{before}void{behind}"
+            entry = target
+        raise UserError("a type contains itself")
+
+
+def _anonymous(entry: Entry) -> str:
+    return entry.tag.removeprefix("DW_TAG_").removesuffix("_type").replace("_", " ")
+
+
+def _offset(member: Entry) -> int:
+    location = member.attributes.get("DW_AT_data_member_location")
+    if location is None:
+        return 0
+    if isinstance(location.value, int):
+        return location.value
+    if isinstance(location.value, Sequence):
+        code, *operands = map(integer, location.value)
+        if code == _OP_PLUS_UCONST:
+            return uleb(operands)
+    raise UserError("where a member lies is not understood")

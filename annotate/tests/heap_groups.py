@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Groups of heap blocks, made by hand."""
+
+from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Place, Site
+from bdannotate.model.profile import Function
+
+MAIN = Function("/prog", "/src/main.cpp", "main")
+
+
+def heap(places, blocks, allocator="malloc", patterns=()):
+    """places: (function, file, line)."""
+    functions = [(MAIN._replace(name=name), file, line) for name, file, line in places]
+    identity = Identity(
+        ObjectKind.HEAP, function=MAIN._replace(name=allocator),
+        places=tuple(Place(*place) for place in functions),
+    )
+    sites = tuple(Site(*place, 0x10 * index) for index, place in enumerate(functions))
+    return Group(identity, Blocks(1, 1, 0, 1, 1, *blocks, 0), tuple(patterns), (sites,))

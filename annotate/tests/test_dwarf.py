@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What debug information says of types: compiled programs, and damaged ones."""
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from bdannotate.model.types import VariableName, WantedTypes
+from bdannotate.reading.types import read_types
+from programs import compiled, compilers
+
+C = """
+struct inner { short a; double b; };
+struct thing {
+    char tag;
+    struct inner in;
+    int bits : 3;
+    int more : 12;
+    union { int whole; char parts[4]; };
+    const char* const name[2][3];
+    int (*call)(int);
+    enum { RED } colour;
+};
+typedef struct { float x, y; } point;
+struct thing single;
+static struct thing many[5];
+point* points;
+struct once { int only; };
+static volatile struct once hidden;
+int main(void) {
+    static point local[7];
+    return single.tag + many[1].tag + (int)local[0].x + hidden.only + (points != 0);
+}
+"""
+# Offsets by the ABI of x86-64 and AArch64 alike.
+THING = [
+    ("tag", "char", 0, 1), ("in.a", "short", 8, 2), ("in.b", "double", 16, 8), ("bits:3", "int", 24, 1),
+    ("more:12", "int", 24, 2), ("whole", "int", 28, 4), ("parts[4]", "char", 28, 4),
+    ("name[2][3]", "const char* const", 32, 48), ("call", "function*", 80, 8), ("colour", "enumeration", 88, 4),
+]
+CPP = """
+#include <memory>
+namespace geo {
+struct Empty {};
+struct Base { int id; static int shared; };
+struct Vec { double x, y; double length() const { return x; } };
+class Particle : public Base, public Empty {
+  public:
+    virtual ~Particle() {}
+    Vec at;
+    Vec corners[3];
+    Particle* next;
+    unsigned char flag;
+};
+template <class T, class U> struct Pair { T first; U second; };
+struct Diamond : virtual Base { int own; };
+}
+geo::Particle one;
+static geo::Pair<int, geo::Pair<char, double>> pairs[4];
+geo::Pair<const int, char> constant = {1, 2};
+geo::Diamond diamond;
+int main() { return one.flag + pairs[0].first + diamond.own; }
+"""
+
+
+@pytest.fixture(name="program")
+def fixture_program(tmp_path, elftools):
+    if not shutil.which("cc"):
+        pytest.skip("cc is missing")
+    return compiled(tmp_path, ("cc", "-g"), C)
+
+
+def read(path, names=(), variables=()):
+    found = read_types({path: WantedTypes(frozenset(names), frozenset(map(VariableName._make, variables)))})
+    assert found.notes == ()
+    return found
+
+
+def integers(fields):
+    """Compilers differ in the names of integer types."""
+    return [(name, re.sub(r"short int", "short", type_), *rest) for name, type_, *rest in fields]
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang"]))
+def test_types_of_c(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, C)
+    found = read(path, ["thing", "struct inner", "point", "char", "point*", "absent"])
+    (thing,) = found.named[path, "thing"]
+    assert (thing.name, thing.size) == ("thing", 96)
+    assert integers(thing.fields) == THING
+    assert [(one.name, one.size) for one in found.named[path, "struct inner"]] == [("inner", 16)]
+    assert [(one.name, one.size) for one in found.named[path, "point"]] == [("point", 8)]
+    assert [(one.name, one.size) for one in found.named[path, "char"]] == [("char", 1)]
+    assert [(one.name, one.size) for one in found.named[path, "point*"]] == [("point*", 8)]
+    assert found.named[path, "absent"] == ()
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang"]))
+def test_variables_of_c(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, C)
+    symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+    local = next(line.split()[-1] for line in symbols.splitlines() if "local" in line.split()[-1])
+    wanted = [("single", 96), ("many", 480), ("hidden", 4), ("points", 8), (local, 56), ("many", 64), ("many", 999)]
+    found = {variable: types for (_, variable), types in read(path, (), wanted).variables.items()}
+    assert {variable: [(one.name, one.size) for one in types] for variable, types in found.items()} == {
+        ("single", 96): [("thing", 96)], ("many", 480): [("thing", 96)], ("hidden", 4): [("once", 4)],
+        ("points", 8): [("point*", 8)], (local, 56): [("point", 8)],
+        ("many", 64): [("thing", 96)],  # a part of it
+        ("many", 999): [],
+    }
+
+
+@pytest.mark.parametrize("compiler", compilers(["g++", "clang++"]))
+def test_types_of_cpp(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, CPP)
+    pair = "geo::Pair<int, geo::Pair<char, double> >"
+    found = read(path, ["geo::Particle", "Particle", "ticle", pair, "geo::Diamond"], [("one", 96)])
+    (particle,) = found.named[path, "geo::Particle"]
+    assert (particle.name, particle.size) == ("geo::Particle", 96)
+    assert [field[:1] + field[2:] for field in particle.fields if "vptr" not in field.name] == [
+        ("id", 8, 4), ("at.x", 16, 8), ("at.y", 24, 8), ("corners[3]", 32, 48), ("next", 80, 8), ("flag", 88, 1),
+    ]
+    assert found.named[path, "Particle"] == (particle,)
+    assert found.named[path, "ticle"] == ()
+    assert found.variables[path, ("one", 96)] == (particle,)
+    (pairs,) = found.named[path, pair]
+    assert [(field.name, field.offset) for field in pairs.fields] == [
+        ("first", 0), ("second.first", 8), ("second.second", 16)
+    ]
+    for name in ("geo::Pair<int const, char>", "geo::Pair<const int, char>"):
+        assert [one.size for one in read(path, [name]).named[path, name]] == [8]
+    (diamond,) = found.named[path, "geo::Diamond"]
+    assert diamond.has_virtual_bases
+    assert [field.name for field in diamond.fields if "vptr" not in field.name] == ["own"]
+
+
+def test_different_types_of_one_name_are_two(tmp_path, program):
+    (tmp_path / "other.c").write_text("struct thing { int x; }; struct thing other;")
+    target = tmp_path / "both"
+    files = [tmp_path / "program.c", tmp_path / "other.c"]
+    subprocess.run(["cc", "-g", "-o", target, *files], check=True)
+    found = read(str(target), ["thing"]).named[str(target), "thing"]
+    assert sorted(one.size for one in found) == [4, 96]
+
+
+def notes(path):
+    found = read_types({path: WantedTypes(frozenset({"thing"}), frozenset({VariableName("single", 96)}))})
+    assert not any(found.named.values()) and not any(found.variables.values())
+    (note,) = found.notes
+    return note
+
+
+@pytest.mark.parametrize("name", ["relative", "/missing", "/dev/null", "/", "/\0"])
+def test_only_regular_files_are_opened(elftools, name):
+    assert "there is no such file" in notes(name)
+
+
+def test_a_file_without_debug_information_says_so(tmp_path, program):
+    assert "compile with -g" in notes(compiled(tmp_path, "cc", C, "bare", "-s"))
+
+
+def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "elftools.elf.elffile", None)
+    assert notes("/bin/true") == (
+        "types of /bin/true are not known: that needs pyelftools (package python3-pyelftools)"
+    )
+
+
+def test_split_debug_information_is_named(tmp_path, program):
+    target = compiled(tmp_path, ("cc", "-g", "-gsplit-dwarf"), C, "split")
+    assert "split into .dwo files" in notes(target)
+
+
+def test_separate_debug_information_is_found_by_build_id(tmp_path, program, monkeypatch):
+    if not shutil.which("objcopy"):
+        pytest.skip("objcopy is missing")
+    stripped = compiled(tmp_path, ("cc", "-g", "-Wl,--build-id=0x1234abcd"), C, "stripped")
+    folder = tmp_path / "12"
+    folder.mkdir()
+    subprocess.run(["objcopy", "--only-keep-debug", stripped, folder / "34abcd.debug"], check=True)
+    subprocess.run(["strip", stripped], check=True)
+    assert "compile with -g" in notes(stripped)
+    monkeypatch.setattr("bdannotate.reading.types._DEBUG_FOLDER", str(tmp_path))
+    found = read(stripped, ["thing"], [("many", 480)])
+    assert [one.size for one in found.named[stripped, "thing"]] == [96]
+    assert [one.size for one in found.variables[stripped, ("many", 480)]] == [96]
+
+
+def test_damaged_files_give_a_sentence_or_types(tmp_path, program):
+    """Whatever is in there, nothing is raised and nothing runs for ever."""
+    with open(program, "rb") as file:
+        data = file.read()
+    wanted = WantedTypes(frozenset({"thing", "point"}), frozenset({VariableName("many", 480)}))
+    chance = random.Random(1)
+    target = tmp_path / "damaged"
+    good = data.find(b"thing\0")
+    for round_ in range(60):
+        damaged = bytearray(data)
+        for _ in range(1 + round_ % 20):
+            damaged[chance.randrange(good // 2, len(data))] = chance.randrange(256)
+        cut = len(data) if round_ % 3 else chance.randrange(len(data))
+        target.write_bytes(damaged[:cut])
+        found = read_types({str(target): wanted})
+        assert len(found.notes) <= 1
