@@ -121,11 +121,18 @@ def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Object
     """What is to be shown of the data objects beside the profiles."""
     if not options.objects and options.object is None:
         return None
-    objects = load_objects(paths, profile, _renaming(options))
+    objects = _load_objects(paths, profile, options)
     if options.function is None:
         return objects
     pattern = function_pattern(options.function)
     return only_of(objects, lambda function: pattern.search(function.name) is not None)
+
+
+def _load_objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:
+    loaded = load_objects(paths, profile, _renaming(options))
+    for note in loaded.notes:
+        console.say(f"bd_annotate: note: {note}")
+    return loaded.objects
 
 
 def _meant(objects: Objects, options: Options) -> list[Entry]:
@@ -228,7 +235,7 @@ def _export(paths: Sequence[str], options: Options) -> int:
     profiles = [load(path, detail, _renaming(options), options.threads) for path in paths]
     profile = _separated(sum_of(profiles), options)
     if options.objects:
-        profile = as_profile(load_objects(paths, profile, _renaming(options)), profile)
+        profile = as_profile(_load_objects(paths, profile, options), profile)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     has_tree = form.has_paths and not _separation(options)
     tree = merged(_trees(paths, profiles, options)) if has_tree else None

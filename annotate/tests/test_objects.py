@@ -8,8 +8,11 @@ import pytest
 from bdannotate.analyses.objects import label, layout, list_objects, loaders
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
+from bdannotate.model.frames import Position
 from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, Place, merge
 from bdannotate.model.profile import Function
+from bdannotate.reading import load
+from bdannotate.reading.inlined import InlinedCalls
 from bdannotate.reading.objects import read_objects
 from object_files import ObjectFile
 
@@ -103,6 +106,39 @@ def test_blocks_are_named_by_what_their_reader_can_change():
     assert name(Place(grow, library, 9), Place(fill, library, 5), Place(run, own, 7)) == "heap sim.cpp:7, run"
     assert name(Place(grow, library, 9), Place(fill, library, 5)) == "heap stl_vector.h:5, fill"
     assert name(Place(grow, library, 9)) == "heap stl_vector.h:9, grow"
+
+
+INLINED = [("/prog", "/src/prog.cpp", 1, "main"), ("/prog", "/usr/include/new.h", 20, "make")]
+
+
+def test_what_was_inlined_from_another_file_is_placed_where_the_function_calls_it(tmp_path, capsys, monkeypatch):
+    """Two containers allocate in one line of the library, which was inlined into main."""
+    groups = [
+        f"heap {number} {16 * number} 0 16 16 16 16 16 0 1 1 2 9 {address} 1 1 malloc"
+        for number, address in ((1, 100), (2, 200), (4, 300))
+    ]
+    rows = [(group, 1, 1, 5, (0, 0, 10 * group, 1, 0, 1)) for group in (1, 2, 3)]
+    asked = []
+
+    def chains(wanted):
+        asked.append(wanted)
+        inner = Position("allocate", "/usr/include/new.h", 9)
+        return InlinedCalls({"/prog": {
+            100: (Position("main", "/src/prog.cpp", 5), inner), 200: (Position("main", "/src/prog.cpp", 7), inner),
+        }}, ("said once",))
+
+    monkeypatch.setattr(load, "read_inlined_calls", chains)
+    profile = beside(tmp_path, functions=INLINED, groups=groups, rows=rows, patterns=[])
+    (tmp_path / "p.out").write_text(
+        f"{HEAD}\nevents: {' '.join(EVENTS)}\nob=/prog\nfl=/src/prog.cpp\nfn=main\n5 0 0 60 3 0 3\n"
+    )
+    assert main(["--objects", "--format=json", profile]) == 0
+    out, err = capsys.readouterr()
+    assert asked == [{"/prog": {100: 9, 200: 9, 300: 9}}]
+    assert err == "bd_annotate: note: said once\n"
+    assert {group["label"]: group["self"][2] for group in json.loads(out)["objects"]["groups"]} == {
+        "heap prog.cpp:5, main": 10, "heap prog.cpp:7, main": 20, "heap new.h:9, main": 30,
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ the stack frames of a function. A row is what a line of code did to a group.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import NamedTuple
 
 from .errors import UserError
+from .frames import Chains
 from .graph import build
 from .profile import Function, Part, Profile, Row, add_rows
 
@@ -128,6 +129,44 @@ _WITHOUT_OBJECT = frozenset({
 
 def has_object(event: str) -> bool:
     return event not in _WITHOUT_OBJECT
+
+
+def inlined_calls(found: Iterable[Objects]) -> dict[str, dict[int, int]]:
+    """By object, the addresses in main and below it where code that was inlined from another file
+    called an allocator, or what calls one; with their lines."""
+    addresses: dict[str, dict[int, int]] = {}
+    for objects in found:
+        ways = (way for group in objects.groups for way in group.sites)
+        for site in (site for way in ways for site in _to_main(way)):
+            if site.file != site.function.file and site.address:
+                addresses.setdefault(site.function.object, {})[site.address] = site.line
+    return addresses
+
+
+def _to_main(sites: Sequence[Site]) -> Iterator[Site]:
+    for site in sites:
+        yield site
+        if site.function.name == "main":
+            return
+
+
+def at_own_lines(objects: Objects, chains: Chains) -> Objects:
+    """With the lines of the functions themselves as the places of calls that are in inlined code from
+    other files: all containers that allocate in one function would have the same line, that of the
+    library. As read, a group has one way to its places."""
+    wanted = inlined_calls([objects])
+
+    def place(site: Site) -> Place:
+        chain = chains.get(site.function.object, {}).get(site.address)
+        if not chain or site.address not in wanted.get(site.function.object, ()):
+            return Place(site.function, site.file, site.line)
+        return Place(site.function, chain[0].file, chain[0].line)
+
+    return replace(objects, groups=tuple(
+        replace(group, identity=group.identity._replace(places=tuple(map(place, group.sites[0]))))
+        if group.sites else group
+        for group in objects.groups
+    ))
 
 
 def merge(

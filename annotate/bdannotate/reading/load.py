@@ -14,12 +14,13 @@ from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
-from ..model.objects import Objects, has_object
+from ..model.objects import Objects, at_own_lines, has_object, inlined_calls
 from ..model.objects import merge as merge_objects
 from ..model.profile import Profile
 from ..model.threads import below_creators
 from .contexts import contexts_path, read_contexts
-from .objects import PREFIX, objects_path, read_objects
+from .inlined import read_inlined_calls
+from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
 from .progress import Progress
 
@@ -87,7 +88,15 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     return Contexts(tree)
 
 
-def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Objects:
+@dataclass(frozen=True, slots=True)
+class LoadedObjects:
+    """notes say in sentences what is not known of them, and why."""
+
+    objects: Objects
+    notes: tuple[str, ...]
+
+
+def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> LoadedObjects:
     """The data objects beside all these profiles, whose sum `whole` is."""
     found: list[Objects] = []
     for profile in profiles:
@@ -97,8 +106,12 @@ def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
                 f"{profile}: there is no file {PREFIX}{os.path.basename(profile)} beside it: data "
                 "objects are told apart by a run with --objects=yes"
             )
-        found.append(read_objects(path))
-    objects = merge_objects(found, lambda function: rename_function(function, renaming))
+        found += read_parts(path)
+    inlined = read_inlined_calls(inlined_calls(found))
+    objects = merge_objects(
+        [at_own_lines(one, inlined.chains) for one in found],
+        lambda function: rename_function(function, renaming),
+    )
     totals = dict(zip(whole.events, whole.totals()))
     for event, total in zip(objects.events, objects.totals()):
         if has_object(event) and totals.get(event) != total:
@@ -106,7 +119,7 @@ def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
                 f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
                 "remove or rename it"
             )
-    return objects
+    return LoadedObjects(objects, inlined.notes)
 
 
 def _is_empty(path: str) -> bool:

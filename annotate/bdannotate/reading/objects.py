@@ -28,7 +28,12 @@ def objects_path(profile: str) -> str | None:
 
 def read_objects(path: str) -> Objects:
     """Those of a file; of several parts, one behind the other, their sum."""
-    return merge(_Reader.read(path))
+    return merge(read_parts(path))
+
+
+def read_parts(path: str) -> list[Objects]:
+    """Each with the groups as the file has them: those of different instructions in one line apart."""
+    return _Reader.read(path)
 
 
 class _Reader(ColumnReader[Objects]):
