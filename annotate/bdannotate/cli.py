@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bdcommon import __version__, console
@@ -15,6 +15,7 @@ from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
 from .analyses.diff import Diff, make_diff
 from .analyses.hint_changes import hint_changes
+from .analyses.object_details import Details, object_details
 from .analyses.objects import Entry, as_profile, label, list_objects
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
@@ -102,9 +103,13 @@ def _report(paths: Sequence[str], options: Options) -> int:
     found = _structures(report) if options.structure else []
     objects = _objects(paths, profile, options)
     meant = _meant(objects, options) if objects else []
-    types = _types(meant[:_rows(options.limit, DEFAULT_LINES)], options)
+    details: list[Details] = []
+    if objects and meant:
+        shown = meant[:_rows(options.limit, DEFAULT_LINES)]
+        details = object_details(objects, shown, _types(shown, options), options.element_size)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.profile_json(report, found, objects, types)))
+        shape = json_report.profile_json(report, found, objects, details)
+        console.write(json_report.to_json(shape))
     elif options.format == "csv":
         console.write([csv_report.profile_csv(report)])
     else:
@@ -112,7 +117,7 @@ def _report(paths: Sequence[str], options: Options) -> int:
         has_objects = all(objects_path(path) is not None for path in paths)
         lines = _sections(report, found, options, page, has_objects)
         if objects:
-            lines += _object_sections(objects, meant, types, options, page)
+            lines += _object_sections(objects, details, len(meant), options, page)
         write_paged(lines)
     return _judge(options, profile, baseline)
 
@@ -166,20 +171,18 @@ def _types(meant: Sequence[Entry], options: Options) -> dict[Identity, TypedGrou
 
 
 def _object_sections(
-    objects: Objects, meant: Sequence[Entry], types: Mapping[Identity, TypedGroup],
-    options: Options, page: Page,
+    objects: Objects, details: Sequence[Details], meant: int, options: Options, page: Page
 ) -> list[str]:
+    """meant: how many --object is about."""
     lines: list[str] = []
     if options.objects:
         threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
         found = list_objects(objects, threshold, _rows(options.limit, DEFAULT_OBJECTS))
         lines += text_report.objects(found, page)
-    if meant:
-        limit = _rows(options.limit, DEFAULT_LINES)
-        shown = meant[:limit]
-        lines += text_report.object_details(objects, shown, options.element_size, types, page)
-        if len(meant) > len(shown):
-            lines.append(f"{len(meant) - len(shown)} more have such a name: --limit=all")
+    if details:
+        lines += text_report.object_details(details, page)
+        if meant > len(details):
+            lines.append(f"{meant - len(details)} more have such a name: --limit=all")
     return lines
 
 

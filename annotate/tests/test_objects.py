@@ -332,7 +332,22 @@ def test_json_has_all_of_it(tmp_path, capsys):
     assert found["groups"][1]["blocks"]["most_alive"] == 48
     assert found["groups"][1]["places"][0] == {"function": "make", "file": "/src/prog.c", "line": 22}
     assert found["groups"][1]["patterns"] == [list(pattern[1:]) for pattern in PATTERNS]
+    assert found["groups"][1]["layout"] is None
     assert [row["self"] for row in found["rows"]] == [list(row[4]) for row in ROWS]
+
+
+def test_json_has_the_layout_of_those_that_are_asked_for(tmp_path, capsys):
+    assert main(["--object=heap", "--format=json", beside(tmp_path)]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    groups = shown["objects"]["groups"]
+    assert groups[1]["layout"] == {
+        "size": 16, "reason": "the size of every block", "unmapped": 0,
+        "loaded": 8 * [10] + 8 * [12], "used": [10] * 8 + [3, 1, 1, 1, 0, 0, 0, 0],
+        "borders": [0] * 8 + [2] + 7 * [0],
+    }
+    assert all(group["layout"] is None for group in groups if group["kind"] != "heap")
+    names = {function["id"]: function["name"] for function in shown["functions"]}
+    assert [names[row["function_id"]] for row in shown["objects"]["rows"]] == ["main", "main", "make", "main"]
 
 
 def test_names_are_neutralised(tmp_path, capsys):

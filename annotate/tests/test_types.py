@@ -53,6 +53,11 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
     text = (tmp_path / "p.out").read_text()
     (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))
+    assert main(["--format=json", "--object=heap", "--object-type=heap=item", profile]) == 0
+    assert json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]["split"] == {
+        "hot": {"fields": [0], "size": 4, "loads": 44}, "cold": {"fields": [1, 2], "size": 12, "loads": 0},
+        "now": 704, "in_order": 176, "scattered": 2816,
+    }
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Used most: key, 4 bytes together; the other 12 are never used." in text
@@ -76,6 +81,7 @@ def test_json_has_the_fields(profile, capsys):
     assert (found["name"], found["size"], found["reason"]) == ("item", 16, "as --object-type=heap=item says")
     assert found["fields"][0] == {"name": "key", "type": "int", "offset": 0, "size": 4, "loaded": 10, "used": 10}
     assert found["fields"][-1]["name"] is None
+    assert found["split"] is None
     assert groups[2]["type"]["fields"][0] == {"name": "key", "type": "int", "offset": 0, "size": 4}
     assert groups[0]["type"] is None
 

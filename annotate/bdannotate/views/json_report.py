@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..analyses.columns import Column
 from ..analyses.diff import Diff
-from ..analyses.objects import label
+from ..analyses.object_details import Details
+from ..analyses.objects import Layout, label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
+from ..analyses.split import Part as SplitPart
+from ..analyses.split import Split
 from ..analyses.structure import Structure
 from ..analyses.types import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import Metric
-from ..model.objects import Group, Identity, Objects
+from ..model.objects import Group, Objects
 from ..model.profile import Call, Function, Part, Profile, Row
 
 # Raised when a reader of the old schema would misread the new one.
@@ -32,7 +35,7 @@ def to_json(value: Json) -> Iterator[str]:
 
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
-    types: Mapping[Identity, TypedGroup] | None = None,
+    details: Sequence[Details] = (),
 ) -> Json:
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
@@ -79,26 +82,30 @@ def profile_json(
             if line
         ],
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
-        **({"objects": objects_json(objects, types or {})} if objects else {}),
+        **({"objects": _objects(objects, details, index)} if objects else {}),
     }
 
 
-def objects_json(objects: Objects, types: Mapping[Identity, TypedGroup]) -> Json:
+def _objects(
+    objects: Objects, details: Sequence[Details], index: Mapping[Function, int]
+) -> Json:
+    known = {one.entry.group.identity: one for one in details}
     return {
         "events": list(objects.events),
         "groups": [
-            _group(group, types.get(group.identity), cost)
+            _group(group, known.get(group.identity), cost)
             for group, cost in zip(objects.groups, objects.costs())
         ],
         "rows": [
-            {"group": row.group, "function": text(row.function.name), "file": text(row.file),
+            {"group": row.group, "function": text(row.function.name),
+             "function_id": index.get(row.function), "file": text(row.file),
              "line": row.line or None, "self": list(row.cost)}
             for row in objects.rows
         ],
     }
 
 
-def _group(group: Group, typed: TypedGroup | None, cost: Row) -> Json:
+def _group(group: Group, details: Details | None, cost: Row) -> Json:
     identity, blocks = group.identity, group.blocks
     return {
         "kind": identity.kind.value,
@@ -114,12 +121,24 @@ def _group(group: Group, typed: TypedGroup | None, cost: Row) -> Json:
         ],
         "blocks": dict(blocks._asdict()) if blocks else None,
         "patterns": [list(pattern) for pattern in group.patterns],
-        "type": _type(typed) if typed else None,
+        "layout": _layout(details.layout) if details and details.layout else None,
+        "type": _type(details.typed, details.split) if details and details.typed else None,
         "self": list(cost),
     }
 
 
-def _type(typed: TypedGroup) -> Json:
+def _layout(found: Layout) -> Json:
+    return {
+        "size": found.size,
+        "reason": found.reason,
+        "loaded": [byte.loaded for byte in found.bytes],
+        "used": [byte.used for byte in found.bytes],
+        "borders": [byte.borders for byte in found.bytes],
+        "unmapped": found.unmapped,
+    }
+
+
+def _type(typed: TypedGroup, split: Split | None) -> Json:
     return {
         "name": text(typed.type.name),
         "size": typed.type.size,
@@ -130,6 +149,18 @@ def _type(typed: TypedGroup) -> Json:
              **({"loaded": field.loaded, "used": field.used} if typed.has_use else {})}
             for field in typed.fields
         ],
+        "split": _split(split, typed) if split else None,
+    }
+
+
+def _split(split: Split, typed: TypedGroup) -> Json:
+    def part(found: SplitPart) -> Json:
+        fields: list[Json] = [typed.fields.index(field) for field in found.fields]
+        return {"fields": fields, "size": found.size, "loads": found.loads}
+
+    return {
+        "hot": part(split.hot), "cold": part(split.cold), "now": split.now,
+        "in_order": split.in_order, "scattered": split.scattered,
     }
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
+from ..analyses.object_details import Details
 from ..analyses.objects import Layout, Listing, Loader, Use, label
-from ..analyses.split import Part, Split, hot_cold_split
+from ..analyses.split import Part, Split
 from ..analyses.types import FieldUse, TypedGroup
 from ..model.numbers import percent, short_count
 from ..model.objects import Group
@@ -48,18 +49,16 @@ def objects_table(found: Listing, page: Page) -> list[str]:
     return Table(_HEADINGS, rows).lines(page)
 
 
-def object_details(
-    group: Group, use: Use, who: Sequence[Loader], picture: Layout | None,
-    typed: TypedGroup | None, page: Page,
-) -> list[str]:
-    lines = [page.heading(_short(label(group), page.width, page)), *_facts(group, use, page)]
-    lines += ["", *_loaders(who, page)]
-    if picture is not None:
-        lines += ["", *_picture(picture, page)]
-    if typed is not None:
-        lines += ["", *_fields(typed, page)]
-        split = hot_cold_split(typed, group, use)
-        lines += ["", *_advice(split, page)] if split else []
+def object_details(found: Details, page: Page) -> list[str]:
+    group = found.entry.group
+    lines = [page.heading(_short(label(group), page.width, page))]
+    lines += [*_facts(group, found.entry.use, page), "", *_loaders(found.loaders, page)]
+    if found.layout is not None:
+        lines += ["", *_picture(found.layout, page)]
+    if found.typed is not None:
+        lines += ["", *_fields(found.typed, page)]
+    if found.split is not None:
+        lines += ["", *_advice(found.split, page)]
     return lines
 
 

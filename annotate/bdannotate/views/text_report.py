@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bdcommon.console import printable
@@ -18,17 +18,16 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
-from ..analyses.objects import MOST_ELEMENT, Entry, Listing, layout, loaders
+from ..analyses.object_details import Details
+from ..analyses.objects import Listing
 from ..analyses.per_file import PerFile
 from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
 from ..analyses.source_diff import SourceDiff
 from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
-from ..analyses.types import TypedGroup
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
-from ..model.objects import Identity, Objects
 from . import diff as diff_view
 from .code import code_table
 from .files import group_table
@@ -230,19 +229,9 @@ def objects(found: Listing, page: Page) -> list[str]:
     return section("Data objects by bytes never used", objects_table(found, page), page)
 
 
-def object_details(
-    everything: Objects, meant: Sequence[Entry], size: int | None,
-    types: Mapping[Identity, TypedGroup], page: Page,
-) -> list[str]:
+def object_details(found: Sequence[Details], page: Page) -> list[str]:
     lines: list[str] = []
-    has_picture = False
-    for entry in meant:
-        typed = types.get(entry.group.identity)
-        if typed is None or size is not None or typed.type.size > MOST_ELEMENT:
-            picture = layout(entry.group, size)
-        else:
-            picture = layout(entry.group, typed.type.size, "the size of its type")
-        has_picture |= picture is not None
-        who = loaders(everything, entry.group)
-        lines += ["", *details_of_object(entry.group, entry.use, who, picture, typed, page)]
+    for details in found:
+        lines += ["", *details_of_object(details, page)]
+    has_picture = any(details.layout is not None for details in found)
     return [*lines, "", *legend(page)] if has_picture else lines
