@@ -7,19 +7,21 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bdcommon import __version__, console
 from bdcommon.console import EXIT_ERROR
 
 from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
-from .analyses.diff import Diff, make_diff
+from .analyses.diff import Diff, make_diff, matching_functions
 from .analyses.hint_changes import hint_changes
 from .analyses.object_details import Details, object_details
+from .analyses.object_diff import ObjectDiff, diff_objects
 from .analyses.objects import Entry, as_profile, label, list_objects
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
-from .analyses.source_diff import diff_sources
+from .analyses.source_diff import diff_sources, same_lines
 from .analyses.structure import Structure, structures, wanted_lines
 from .analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
 from .exports.formats import FORMATS
@@ -101,7 +103,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
         baseline = _separated(_estimated(baseline, options), options)
     report = make_report(profile, _selection(profile, options))
     found = _structures(report) if options.structure else []
-    objects = _objects(paths, profile, options)
+    has_objects = options.objects or options.object is not None
+    objects = _objects(paths, profile, options) if has_objects else None
     meant = _meant(objects, options) if objects else []
     details: list[Details] = []
     if objects and meant:
@@ -122,10 +125,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
     return _judge(options, profile, baseline)
 
 
-def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects | None:
+def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:
     """What is to be shown of the data objects beside the profiles."""
-    if not options.objects and options.object is None:
-        return None
     objects = _load_objects(paths, profile, options)
     if options.function is None:
         return objects
@@ -202,18 +203,34 @@ def _diff(paths: Sequence[str], options: Options) -> int:
                 f"bd_annotate: note: only {profile.parts[0].source} counts "
                 f"{' '.join(left_out)}: not compared"
             )
+    objects = _object_diff(paths, (before, after), options) if options.objects else None
     before, after = project(before, events), project(after, events)
     selection = _selection(add(before, after), options)
     if not options.show and options.format == "text":
         selection = replace(selection, columns=without_rates(selection.columns))
     diff = make_diff(before, after, selection)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.diff_json(diff)))
+        console.write(json_report.to_json(json_report.diff_json(diff, objects)))
     elif options.format == "csv":
         console.write([csv_report.diff_csv(diff)])
     else:
-        write_paged(_diff_sections(diff, options))
+        write_paged(_diff_sections(diff, objects, options))
     return _judge(options, after, before)
+
+
+def _object_diff(
+    paths: Sequence[str], profiles: tuple[Profile, Profile], options: Options
+) -> ObjectDiff:
+    before, after = (
+        _objects([path], profile, options) for path, profile in zip(paths, profiles)
+    )
+    threshold, limit = options.threshold, _rows(options.limit, DEFAULT_OBJECTS)
+    if threshold is None:
+        threshold = DEFAULT_THRESHOLD
+    if options.format == "json":
+        threshold, limit = options.threshold or 0.0, None
+    lines = partial(same_lines, include=options.include, include_before=options.include_before)
+    return diff_objects(before, after, matching_functions(*profiles), lines, threshold, limit)
 
 
 def _per_file(paths: Sequence[str], options: Options) -> int:
@@ -381,9 +398,11 @@ def _page(options: Options, functions: Iterable[Function]) -> Page:
     )
 
 
-def _diff_sections(diff: Diff, options: Options) -> list[str]:
+def _diff_sections(diff: Diff, objects: ObjectDiff | None, options: Options) -> list[str]:
     page = _page(options, functions_of(diff.before) | functions_of(diff.after))
     lines = text_report.diff_report(diff, page)
+    if objects:
+        lines += text_report.object_diff(objects, page)
     if options.hints:
         lines += text_report.hint_changes(hint_changes(diff), page)
     if options.annotate:

@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
           "loops and inlined functions in each function, from a profile written with "
           "--structure=yes", "no")
     _flag(what, "--objects",
-          "which data was loaded and never used, from a profile written with --objects=yes; with "
+          "which data was loaded and never used, from profiles written with --objects=yes; with "
           "--export=callgrind, objects are the functions", "no")
     what.add_argument("--object", metavar="REGEX",
                       help="of the objects whose names match, who loaded them and which bytes of "
@@ -300,7 +300,7 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 # What each mode other than the report has no place for.
 _VIEWS = ("hints", "files", "annotate", "instructions", "objects", "structure", "totals")
-_VIEWS_BUT_OF_DIFF = ("files", "instructions", "objects", "structure", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:

@@ -78,6 +78,19 @@ def diff_sources(
     return SourceDiff(tuple(files), tuple(unreadable))
 
 
+def same_lines(
+    before: str, after: str, include: Sequence[str], include_before: Sequence[str]
+) -> dict[int, int]:
+    """Which line of a file is which of its later version, by their texts; none where not both
+    versions can be read."""
+    text = read_source(after, include)
+    old = None if isinstance(text, str) else _version_before(before, text, include, include_before)
+    if isinstance(text, str) or old is None:
+        return {}
+    pairs = match_lines(old.lines, text.lines)
+    return {pair.before: pair.after for pair in pairs if pair.before and pair.after}
+
+
 def _by_file(profile: Profile, diff: Diff) -> dict[str, dict[int, Row]]:
     pattern = diff.selection.function
     costs: dict[str, dict[int, Row]] = {}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..analyses.columns import Column
 from ..analyses.diff import Diff
 from ..analyses.object_details import Details
+from ..analyses.object_diff import ObjectDiff
 from ..analyses.objects import Layout, label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
@@ -105,8 +106,8 @@ def _objects(
     }
 
 
-def _group(group: Group, details: Details | None, cost: Row) -> Json:
-    identity, blocks = group.identity, group.blocks
+def _identity(group: Group) -> dict[str, Json]:
+    identity = group.identity
     return {
         "kind": identity.kind.value,
         "label": text(label(group)),
@@ -119,6 +120,13 @@ def _group(group: Group, details: Details | None, cost: Row) -> Json:
              "line": place.line or None}
             for place in identity.places
         ],
+    }
+
+
+def _group(group: Group, details: Details | None, cost: Row) -> Json:
+    blocks = group.blocks
+    return {
+        **_identity(group),
         "blocks": dict(blocks._asdict()) if blocks else None,
         "patterns": [list(pattern) for pattern in group.patterns],
         "layout": _layout(details.layout) if details and details.layout else None,
@@ -191,7 +199,7 @@ def _frame(frame: Frame, index: Mapping[Function, int]) -> dict[str, Json]:
     }
 
 
-def diff_json(diff: Diff) -> Json:
+def diff_json(diff: Diff, objects: ObjectDiff | None = None) -> Json:
     columns = diff.selection.columns
     return {
         **_head("diff", diff.before, diff.metrics, columns),
@@ -217,6 +225,23 @@ def diff_json(diff: Diff) -> Json:
             }
             for change in diff.calls
         ],
+        **({"objects": _object_changes(objects)} if objects else {}),
+    }
+
+
+def _object_changes(found: ObjectDiff) -> Json:
+    return {
+        "events": list(found.events),
+        "groups": [
+            {
+                **_identity(change.group),
+                "before": None if change.before is None else list(change.before),
+                "after": None if change.after is None else list(change.after),
+            }
+            for change in found.changes
+        ],
+        "before": list(found.before),
+        "after": list(found.after),
     }
 
 

@@ -45,13 +45,13 @@ def objects_table(found: Listing, page: Page) -> list[str]:
     cells.append(_use(found.total, page))
     names.append("all")
     room = page.width - left_width(cells, [row[:-1] for row in _HEADINGS])
-    rows = [[*row, Cell(_short(name, room, page))] for row, name in zip(cells, names)]
+    rows = [[*row, Cell(short_label(name, room, page))] for row, name in zip(cells, names)]
     return Table(_HEADINGS, rows).lines(page)
 
 
 def object_details(found: Details, page: Page) -> list[str]:
     group = found.entry.group
-    lines = [page.heading(_short(label(group), page.width, page))]
+    lines = [page.heading(short_label(label(group), page.width, page))]
     lines += [*_facts(group, found.entry.use, page), "", *_loaders(found.loaders, page)]
     if found.layout is not None:
         lines += ["", *_picture(found.layout, page)]
@@ -71,7 +71,8 @@ def _use(use: Use, page: Page) -> list[Cell]:
     ]
 
 
-def _short(name: str, room: int, page: Page) -> str:
+def short_label(name: str, room: int, page: Page) -> str:
+    """A name as it fits."""
     text = printable(name)
     return text if page.full_names else fit(text, max(room, 20))
 
@@ -91,11 +92,11 @@ def _facts(group: Group, use: Use, page: Page) -> list[str]:
     if identity.size:
         lines.append(f"  {identity.size:,} bytes in {printable(os.path.basename(identity.object))}")
     if identity.function is not None and identity.places:
-        lines.append(f"  by {_short(identity.function.name, page.width - 5, page)}, called from")
+        lines.append(f"  by {short_label(identity.function.name, page.width - 5, page)}, called from")
     for place in identity.places:
         where = f"{os.path.basename(place.file)}:{place.line}" if place.line else "???"
         name = page.name(place.function)
-        lines.append(f"    {_short(f'{name}  {where}', page.width - 4, page)}")
+        lines.append(f"    {short_label(f'{name}  {where}', page.width - 4, page)}")
     if use.loaded:
         lines.append(
             f"  {short_count(use.loaded)} bytes loaded into L1, {short_count(use.unused)} of them "
@@ -112,7 +113,7 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
     rows = []
     for row, one in zip(cells, who):
         where = f"{os.path.basename(one.file)}:{one.line}  " if one.line else ""
-        rows.append([*row, Cell(_short(f"{where}{page.name(one.function)}", room, page))])
+        rows.append([*row, Cell(short_label(f"{where}{page.name(one.function)}", room, page))])
     lines = Table(headings, rows).lines(page)
     if len(who) > _MOST_LOADERS:
         lines.append(f"and {len(who) - _MOST_LOADERS} more places")
@@ -145,7 +146,7 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     """What a field's loads are is said in the legend."""
     found = typed.type
     size = f", {found.size:,} bytes"
-    what = f"{_short(found.name, page.width - len(size), page)}{size}"
+    what = f"{short_label(found.name, page.width - len(size), page)}{size}"
     lines = [page.heading(what), *_wrapped(typed.reason, page)]
     if not found.fields:
         return lines

@@ -19,6 +19,7 @@ from ..analyses.hints import can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
 from ..analyses.object_details import Details
+from ..analyses.object_diff import ObjectDiff
 from ..analyses.objects import Listing
 from ..analyses.per_file import PerFile
 from ..analyses.report import Report, Selection
@@ -37,6 +38,7 @@ from .hints import brief_lines, hint_change_lines, hint_lines
 from .instructions import code_tables
 from .lines import line_table
 from .next_steps import next_steps
+from .object_diff import object_diff_table
 from .objects import legend
 from .objects import object_details as details_of_object
 from .objects import objects_table
@@ -227,6 +229,10 @@ def per_file_report(found: PerFile, page: Page) -> list[str]:
 
 def objects(found: Listing, page: Page) -> list[str]:
     return section("Data objects by bytes never used", objects_table(found, page), page)
+
+
+def object_diff(found: ObjectDiff, page: Page) -> list[str]:
+    return section("Data objects", object_diff_table(found, page), page)
 
 
 def object_details(found: Sequence[Details], page: Page) -> list[str]:
