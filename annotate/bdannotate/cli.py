@@ -14,6 +14,7 @@ from bdcommon.console import EXIT_ERROR
 
 from .analyses.budget import failures, parse_condition
 from .analyses.columns import without_rates
+from .analyses.data_hints import notable_objects
 from .analyses.diff import Diff, make_diff, matching_functions
 from .analyses.hint_changes import hint_changes
 from .analyses.object_details import Details, object_details
@@ -118,7 +119,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
     else:
         page = _page(options, report.graph.functions)
         has_objects = all(objects_path(path) is not None for path in paths)
-        lines = _sections(report, found, options, page, has_objects)
+        notable = _notable(paths, objects, profile, options) if has_objects else []
+        lines = _sections(report, found, options, page, has_objects, notable)
         if objects:
             lines += _object_sections(objects, details, len(meant), options, page)
         write_paged(lines)
@@ -132,6 +134,22 @@ def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Object
         return objects
     pattern = function_pattern(options.function)
     return only_of(objects, lambda function: pattern.search(function.name) is not None)
+
+
+def _notable(
+    paths: Sequence[str], objects: Objects | None, profile: Profile, options: Options
+) -> list[Details]:
+    """Of the objects that hints are about. The first screen is to be there soon, so types are for
+    --hints; and it stays where the objects cannot be read."""
+    if objects is None:
+        try:
+            objects = _objects(paths, profile, options)
+        except UserError as error:
+            console.say(f"bd_annotate: note: no hints on data: {error}")
+            return []
+    found = notable_objects(objects)
+    types = _types(found, options) if options.hints else {}
+    return object_details(objects, found, types)
 
 
 def _load_objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:
@@ -412,7 +430,8 @@ def _diff_sections(diff: Diff, objects: ObjectDiff | None, options: Options) -> 
 
 
 def _sections(
-    report: Report, found: Sequence[Structure], options: Options, page: Page, has_objects: bool
+    report: Report, found: Sequence[Structure], options: Options, page: Page, has_objects: bool,
+    notable: Sequence[Details],
 ) -> list[str]:
     limits = text_report.Limits(
         _rows(options.limit, DEFAULT_FUNCTIONS), _rows(options.limit, DEFAULT_LINES),
@@ -424,12 +443,13 @@ def _sections(
         or options.objects or options.object is not None
     )
     lines = text_report.first_screen(
-        report, limits, not options.hints, not asked_for_more, page, has_objects
+        report, limits, not options.hints, not asked_for_more, page, has_objects,
+        () if options.hints else notable,
     )
     if options.totals:
         lines += text_report.totals(report, page)
     if options.hints:
-        lines += text_report.hints(report, page)
+        lines += text_report.hints(report, page, notable)
     if options.tree != "none":
         lines += text_report.tree(report, page, options.tree)
     if options.structure:

@@ -106,6 +106,9 @@ def test_blocks_are_named_by_what_their_reader_can_change():
     assert name(Place(grow, library, 9), Place(fill, library, 5), Place(run, own, 7)) == "heap sim.cpp:7, run"
     assert name(Place(grow, library, 9), Place(fill, library, 5)) == "heap stl_vector.h:5, fill"
     assert name(Place(grow, library, 9)) == "heap stl_vector.h:9, grow"
+    # Without lines, many are allocated by the same function.
+    assert name(Place(grow, "???", 0), Place(fill, "???", 0), Place(run, "???", 0)) == "heap for fill by grow"
+    assert name(Place(grow, "???", 0)) == "heap by grow"
 
 
 INLINED = [("/prog", "/src/prog.cpp", 1, "main"), ("/prog", "/usr/include/new.h", 20, "make")]

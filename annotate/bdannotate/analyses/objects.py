@@ -164,7 +164,8 @@ def label(group: Group) -> str:
 
 def _where(identity: Identity) -> str:
     """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library; else the innermost that is known."""
+    inlined code of a library; else the innermost that is known. Without lines, who called: many
+    allocate by the same function."""
     known = [place for place in identity.places if place.line]
     own = [place for place in known if not is_foreign(place.file)]
     own = own or [place for place in known if not is_foreign(place.function.file)]
@@ -172,7 +173,8 @@ def _where(identity: Identity) -> str:
     if place is not None:
         return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
     if identity.places:
-        return f"by {identity.places[0].function.name}"
+        inner, *outer = (place.function.name for place in identity.places)
+        return f"for {outer[0]} by {inner}" if outer else f"by {inner}"
     return "at the start" if identity.function is None else f"by {identity.function.name}"
 
 

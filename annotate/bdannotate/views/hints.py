@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from bdcommon.console import printable
 
@@ -22,28 +23,46 @@ _NAME_WIDTH = 50
 _SKEWED = 1.5
 
 
+class DataText(NamedTuple):
+    """What is known of the data that a hint is about. What its type should be is more than what
+    usually helps."""
+
+    sentences: Sequence[str]
+    has_advice: bool
+
+
+_NO_DATA = DataText((), False)
+
+
 def hint_lines(
-    found: Sequence[Hint], page: Page, notes: Mapping[Function, str] | None = None
+    found: Sequence[Hint], page: Page, notes: Mapping[Function, str] | None = None,
+    data: Mapping[Function, DataText] | None = None,
+    others: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> list[str]:
-    """A function's note is said before everything else of it."""
-    if not found:
+    """A function's note is said before everything else of it, its data behind the numbers. others:
+    title and sentences of what is not a function's."""
+    if not found and not others:
         return ["nothing that loads enough lines to say something about"]
-    lines: list[str] = []
+    items: list[tuple[str, Sequence[str]]] = []
     said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
-        if lines:
-            lines.append("")
-        title = f"{number}. {function_label(hint.function, page, page.width - 4)}"
-        lines.append(page.heading(title))
-        sentences = _sentences(hint, page, said.get(hint.pattern))
+        known = (data or {}).get(hint.function, _NO_DATA)
+        sentences = [*_numbers(hint, page), *known.sentences]
+        sentences += _advice(hint, said.get(hint.pattern), not known.has_advice)
         if notes and hint.function in notes:
             sentences.insert(0, notes[hint.function])
-        for sentence in sentences:
+        items.append((function_label(hint.function, page, page.width - 4), sentences))
+        if not known.has_advice:
+            said.setdefault(hint.pattern, number)
+    lines: list[str] = []
+    for number, (title, texts) in enumerate((*items, *others), 1):
+        lines += [""] if lines else []
+        lines.append(page.heading(shorten_end(f"{number}. {title}", page.width)))
+        for text in texts:
             lines += textwrap.wrap(
-                sentence, page.width, initial_indent="   ", subsequent_indent="     ",
+                text, page.width, initial_indent="   ", subsequent_indent="     ",
                 break_on_hyphens=False, break_long_words=page.cut,
             )
-        said.setdefault(hint.pattern, number)
     return lines
 
 
@@ -67,8 +86,11 @@ def hint_change_lines(found: HintChanges, page: Page) -> list[tuple[str, list[st
     return sections
 
 
-def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
-    """Where, how much, and what usually helps: said once, if it is the same for several."""
+def brief_lines(
+    found: Sequence[Hint], page: Page, data: Mapping[Function, str] | None = None
+) -> list[str]:
+    """Where, how much, what data it is, and what usually helps: said once, if it is the same for
+    several."""
     lines: list[str] = []
     said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
@@ -87,6 +109,8 @@ def brief_lines(found: Sequence[Hint], page: Page) -> list[str]:
         name = fit(page.name(hint.function), max(room, 12))
         text = shorten_end(f"{number}. {name}{where}{numbers}", page.width)
         lines.append(page.heading(text))
+        if data and hint.function in data:
+            lines.append(data[hint.function])
         if first == number:
             lines += textwrap.wrap(
                 hint.pattern.brief, page.width, initial_indent="   ", subsequent_indent="   ",
@@ -99,7 +123,7 @@ def _where(line: HotLine) -> str:
     return f"{os.path.basename(printable(line.file))}:{line.line}"
 
 
-def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
+def _numbers(hint: Hint, page: Page) -> list[str]:
     use = hint.use
     accesses = f"{use.accesses_per_line:.1f}"
     if use.average_accesses > _SKEWED * use.accesses_per_line:
@@ -139,10 +163,11 @@ def _sentences(hint: Hint, page: Page, said: int | None) -> list[str]:
             f"Depends on the caller: never used are {', '.join(callers)}. What to change is how "
             "the first of these uses it."
         )
-    if said:
-        return [*sentences, f"Looks like {said}., and the same helps."]
-    return [
-        *sentences,
-        f"Looks like: {hint.pattern.looks}.",
-        f"Usually helps: {hint.pattern.helps}.",
-    ]
+    return sentences
+
+
+def _advice(hint: Hint, said: int | None, with_help: bool) -> list[str]:
+    if said and with_help:
+        return [f"Looks like {said}., and the same helps."]
+    looks = f"Looks like: {hint.pattern.looks}."
+    return [looks, f"Usually helps: {hint.pattern.helps}."] if with_help else [looks]

@@ -164,20 +164,30 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
 
 def _advice(split: Split, page: Page) -> list[str]:
     hot, cold = split.hot, split.cold
-    way = "in an array of their own with the same index"
     often = f"used {percent(cold.loads, hot.loads)} as often" if cold.loads else "never used"
     return [
-        *_wrapped(f"Used most: {_listed(hot)}, {hot.size:,} bytes together; the other "
+        *_wrapped(f"Used most: {listed(_names(hot))}, {hot.size:,} bytes together; the other "
                   f"{cold.size:,} are {often}.", page),
-        *_wrapped(f"With these {way}: {short_count(split.in_order)} bytes loaded instead of "
-                  f"{short_count(split.now)} if elements are used in the order of memory, "
-                  f"{short_count(split.scattered)} if each lies far from the one before. Which of "
-                  "it holds is not known, nor whether the order of use stays the same.", page),
+        *_wrapped(f"With these {split_effect(split)} Which of it holds is not known, nor whether "
+                  "the order of use stays the same.", page),
     ]
 
 
-def _listed(part: Part) -> str:
-    names = [field.name for field in part.fields]
+def split_effect(split: Split) -> str:
+    """Where the fields used most should be, and what is loaded then; behind their names."""
+    return (
+        f"in an array of their own with the same index: {short_count(split.in_order)} bytes "
+        f"loaded instead of {short_count(split.now)} if elements are used in the order of memory, "
+        f"{short_count(split.scattered)} if each lies far from the one before."
+    )
+
+
+def _names(part: Part) -> list[str]:
+    return [field.name for field in part.fields]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few."""
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
 

@@ -11,11 +11,12 @@ from bdcommon.console import printable
 
 from ..analyses.code_use import code_use
 from ..analyses.columns import SortKey
-from ..analyses.data_use import data_loss
+from ..analyses.data_hints import DataHints, data_hints
+from ..analyses.data_use import MIXED, data_loss
 from ..analyses.diff import Diff
 from ..analyses.files import by_file, by_function
 from ..analyses.hint_changes import HintChanges
-from ..analyses.hints import can_hint
+from ..analyses.hints import Hint, can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
 from ..analyses.object_details import Details
@@ -31,6 +32,7 @@ from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
 from . import diff as diff_view
 from .code import code_table
+from .data_hints import brief_data, brief_others, data_texts, other_data
 from .files import group_table
 from .functions import function_table
 from .headers import metadata, pairs, source_text, totals_tables, wrapped_pairs
@@ -82,9 +84,10 @@ class Limits:
 
 def first_screen(
     report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page,
-    has_objects: bool = False,
+    has_objects: bool = False, details: Sequence[Details] = (),
 ) -> list[str]:
-    """What to change, and where: in 80 columns and 40 lines, unless more is asked for."""
+    """What to change, and where: in 80 columns and 40 lines, unless more is asked for. details are
+    those of notable objects."""
     ranked = top_lines(report)
     judged = verdict(report.profile, report.metrics, report.totals)
     is_code_first = judged is not None and judged.first is First.L1_CODE
@@ -99,7 +102,9 @@ def first_screen(
     found = find_hints(report)[:_BRIEF_HINTS] if with_hints and can_hint(report) else []
     if limits.fit and is_code_first:
         found = found[:1]
-    advice = section(_advice_title(report), brief_lines(found, page), page) if found else []
+    data = _data_hints(report, found, details)
+    brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
+    advice = section(_advice_title(report), brief, page) if brief else []
     code = code_use(report)
     if code:
         few = None if limits.functions is None else min(_CODE_FUNCTIONS, limits.functions)
@@ -187,8 +192,20 @@ def source(report: Report, page: Page, include: Sequence[str], context: int) -> 
     return [line for title, lines in tables for line in section(title, lines, page)]
 
 
-def hints(report: Report, page: Page) -> list[str]:
-    return section("Hints", hint_lines(find_hints(report), page), page)
+def hints(report: Report, page: Page, details: Sequence[Details] = ()) -> list[str]:
+    """details are those of notable objects."""
+    found = find_hints(report)
+    data = _data_hints(report, found, details)
+    texts, others = data_texts(data, page), other_data(data, page)
+    return section("Hints", hint_lines(found, page, None, texts, others), page)
+
+
+def _data_hints(
+    report: Report, found: Sequence[Hint], details: Sequence[Details]
+) -> DataHints:
+    loss = report.metrics.get(MIXED.loss)  # what objects are ranked by
+    unused = loss.counter()(report.totals) if loss else 0
+    return data_hints(found, details, unused, report.graph)
 
 
 def instructions(report: Report, page: Page) -> list[str]:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the hints say of data: which it is, which of its fields are used, and what a split would do."""
+
+from __future__ import annotations
+
+import os
+
+from bdcommon.console import printable
+
+from ..analyses.data_hints import DataHints, ObjectHint
+from ..analyses.object_details import Details
+from ..analyses.objects import Layout, Loader, label
+from ..analyses.types import FieldUse, TypedGroup
+from ..model.errors import shorten
+from ..model.numbers import short_count
+from ..model.profile import Function
+from .hints import DataText
+from .names import fit
+from .objects import listed, split_effect
+from .text import Page, shorten_end
+
+_MAX_LOADERS = 3
+_NAME_WIDTH = 50
+_USED_ALWAYS = 0.995
+
+
+def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
+    """Behind the numbers of each hint."""
+    return {
+        function: DataText(
+            [sentence for one in hints for sentence in _sentences(one, page, f"Data: {_name(one)}. ")],
+            any(one.details.split for one in hints),
+        )
+        for function, hints in found.of_hints.items()
+    }
+
+
+def other_data(found: DataHints, page: Page) -> list[tuple[str, list[str]]]:
+    """Title and sentences of what no hint has."""
+    return [(_name(one), _sentences(one, page, "")) for one in found.others]
+
+
+def brief_data(found: DataHints, page: Page) -> dict[Function, str]:
+    """In a line for each hint, the data that loses most there."""
+    return {
+        function: shorten_end(f"   {_name(hints[0])}: {_brief(hints[0].details)}", page.width)
+        for function, hints in found.of_hints.items()
+    }
+
+
+def brief_others(found: DataHints, page: Page) -> list[str]:
+    return [
+        shorten_end(
+            f"-  {_name(one)}: {100 * one.share:.0f}% of the loss, {_brief(one.details)}", page.width
+        )
+        for one in found.others
+    ]
+
+
+def _name(one: ObjectHint) -> str:
+    return printable(label(one.details.entry.group))
+
+
+def _brief(details: Details) -> str:
+    use, layout = details.entry.use, details.layout
+    unused = f"{100 * use.unused / use.loaded:.0f}% of {short_count(use.loaded)} bytes unused"
+    if layout is None or _used(layout) == layout.size:
+        return unused
+    return f"{unused}; {_used(layout)} of each {layout.size:,} are used"
+
+
+def _used(layout: Layout) -> int:
+    return sum(1 for byte in layout.bytes if byte.used)
+
+
+def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
+    details = one.details
+    use = details.entry.use
+    who = _loaders(details.loaders, use.unused, page)
+    sentences = [
+        f"{start}Never used: {short_count(use.unused)} of {short_count(use.loaded)} bytes loaded "
+        f"({100 * use.unused / use.loaded:.1f}%), {100 * one.share:.1f}% of the program's; by {who}."
+    ]
+    if details.typed is not None and details.typed.has_use:
+        sentences.append(_fields(details.typed))
+    elif details.layout is not None and _used(details.layout) < details.layout.size:
+        layout = details.layout
+        loaded = sum(1 for byte in layout.bytes if byte.loaded)
+        used = _used(layout)
+        sentences.append(
+            f"Bytes: of an element of {layout.size:,} ({layout.reason}), {used:,} were used, "
+            f"{loaded - used:,} loaded and never used, {layout.size - loaded:,} never loaded."
+        )
+    if details.split is not None:
+        names = [shorten(field.name) for field in details.split.hot.fields]
+        sentences.append(f"Split: {listed(names)} {split_effect(details.split)}")
+    return sentences
+
+
+def _loaders(who: tuple[Loader, ...], unused: int, page: Page) -> str:
+    texts = [
+        f"{_place(one)}{fit(page.name(one.function), _NAME_WIDTH)} "
+        f"({100 * one.use.unused / unused:.0f}%)"
+        for one in who[:_MAX_LOADERS] if one.use.unused
+    ]
+    more = sum(1 for one in who if one.use.unused) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _place(one: Loader) -> str:
+    return f"{os.path.basename(printable(one.file))}:{one.line} " if one.line else ""
+
+
+def _fields(typed: TypedGroup) -> str:
+    fields = [field for field in typed.fields if field.type]
+    used = sorted((field for field in fields if field.used), key=lambda field: -_share(field))
+    never = [shorten(field.name) for field in fields if not field.used]
+    texts = [
+        shorten(field.name) + ("" if _share(field) >= _USED_ALWAYS else f" in {100 * _share(field):.1f}%")
+        for field in used
+    ]
+    return printable(
+        f"Fields of {shorten(typed.type.name)}, {typed.type.size:,} bytes ({typed.reason}): "
+        + (f"used when loaded: {listed(texts)}" if used else "none was used")
+        + (f"; never: {listed(never)}." if never else ".")
+    )
+
+
+def _share(field: FieldUse) -> float:
+    return field.used / field.loaded

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hints about data: which object a hint is about, its fields, and what a split would do."""
+
+import re
+
+import pytest
+from bdannotate import cli
+from bdannotate.cli import main
+from bdannotate.model.types import Field, FoundTypes, Type
+from object_files import ObjectFile
+
+EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1", "AcCost1")
+FUNCTIONS = [("/prog", "/src/prog.c", 1, "main"), ("/prog", "/src/prog.c", 20, "make"), ("/lib", "", 0, "copy")]
+# 1,000 elements of 64 bytes, by make() in line 22, called by main in line 5.
+HEAP = "heap 1 64000 0 64000 64000 64000 64000 64 0 2 2 1 22 100 1 1 5 200 1 1 calloc"
+GROUPS = ["unknown", HEAP, "static 1 4096 table", "stack 1 1 main", "static 1 4096 large"]
+# main loads 1,000 lines of the heap and uses 16 bytes of each; copy loads the second variable.
+ROWS = [
+    (2, 1, 1, 7, (0, 1000, 48000, 1000, 16000, 2000, 500_000)),
+    (3, 2, 1, 23, (0, 1, 40, 1, 24, 64, 10)),
+    (5, 3, 1, 0, (0, 400, 12000, 400, 13600, 800, 200_000)),
+]
+PATTERNS = [(2, 0, 64, 0xFFFF, 900), (2, 0, 64, 0xFF0000FFFF, 100)]
+HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
+PROFILE = f"""# callgrind format
+{HEAD}
+positions: line
+events: {' '.join(EVENTS)}
+ob=/prog
+fl=/src/prog.c
+fn=main
+7 5000 1000 48000 1000 16000 2000 500000
+cfn=make
+calls=1 20
+7 100 1 40 1 24 64 10
+fn=make
+23 100 1 40 1 24 64 10
+ob=/lib
+fl=???
+fn=copy
+0 900 400 12000 400 13600 800 200000
+"""
+KIND = Type("item", 64, (Field("key", "long", 0, 8), Field("next", "item*", 8, 8), Field("name[48]", "char", 16, 48)))
+
+
+@pytest.fixture(name="profile")
+def fixture_profile(tmp_path):
+    data = ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, PATTERNS, HEAD).bytes()
+    (tmp_path / "objects.p.out").write_bytes(data)
+    path = tmp_path / "p.out"
+    path.write_text(PROFILE)
+    return str(path)
+
+
+def known(monkeypatch, kind=KIND):
+    monkeypatch.setattr(cli, "read_types", lambda wanted: FoundTypes(
+        {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}
+    ))
+
+
+def report(capsys, *options):
+    assert main(["--width=80", *options]) == 0
+    text = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in text.splitlines())
+    return text
+
+
+def hint(text, number):
+    """Its words, after the title."""
+    found = re.search(rf"^{number}\. ([^\n]*)\n(.*?)(?=^\d+\. |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[1], " ".join(found[2].split())
+
+
+def test_a_hint_names_its_data(profile, capsys):
+    text = report(capsys, "--hints", profile).partition("== Hints ==")[2]
+    title, words = hint(text, 1)
+    assert title.startswith("main")
+    assert (
+        "Data: heap prog.c:22, make. Never used: 48.0k of 64.0k bytes loaded (75.0%), 79.9% of the "
+        "program's; by prog.c:7 main (100%)."
+    ) in words
+    # Bytes 0 to 15, and 32 to 39.
+    assert (
+        "Bytes: of an element of 64 (what calloc was asked for), 24 were used, 40 loaded and never used, "
+        "0 never loaded."
+    ) in words
+    assert "Usually helps:" in words
+
+
+def test_fields_and_the_split_take_the_place_of_what_usually_helps(profile, capsys, monkeypatch):
+    known(monkeypatch)
+    options = ["--hints", "--object-type=heap=item", profile]
+    words = hint(report(capsys, *options).partition("== Hints ==")[2], 1)[1]
+    assert (
+        "Fields of item, 64 bytes (as --object-type=heap=item says): used when loaded: key, next, "
+        "name[48] in 10.0%."
+    ) in words
+    # Of 1,000 lines, 16 bytes each and 48 of every tenth: 20,800 bytes.
+    assert (
+        "Split: key, next in an array of their own with the same index: 20.8k bytes loaded instead of "
+        "64.0k if elements are used in the order of memory"
+    ) in words
+    assert "Usually helps:" not in words
+
+
+def test_data_that_no_hint_is_about_has_its_own(profile, capsys):
+    """It is loaded by a library alone."""
+    title, words = hint(report(capsys, "--hints", profile).partition("== Hints ==")[2], 2)
+    assert title == "variable large"
+    assert words == (
+        "Never used: 12.0k of 25.6k bytes loaded (46.9%), 20.0% of the program's; by copy (100%)."
+    )
+
+
+def test_little_losses_are_not_told_of(profile, capsys):
+    assert "variable table" not in report(capsys, "--hints", profile).partition("== Hints ==")[2]
+
+
+def test_the_first_screen_names_it_in_a_line(profile, capsys):
+    text = report(capsys, profile).partition("== What to change")[2]
+    assert "   heap prog.c:22, make: 75% of 64.0k bytes unused; 24 of each 64 are used\n" in text
+    assert "-  variable large: 20% of the loss, 47% of 25.6k bytes unused\n" in text
+
+
+def test_types_are_not_read_for_the_first_screen(profile, monkeypatch):
+    monkeypatch.setattr(cli, "read_types", lambda wanted: pytest.fail("types were read"))
+    assert main([profile]) == 0
+
+
+def test_the_first_screen_stays_without_objects_that_can_be_read(tmp_path, profile, capsys):
+    (tmp_path / "objects.p.out").write_bytes(b"data-objects: 1\n")
+    assert main([profile]) == 0
+    out, err = capsys.readouterr()
+    assert "== What to change" in out and "heap" not in out
+    assert re.fullmatch(r"bd_annotate: note: no hints on data: [^\n]*\n", err)
+
+
+def test_names_are_neutralised(tmp_path, capsys, monkeypatch, profile):
+    hostile = "\x1b[31m\x07" + "x" * 500
+    known(monkeypatch, Type(hostile, 64, tuple(Field(hostile, hostile, at, 8) for at in range(0, 64, 8))))
+    groups = [*GROUPS[:4], f"static 1 4096 {hostile}"]
+    (tmp_path / "objects.p.out").write_bytes(ObjectFile(EVENTS, FUNCTIONS, groups, ROWS, PATTERNS, HEAD).bytes())
+    for options in (["--hints", f"--object-type=heap={hostile}"], []):
+        text = report(capsys, *options, profile)
+        assert not any(character in text for character in "\x1b\x07")
+
+
+def test_types_may_be_told_where_they_are_looked_for(profile, capsys):
+    assert main(["--object-type=heap=item", profile]) == 2
+    assert "--object-type is for --object and --hints" in capsys.readouterr().err
