@@ -17,6 +17,7 @@ from .analyses.columns import without_rates
 from .analyses.data_hints import notable_objects
 from .analyses.diff import Diff, make_diff, matching_functions
 from .analyses.hint_changes import hint_changes
+from .analyses.loads import Loads
 from .analyses.object_details import Details, object_details
 from .analyses.object_diff import ObjectDiff, diff_objects
 from .analyses.objects import Entry, as_profile, label, list_objects
@@ -120,7 +121,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
         page = _page(options, report.graph.functions)
         has_objects = all(objects_path(path) is not None for path in paths)
         notable = _notable(paths, objects, profile, options) if has_objects else []
-        lines = _sections(report, found, options, page, has_objects, notable)
+        loads = Loads(objects, profile.events) if objects and options.objects else None
+        lines = _sections(report, found, options, page, has_objects, notable, loads)
         if objects:
             lines += _object_sections(objects, details, len(meant), options, page)
         write_paged(lines)
@@ -431,7 +433,7 @@ def _diff_sections(diff: Diff, objects: ObjectDiff | None, options: Options) -> 
 
 def _sections(
     report: Report, found: Sequence[Structure], options: Options, page: Page, has_objects: bool,
-    notable: Sequence[Details],
+    notable: Sequence[Details], loads: Loads | None,
 ) -> list[str]:
     limits = text_report.Limits(
         _rows(options.limit, DEFAULT_FUNCTIONS), _rows(options.limit, DEFAULT_LINES),
@@ -451,13 +453,13 @@ def _sections(
     if options.hints:
         lines += text_report.hints(report, page, notable)
     if options.tree != "none":
-        lines += text_report.tree(report, page, options.tree)
+        lines += text_report.tree(report, page, options.tree, loads)
     if options.structure:
         lines += text_report.structure(found, report, page)
     if options.files:
         lines += text_report.files(report, page)
     if options.annotate:
-        lines += text_report.source(report, page, options.include, options.context)
+        lines += text_report.source(report, page, options.include, options.context, loads)
     if options.instructions:
         lines += text_report.instructions(report, page)
     return lines

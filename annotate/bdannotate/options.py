@@ -142,7 +142,8 @@ def _parser() -> argparse.ArgumentParser:
           "--structure=yes", "no")
     _flag(what, "--objects",
           "which data was loaded and never used, from profiles written with --objects=yes; with "
-          "--export=callgrind, objects are the functions", "no")
+          "--tree and --annotate, by each function and line, too; with --export=callgrind, objects "
+          "are the functions", "no")
     what.add_argument("--object", metavar="REGEX",
                       help="of the objects whose names match, who loaded them and which bytes of "
                       "them were used")

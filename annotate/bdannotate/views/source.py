@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.columns import Column
+from ..analyses.loads import Loads
 from ..analyses.report import Report
 from ..analyses.source import Annotation, Category, Line, SourceFile
 from ..model.profile import Row
 from .costs import cost_cells, cost_headings, cost_table, fitting
 from .files import self_columns
+from .objects import short_label
 from .text import Cell, Page, function_label
 from .tree import inclusive_columns
 
@@ -22,12 +24,12 @@ OUTSIDE = "Only the profile names this file: it is not below this folder, nor on
 
 
 def source_tables(
-    annotation: Annotation, report: Report, page: Page
+    annotation: Annotation, report: Report, page: Page, loads: Loads | None = None
 ) -> list[tuple[str, list[str]]]:
     """Title and lines of each file's section, and of the summary."""
     columns = self_columns(report.selection.columns)
     sections = [
-        (f"Source: {printable(file.name)}", _file_table(file, columns, report, page))
+        (f"Source: {printable(file.name)}", _file_table(file, columns, report, page, loads))
         for file in annotation.files
     ]
     sections.append(("Annotated source, summary", _summary(annotation, columns, report, page)))
@@ -35,7 +37,7 @@ def source_tables(
 
 
 def _file_table(
-    file: SourceFile, columns: Sequence[Column], report: Report, page: Page
+    file: SourceFile, columns: Sequence[Column], report: Report, page: Page, loads: Loads | None
 ) -> list[str]:
     cells: list[list[Cell]] = []
     labels: list[Cell] = []
@@ -54,6 +56,13 @@ def _file_table(
             name = function_label(call.callee, page, _CALLEE_WIDTH, within)
             times = "1 call" if call.calls == 1 else f"{call.calls:,} calls"
             add(call.cost, Cell(f"{'':>{digits}}  => {name}  ({times})", "cyan"), True)
+        if loads:
+            loaded = loads.of_line(file.name, line.number)
+            for load in loaded.loads:
+                data = short_label(load.label, _CALLEE_WIDTH, page)
+                add(load.cost, Cell(f"{'':>{digits}}  = {data}", "cyan"))
+            if loaded.others:
+                add(loaded.other_cost, Cell(f"{'':>{digits}}  = ({loaded.others} others)", "dim"))
 
     for line in file.beyond:
         what = "line unknown" if line.number == 0 else "past the end of the file"

@@ -19,6 +19,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint, can_hint
 from ..analyses.hints import hints as find_hints
 from ..analyses.instructions import function_codes
+from ..analyses.loads import Loads
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
 from ..analyses.objects import Listing
@@ -170,9 +171,11 @@ def functions(report: Report, limit: int | None, page: Page) -> list[str]:
     return section(f"{title}{_more(hidden)}", table, page)
 
 
-def tree(report: Report, page: Page, kind: str) -> list[str]:
-    table = tree_table(report, page, kind in ("caller", "both"), kind in ("calling", "both"))
-    return section("Callers (<) and callees (>)", table, page)
+def tree(report: Report, page: Page, kind: str, loads: Loads | None = None) -> list[str]:
+    callers, callees = kind in ("caller", "both"), kind in ("calling", "both")
+    table = tree_table(report, page, callers, callees, loads)
+    data = ", and data loaded (=)" if loads else ""
+    return section(f"Callers (<) and callees (>){data}", table, page)
 
 
 def structure(found: Sequence[Structure], report: Report, page: Page) -> list[str]:
@@ -187,8 +190,10 @@ def files(report: Report, page: Page) -> list[str]:
     )
 
 
-def source(report: Report, page: Page, include: Sequence[str], context: int) -> list[str]:
-    tables = source_tables(annotate(report, include, context), report, page)
+def source(
+    report: Report, page: Page, include: Sequence[str], context: int, loads: Loads | None = None
+) -> list[str]:
+    tables = source_tables(annotate(report, include, context), report, page, loads)
     return [line for title, lines in tables for line in section(title, lines, page)]
 
 

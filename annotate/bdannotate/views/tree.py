@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Callers (<) and callees (>) around each function (*)."""
+"""Callers (<) and callees (>) around each function (*), and the data that it loaded itself (=)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..analyses.columns import Column, Side
+from ..analyses.loads import Loads
 from ..analyses.report import Report, key_limits
 from ..analyses.tree import Arc, Neighbours, neighbours
 from ..model.profile import Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
 from .functions import entry_label
+from .objects import short_label
 from .text import Cell, Page, function_label
 
 _MARK_WIDTH = 4
 
 
-def tree_table(report: Report, page: Page, callers: bool, callees: bool) -> list[str]:
-    """Inclusive costs throughout: of the function, and of the calls from and to it."""
+def tree_table(
+    report: Report, page: Page, callers: bool, callees: bool, loads: Loads | None = None
+) -> list[str]:
+    """Inclusive costs throughout: of the function, and of the calls from and to it; and self costs of
+    the data."""
     columns = inclusive_columns(report.selection.columns)
     limits = key_limits(report.selection, report.totals)
     threshold = limits[0][1] if limits else 1
@@ -30,11 +35,12 @@ def tree_table(report: Report, page: Page, callers: bool, callees: bool) -> list
     ]
     # Labels need the width that numbers leave, so numbers come first.
     for block in blocks:
-        cells += [row for row, _ in _block(report, block, columns, page, callers, callees, 0)]
+        rows = _block(report, block, columns, page, callers, callees, 0, loads)
+        cells += [row for row, _ in rows]
     headings, cells = fitting(headings, cells, page, kept=1)
     width = name_width(headings, cells, page) - _MARK_WIDTH
     for block in blocks:
-        rows = _block(report, block, columns, page, callers, callees, width)
+        rows = _block(report, block, columns, page, callers, callees, width, loads)
         labels += [label for _, label in rows]
     return cost_table(headings, "function", cells[:-1], labels[:-1], page)
 
@@ -48,7 +54,7 @@ _Line = tuple[list[Cell], Cell]
 
 def _block(
     report: Report, block: Neighbours, columns: Sequence[Column], page: Page, callers: bool,
-    callees: bool, width: int,
+    callees: bool, width: int, loads: Loads | None,
 ) -> list[_Line]:
     def line(cost: Row | None, calls: str, label: Cell) -> _Line:
         return [*cost_cells(columns, None, cost, report.totals, page), Cell(calls)], label
@@ -74,5 +80,11 @@ def _block(
         lines.append(line(entry.self_cost, "", Cell("  > (self)")))
         lines += [arc("  >", callee) for callee in block.callees]
         lines += hidden("  >", block.hidden_callees, block.hidden_callees_cost)
+    if loads and not entry.is_group:
+        loaded = loads.of_function(entry.function)
+        for load in loaded.loads:
+            name = short_label(load.label, width, page)
+            lines.append(line(load.cost, "", Cell(f"  = {name}", "cyan")))
+        lines += hidden("  =", loaded.others, loaded.other_cost)
     lines.append(([Cell("")] * (len(columns) + 1), Cell("")))
     return lines
