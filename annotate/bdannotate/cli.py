@@ -23,6 +23,7 @@ from .analyses.object_diff import ObjectDiff, diff_objects
 from .analyses.objects import Entry, as_profile, label, list_objects
 from .analyses.per_file import make_per_file
 from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
+from .analyses.source import time_written
 from .analyses.source_diff import diff_sources, same_lines
 from .analyses.structure import Structure, structures, wanted_lines
 from .analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
@@ -111,7 +112,7 @@ def _report(paths: Sequence[str], options: Options) -> int:
     details: list[Details] = []
     if objects and meant:
         shown = meant[:_rows(options.limit, DEFAULT_LINES)]
-        details = object_details(objects, shown, _types(shown, options), options.element_size)
+        details = object_details(objects, shown, _types(shown, report, options), options.element_size)
     if options.format == "json":
         shape = json_report.profile_json(report, found, objects, details)
         console.write(json_report.to_json(shape))
@@ -120,7 +121,7 @@ def _report(paths: Sequence[str], options: Options) -> int:
     else:
         page = _page(options, report.graph.functions)
         has_objects = all(objects_path(path) is not None for path in paths)
-        notable = _notable(paths, objects, profile, options) if has_objects else []
+        notable = _notable(paths, objects, report, options) if has_objects else []
         loads = Loads(objects, profile.events) if objects and options.objects else None
         lines = _sections(report, found, options, page, has_objects, notable, loads)
         if objects:
@@ -139,23 +140,23 @@ def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Object
 
 
 def _notable(
-    paths: Sequence[str], objects: Objects | None, profile: Profile, options: Options
+    paths: Sequence[str], objects: Objects | None, report: Report, options: Options
 ) -> list[Details]:
     """Of the objects that hints are about. The first screen is to be there soon, so types are for
     --hints; and it stays where the objects cannot be read."""
     if objects is None:
         try:
-            objects = _objects(paths, profile, options)
+            objects = _objects(paths, report.profile, options)
         except UserError as error:
             console.say(f"bd_annotate: note: no hints on data: {error}")
             return []
     found = notable_objects(objects)
-    types = _types(found, options) if options.hints else {}
+    types = _types(found, report, options) if options.hints else {}
     return object_details(objects, found, types)
 
 
 def _load_objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:
-    loaded = load_objects(paths, profile, _renaming(options))
+    loaded = load_objects(paths, profile, _renaming(options), time_written(profile))
     for note in loaded.notes:
         console.say(f"bd_annotate: note: {note}")
     return loaded.objects
@@ -173,7 +174,7 @@ def _meant(objects: Objects, options: Options) -> list[Entry]:
     return meant
 
 
-def _types(meant: Sequence[Entry], options: Options) -> dict[Identity, TypedGroup]:
+def _types(meant: Sequence[Entry], report: Report, options: Options) -> dict[Identity, TypedGroup]:
     groups = [entry.group for entry in meant]
     asked = [
         AskedType(function_pattern(place), name, f"--object-type={place}={name}")
@@ -184,7 +185,7 @@ def _types(meant: Sequence[Entry], options: Options) -> dict[Identity, TypedGrou
             raise UserError(f"{one.option}: no object that is shown has such a name")
     inlined = read_inlined_calls(call_sites(groups))
     sought = typing(groups, asked, inlined.chains, options.include)
-    found = read_types(sought.wanted)
+    found = read_types(sought.wanted, inlined.changed, time_written(report.profile))
     types, refusals = types_of(asked, sought, found)
     for note in (*inlined.notes, *found.notes, *refusals):
         console.say(f"bd_annotate: note: {note}")

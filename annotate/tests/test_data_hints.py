@@ -53,7 +53,7 @@ def fixture_profile(tmp_path):
 
 
 def known(monkeypatch, kind=KIND):
-    monkeypatch.setattr(cli, "read_types", lambda wanted: FoundTypes(
+    monkeypatch.setattr(cli, "read_types", lambda wanted, *_: FoundTypes(
         {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}
     ))
 
@@ -123,7 +123,7 @@ def test_the_first_screen_names_it_in_a_line(profile, capsys):
 
 
 def test_types_are_not_read_for_the_first_screen(profile, monkeypatch):
-    monkeypatch.setattr(cli, "read_types", lambda wanted: pytest.fail("types were read"))
+    monkeypatch.setattr(cli, "read_types", lambda *_: pytest.fail("types were read"))
     assert main([profile]) == 0
 
 

@@ -9,8 +9,13 @@ import pytest
 from bdannotate import cli
 from bdannotate.cli import main
 from bdannotate.model.types import Field, FoundTypes, Type
+from bdannotate.reading.inlined import InlinedCalls
 from programs import compiled
 from test_objects import GROUPS, HEAP, beside
+
+# What these programs have at these addresses is not what ran: nobody knows where blocks were allocated.
+HEAP = HEAP.replace(" 22 100 ", " 22 0 ").replace(" 5 200 ", " 5 0 ")
+GROUPS = [GROUPS[0], HEAP, *GROUPS[2:]]
 
 KIND = """
 struct item { int key; char name[8]; short rank; };
@@ -101,6 +106,27 @@ def test_the_report_stays_where_the_file_is_gone(tmp_path, profile, capsys):
     assert "An element of 16 bytes (the size of every block)" in out
 
 
+def test_a_file_that_is_newer_than_the_profile_is_named(tmp_path, profile, capsys):
+    options = ["--object=heap", "--object-type=heap=item", profile]
+    assert main(options) == 0
+    out, err = capsys.readouterr()
+    assert "item, 16 bytes" in out and err == ""
+    os.utime(profile, (1000, 1000))
+    assert main(options) == 0
+    out, err = capsys.readouterr()
+    assert "item, 16 bytes" in out
+    assert err.count("\n") == 1 and "is newer than the profile: its types may be others" in err
+
+
+def test_a_file_with_other_lines_than_those_that_ran_has_no_types(tmp_path, profile, capsys, monkeypatch):
+    path = str(tmp_path / "program")
+    monkeypatch.setattr(cli, "read_inlined_calls", lambda wanted: InlinedCalls({}, (), frozenset({path})))
+    assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
+    out, err = capsys.readouterr()
+    assert "item, 16 bytes" not in out
+    assert "are not known: it is not the file that ran" in err
+
+
 @pytest.mark.parametrize(
     "options",
     [["--object-type=a=b"], ["--object=heap", "--object-type=b"], ["--object=heap", "--object-type=(=b"],
@@ -115,7 +141,7 @@ def of_a_stranger(tmp_path, monkeypatch, kind, groups, note):
     """A profile for which this type is found whatever is asked."""
     monkeypatch.setattr(
         cli, "read_types",
-        lambda wanted: FoundTypes(
+        lambda wanted, *_: FoundTypes(
             {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}, (note,)
         ),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..model.errors import UserError
 from ..model.metrics import Metric, Number
-from ..model.profile import Function, Row, add_rows, sum_rows
+from ..model.profile import Function, Profile, Row, add_rows, sum_rows
 from .report import Report, key_limits
 from .source_text import SourceText, read_source
 from .windows import windows
@@ -183,9 +183,13 @@ def _summarize(summary: dict[Category, Row], costs: _Costs, length: int) -> None
 
 
 def profile_time(report: Report) -> float | None:
+    return time_written(report.profile)
+
+
+def time_written(profile: Profile) -> float | None:
     """When the oldest of the profiles was written; None for standard input."""
     times: list[float] = []
-    for part in report.profile.parts:
+    for part in profile.parts:
         try:
             times.append(os.stat(part.source).st_mtime)
         except (OSError, ValueError):

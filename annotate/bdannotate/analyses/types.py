@@ -86,7 +86,8 @@ def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for sites in (sites for group in groups for sites in group.sites):
         for site in sites:
-            found.setdefault(site.function.object, {})[site.address] = site.line
+            if site.address:
+                found.setdefault(site.function.object, {})[site.address] = site.line
             if not _is_library(site.function.name):
                 break
     return found

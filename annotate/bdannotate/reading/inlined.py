@@ -25,10 +25,12 @@ _FEWEST_RIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class InlinedCalls:
-    """chains by object and address. notes say in sentences what is not known, and why."""
+    """chains by object and address. notes say in sentences what is not known, and why. changed are
+    the objects whose code is not the one that ran, as far as lines tell."""
 
     chains: Mapping[str, Mapping[int, Chain]]
     notes: tuple[str, ...]
+    changed: frozenset[str] = frozenset()
 
 
 def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
@@ -37,6 +39,7 @@ def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
     wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
     chains: dict[str, Mapping[int, Chain]] = {}
     notes: list[str] = []
+    changed: set[str] = set()
     for name, lines in sorted(wanted.items()):
         try:
             found = _ask(name, sorted(lines))
@@ -48,13 +51,14 @@ def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
             address in found and found[address][-1].line == lines[address] for address in known
         )
         if right < _FEWEST_RIGHT * len(known):
+            changed.add(name)
             notes.append(
                 f"inlined functions of {shorten(name)} are not told apart: the file is not what "
                 "ran, or its debug information is not here"
             )
             continue
         chains[name] = found
-    return InlinedCalls(chains, tuple(notes))
+    return InlinedCalls(chains, tuple(notes), frozenset(changed))
 
 
 def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:

@@ -12,7 +12,7 @@ from functools import reduce
 from ..model.check import sum_violations
 from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
-from ..model.errors import UserError
+from ..model.errors import UserError, shorten
 from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, has_object, inlined_calls
 from ..model.objects import merge as merge_objects
@@ -20,6 +20,7 @@ from ..model.profile import Profile
 from ..model.threads import below_creators
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
+from .object_files import is_newer
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
 from .progress import Progress
@@ -96,8 +97,11 @@ class LoadedObjects:
     notes: tuple[str, ...]
 
 
-def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> LoadedObjects:
-    """The data objects beside all these profiles, whose sum `whole` is."""
+def load_objects(
+    profiles: Sequence[str], whole: Profile, renaming: Renaming, written: float | None = None
+) -> LoadedObjects:
+    """The data objects beside all these profiles, whose sum `whole` is, `written` in seconds since
+    1970."""
     found: list[Objects] = []
     for profile in profiles:
         path = objects_path(profile)
@@ -119,7 +123,11 @@ def load_objects(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
                 f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
                 "remove or rename it"
             )
-    return LoadedObjects(objects, inlined.notes)
+    newer = [
+        f"{shorten(name)} is newer than the profile: its lines may be others than those that ran"
+        for name in inlined.chains if is_newer(name, written)
+    ]
+    return LoadedObjects(objects, (*inlined.notes, *newer))
 
 
 def _is_empty(path: str) -> bool:

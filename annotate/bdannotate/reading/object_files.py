@@ -16,3 +16,11 @@ def require_object_file(name: str) -> None:
         is_file = False
     if not is_file:
         raise UserError("there is no such file")
+
+
+def is_newer(name: str, written: float | None) -> bool:
+    """Than a profile, written in seconds since 1970; None if nobody knows when."""
+    try:
+        return written is not None and os.stat(name).st_mtime > written
+    except (OSError, ValueError):
+        return False

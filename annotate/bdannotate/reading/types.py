@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ..model.errors import UserError, shorten
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
@@ -18,7 +18,7 @@ from .dwarf import (
     LIBRARIES, NAMED_TYPES, Dwarf, Entry, Unit, Units, follow, integer, name_of, section_bytes, uleb,
 )
 from .dwarf_types import TypeReader
-from .object_files import require_object_file
+from .object_files import is_newer, require_object_file
 
 _DEBUG_FOLDER = "/usr/lib/debug/.build-id"
 _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
@@ -29,19 +29,30 @@ _CONST = re.compile(r"([\w:]+) const\b")
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
 
 
-def read_types(wanted: Mapping[str, WantedTypes]) -> FoundTypes:
-    """wanted is by object file."""
+def read_types(
+    wanted: Mapping[str, WantedTypes], changed: Container[str] = (), written: float | None = None
+) -> FoundTypes:
+    """wanted is by object file. Of those that have changed since they ran, nothing is known; nor
+    does anybody know of one that is newer than the profile, `written` in seconds since 1970, whether
+    it has: that is said."""
     named: dict[tuple[str, str], tuple[Type, ...]] = {}
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}
     notes: list[str] = []
     for path, what in sorted(wanted.items()):
         try:
+            if path in changed:
+                raise UserError("it is not the file that ran: its code has other lines")
             found = _read(path, what)
         except UserError as error:
             notes.append(f"types of {shorten(path)} are not known: {error}")
             continue
         named |= {(path, name): types for name, types in found[0].items()}
         variables |= {(path, variable): types for variable, types in found[1].items()}
+        if is_newer(path, written):
+            notes.append(
+                f"{shorten(path)} is newer than the profile: its types may be others than those of "
+                "the program that ran"
+            )
     return FoundTypes(named, variables, tuple(notes))
 
 
