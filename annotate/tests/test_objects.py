@@ -108,6 +108,8 @@ def test_blocks_are_named_by_what_their_reader_can_change():
     assert name(Place(grow, library, 9)) == "heap stl_vector.h:9, grow"
     # Without lines, many are allocated by the same function.
     assert name(Place(grow, "???", 0), Place(fill, "???", 0), Place(run, "???", 0)) == "heap for fill by grow"
+    nameless = Place(Function("sim", "???", "0x00000000000a74f0"), "???", 0)
+    assert name(nameless, Place(grow, "???", 0), Place(run, "???", 0)) == "heap for run by grow"
     assert name(Place(grow, "???", 0)) == "heap by grow"
 
 

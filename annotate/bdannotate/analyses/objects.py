@@ -11,7 +11,7 @@ from ..model.merge import project
 from ..model.objects import Group, Identity, ObjectKind, Objects, has_object
 from ..model.profile import Function, Profile, Row, add_rows
 from ..model.profile import Place as FilePlace
-from .ownership import is_foreign
+from .ownership import ADDRESS, is_foreign
 
 # Larger elements are no picture any more; and mostly they are no elements.
 MOST_ELEMENT = 1024
@@ -164,8 +164,8 @@ def label(group: Group) -> str:
 
 def _where(identity: Identity) -> str:
     """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library; else the innermost that is known. Without lines, who called: many
-    allocate by the same function."""
+    inlined code of a library; else the innermost that is known. Without lines, the innermost two with
+    a name: many allocate by the same function."""
     known = [place for place in identity.places if place.line]
     own = [place for place in known if not is_foreign(place.file)]
     own = own or [place for place in known if not is_foreign(place.function.file)]
@@ -173,7 +173,8 @@ def _where(identity: Identity) -> str:
     if place is not None:
         return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
     if identity.places:
-        inner, *outer = (place.function.name for place in identity.places)
+        names = [place.function.name for place in identity.places]
+        inner, *outer = [name for name in names if not ADDRESS.fullmatch(name)] or names
         return f"for {outer[0]} by {inner}" if outer else f"by {inner}"
     return "at the start" if identity.function is None else f"by {identity.function.name}"
 
