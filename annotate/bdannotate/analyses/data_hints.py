@@ -43,6 +43,17 @@ class DataHints:
     of_hints: Mapping[Function, Sequence[ObjectHint]]
     others: Sequence[ObjectHint]
 
+    def most(self) -> DataHints:
+        """The one that loses most."""
+        everything = [
+            *((function, hints[0]) for function, hints in self.of_hints.items()),
+            *((None, hint) for hint in self.others[:1]),
+        ]
+        function, hint = max(everything, key=lambda one: one[1].share, default=(None, None))
+        if hint is None:
+            return self
+        return DataHints({function: [hint]}, ()) if function else DataHints({}, [hint])
+
 
 def notable_objects(objects: Objects) -> list[Entry]:
     found = list_objects(objects, 0, None)

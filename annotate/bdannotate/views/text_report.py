@@ -104,6 +104,7 @@ def first_screen(
     if limits.fit and is_code_first:
         found = found[:1]
     data = _data_hints(report, found, details)
+    data = data.most() if limits.fit else data
     brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
     advice = section(_advice_title(report), brief, page) if brief else []
     code = code_use(report)
@@ -113,7 +114,8 @@ def first_screen(
     rows_of_functions = limits.functions
     if limits.fit and rows_of_functions:
         room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS - int(has_objects)
-        rows_of_functions = max(min(rows_of_functions, room), _FEWEST_FUNCTIONS - is_code_first)
+        fewest = _FEWEST_FUNCTIONS - (is_code_first or bool(data.of_hints or data.others))
+        rows_of_functions = max(min(rows_of_functions, room), fewest)
     lines += functions(report, rows_of_functions, page) + advice
     steps = next_steps(report, found, has_objects, page) if with_next else []
     return [*lines, "", *steps] if steps else lines
