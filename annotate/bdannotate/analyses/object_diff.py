@@ -63,10 +63,10 @@ def diff_objects(
         )
         for number, group in enumerate(after.groups)
     ]
-    known = set(matched.values())
+    found = set(matched.values())
     changes += [
         ObjectChange(group, costs[0][number], None)
-        for number, group in enumerate(before.groups) if number not in known
+        for number, group in enumerate(before.groups) if number not in found
     ]
     zero = (0,) * len(events)
 
@@ -92,7 +92,8 @@ def diff_objects(
             for amount, whole in zip(amounts(change), most)
         )
     ][:limit]
-    rest = [change for change in changes if change not in shown]
+    known = set(map(id, shown))
+    rest = [change for change in changes if id(change) not in known]
     number = sum(1 for change in rest if any(change.before or ()) or any(change.after or ()))
     return ObjectDiff(events, tuple(shown), number, *sums(rest), *totals)
 

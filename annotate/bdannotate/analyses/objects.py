@@ -99,7 +99,8 @@ def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listi
 
     entries = [entry for entry in entries if any(entry.cost)]
     shown = [entry for entry in entries if matters(entry.use)][:limit]
-    rest = [entry for entry in entries if entry not in shown]
+    known = set(map(id, shown))
+    rest = [entry for entry in entries if id(entry) not in known]
     return Listing(
         tuple(shown), len(rest), use_of(_sum(rest, zero), events), use_of(total, events)
     )
