@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -21,6 +22,7 @@ from harness import (
     BD_ANNOTATE,
     GUESTS,
     SMALL_CACHES,
+    SOURCE,
     Run,
     check_profile,
     configured,
@@ -188,6 +190,34 @@ def test_a_forked_child_has_its_own(tmp_path: Path) -> None:
     assert walked(child[0])["heap from_handler"] == 100
     assert walked(child[0])["heap from_malloc"] == 100
     assert [check_profile(profile) for profile in profiles] == ["", ""]
+
+
+def test_containers_that_are_inlined_into_one_function_are_told_apart(tmp_path: Path) -> None:
+    """A vector and a map of the gallery's program: both call operator new in one line of the library."""
+    for program in ("g++", "llvm-symbolizer"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is missing")
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    source = SOURCE / "docs" / "gallery" / "objects.cpp"
+    text = source.read_text().split("\n")
+    vector, nodes = (
+        1 + next(number for number, line in enumerate(text) if what in line)
+        for what in ("std::vector<Particle> particles", "++kinds[")
+    )
+    command = ["g++", "-std=c++17", "-O2", "-g", str(source), "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    profile = run(tmp_path, [tmp_path / "program"], YES).profile_path
+    numbers = {
+        group["label"]: group["blocks"]["number"] for group in objects(profile)["groups"] if group["blocks"]
+    }
+    assert numbers[f"heap objects.cpp:{vector}, main"] == 1
+    assert numbers[f"heap objects.cpp:{nodes}, main"] == 64
+    shown = annotate("--hints", profile)
+    assert shown.stderr == ""
+    words = " ".join(shown.stdout.partition("== Hints ==")[2].split())
+    assert f"Data: heap objects.cpp:{vector}, main. Never used:" in words
+    assert "Fields of Particle, 200 bytes" in words
+    assert re.search(r"Split: (x, y, charge|x, charge) in an array of their own", words)
 
 
 def test_an_objects_file_of_another_run_is_refused(tmp_path: Path) -> None:
