@@ -40,6 +40,16 @@ STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocato
     ("<core::fmt::Formatter>::pad_integral", "<Formatter>::pad_integral"),
     ("<alloc::vec::Vec<table::Row> as core::ops::Drop>::drop", "<Vec<Row> as Drop>::drop"),
     ("std::rt::lang_start::<()>::{closure#0}", "std::rt::lang_start::<()>::{closure#0}"),
+    ("core::iter::Map$LT$I$C$F$GT$::next::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef",
+     "core::iter::Map<I,F>::next::{closure}"),
+    ("_$LT$$RF$T$u20$as$u20$core..fmt..Debug$GT$::fmt::h0123456789abcdef", "<&T as Debug>::fmt"),
+    ("f$u1b$::h0123456789abcdef", "f$u1b$"),
+    ("f(int) [clone .part.0]", "f [clone .part.0]"),
+    ("f(int) [clone .part.0] [clone .constprop.0]'2", "f [clone .part.0] [clone .constprop.0]'2"),
+    # Coroutines, by GCC and by Clang.
+    ("squares(squares(int)::_Z7squaresi.Frame*) [clone .actor]", "squares [resume]"),
+    ("squares(int) [clone .resume]", "squares [resume]"),
+    ("squares(int) [clone .destroy]", "squares [clone .destroy]"),
     # Nothing to hold on to: as it is.
     ("a<b", "a<b"),
     (")(", ")("),

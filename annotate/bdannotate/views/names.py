@@ -21,10 +21,19 @@ _IN_OBJECT = re.compile(r"([^\s()<>]*?)((?:\.\d+)*)(\+0x[0-9a-f]+(?:'\d+)?)")
 _RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
 # The C library has several variants of a function; the processor's features choose one.
 _VARIANT = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]*)_(?:sse|ssse|avx|evex|erms)\w*")
+# What compilers have made of a function, and what GCC and Clang call what resumes a coroutine.
+_CLONES = re.compile(r"(.+?)((?: \[clone [^][]+\])+)", re.DOTALL)
+_RESUME = (" [clone .actor]", " [clone .resume]")
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
 _RUST = re.compile(r"^[<&]|::<|\{closure[#}]|\{impl[#}]|\{\{closure")
+# What Rust's older symbols have for characters that linkers do not know.
+_RUST_ESCAPE = re.compile(r"\$(?:u([0-9a-f]{2})|SP|BP|RF|LT|GT|LP|RP|C)\$")
+_RUST_ESCAPES = {
+    "$SP$": "@", "$BP$": "*", "$RF$": "&", "$LT$": "<", "$GT$": ">", "$LP$": "(", "$RP$": ")",
+    "$C$": ",",
+}
 _RUST_PATH = re.compile(r"\b(?:\w+::)+(?=\w)")
 # Brackets in the names of operators would not match any other.
 _OPERATOR = re.compile(r"\boperator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>|\(\))")
@@ -135,6 +144,10 @@ def _forms(name: str) -> tuple[str, str]:
     if recursion := _RECURSION.fullmatch(name):
         bare, with_arguments = _forms(recursion[1])
         return bare + recursion[2], with_arguments + recursion[2]
+    if clones := _CLONES.fullmatch(name):
+        bare, with_arguments = _forms(clones[1])
+        made = " [resume]" if clones[2] in _RESUME else clones[2]
+        return bare + made, with_arguments + made
     name = _VERSION.sub("", name) or name
     if fortran := _FORTRAN.fullmatch(name):
         short = f"{fortran[1]}::{fortran[2]}"
@@ -155,6 +168,10 @@ def _is_rust(name: str) -> bool:
 def _rust(name: str) -> str:
     """Rust's own syntax, with the types in angle brackets by their last names."""
     name = _RUST_CRATE.sub("", _RUST_HASH.sub("", name))
+    if "$" in name:
+        # An underscore stands before an escape that begins a part, two dots for two colons.
+        name = re.sub(r"(?:^|(?<=::))_(?=\$)", "", name).replace("..", "::")
+        name = _RUST_ESCAPE.sub(_unescaped, name)
     name = name.replace("{{closure}}", "{closure}")
     depth = 0
     start = 0
@@ -173,6 +190,11 @@ def _rust(name: str) -> str:
                 pieces.append(_RUST_PATH.sub("", name[start : index + 1]))
                 start = index + 1
     return "".join(pieces) + name[start:] if depth == 0 else name
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16)) if escape[1] else _RUST_ESCAPES[escape[0]]
+    return character if character.isprintable() else escape[0]
 
 
 def _cpp(name: str) -> tuple[str, str]:

@@ -56,7 +56,8 @@ def _text(frame: Frame, left_out: int, page: Page, width: int) -> str:
         where = f"  inlined {_where(frame, page)}"
         if left_out:
             where += f" ({left_out} between)"
-        return fit(printable(frame.name), width - len(where)) + where
+        name = page.inlined_name(frame.name)
+        return (name if page.full_names else fit(name, width - len(where))) + where
     text = f"{frame.kind.value} {_where(frame, page)}"
     return text if len(frame.parts) > 1 else f"{text}  {_times(frame.parts[0])}"
 

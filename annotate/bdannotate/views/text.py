@@ -40,6 +40,10 @@ class Page:
         """What a function is called on this page."""
         return printable(function.name if self.full_names else self.names.label(function))
 
+    def inlined_name(self, name: str) -> str:
+        """The same for a function that debug information names, without a place of its own."""
+        return printable(name if self.full_names else self.names.short(name))
+
 
 class Cell(NamedTuple):
     text: str
