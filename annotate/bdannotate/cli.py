@@ -33,6 +33,7 @@ from .html.page import page
 from .html.page_data import page_data
 from .html.subject import of_sum, of_two
 from .model.check import check
+from .model.cold_parts import with_cold_parts
 from .model.context_check import context_violation
 from .model.contexts import ContextTree, Kind, merged
 from .model.errors import UserError
@@ -363,6 +364,8 @@ def _separation(options: Options) -> Separation:
 
 def _separated(profile: Profile, options: Options) -> Profile:
     separation = _separation(options)
+    if separation or options.structure:
+        profile = with_cold_parts(profile)
     if not separation:
         return profile
     functions = {place.function for place in profile.instructions}

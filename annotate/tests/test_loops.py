@@ -231,6 +231,35 @@ def test_a_loop_is_named_by_the_test_at_its_beginning():
     assert (loop.line, loop.entries, loop.parts[0].iterations) == (4, 1, 10)
 
 
+def test_a_loop_that_needs_to_be_jumped_back_to_only_has_its_test_at_the_end():
+    text = "0xc 3 2\n0x10 5 10\n0x14 4 10\njcnd=2/10 0x20 8\n0x14 4\n0x18 4 8\njump=8 0x10 5\n0x18 4\n"
+    (loop,) = frames(text + "0x20 8 2\n").frames
+    assert (loop.line, loop.entries, loop.parts[0].iterations) == (4, 2, 10)
+
+
+def test_what_is_executed_first_may_be_a_loops_test():
+    """In optimised code it often is. The line of `{` is that of what is saved on the stack."""
+    text = "0x8 4 1\n0xc 3 1\n" + LOOP
+    (loop,) = frames(text).frames
+    assert loop.line == 4
+
+
+def test_in_a_function_of_one_line_a_loop_has_that_line():
+    (loop,) = frames("0xc 3 1\n0x10 3 10\n0x14 3 10\njcnd=9/10 0x10 3\n0x14 3\n").frames
+    assert loop.line == 3
+
+
+def test_in_an_inlined_function_a_loop_may_be_all_there_is():
+    """Of the function itself, nothing stands before it."""
+    chain = {
+        address: (Position("f", "a.c", 20), Position("g", "a.h", line))
+        for address, line in ((0xC, 4), (0x10, 5), (0x14, 6), (0x18, 4))
+    }
+    (call,) = frames("0xc 4 1\n" + LOOP, chain).frames
+    (loop,) = call.frames
+    assert (call.name, loop.file, loop.line) == ("g", "a.h", 4)
+
+
 def test_without_lines_a_loop_is_known_by_its_address():
     (loop,) = frames("0x10 0 10\n0x12 0 10\njcnd=9/10 0x10 0\n0x12 0\n0x14 0 1\n").frames
     assert (loop.name, loop.line) == ("0x10", 0)

@@ -6,7 +6,8 @@ says how often each instruction was executed, and where and how often it was jum
 not say follows: what was executed and did not jump went on to the next instruction, or left the
 function; what was executed and was not jumped to was come to from the instruction before it, or by
 entering the function. Where both could be, as behind a call that never returned, the next
-instruction is taken.
+instruction is taken. Calls that ended with an exception lead to the handlers that were entered as
+often, if only these can be meant.
 
 An instruction that jumps to itself, as with a REP prefix, counts as one until it goes on. One that
 calls may have been charged with what is not shown, such as stubs of the dynamic linker: it was
@@ -52,6 +53,11 @@ class Flow:
     blocks: tuple[Block, ...]
     successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on where
     entered: tuple[int, ...]  # for each block: how often it was not come to from another one
+
+    @property
+    def entry(self) -> int:
+        """The block that the function is entered at: other entries are few, such as by signals."""
+        return max(range(len(self.blocks)), key=lambda block: self.entered[block], default=0)
 
 
 def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flow]:
@@ -108,6 +114,12 @@ def _flow(
         min(out_left[index], in_left[index + 1]) if _is_next(steps, index) else 0
         for index in range(len(steps) - 1)
     ]
+    caught = _caught(steps, calls, out_left, in_left, falls)
+    for source, target, count in caught:
+        out_left[source] -= count
+        in_left[target] -= count
+    falls = [min(fall, left) for fall, left in zip(falls, in_left[1:])]
+    made += caught
     begins = {0, *(target for _, target, _ in made), *(source + 1 for source, _, _ in made)}
     for index, fall in enumerate(falls):
         if not fall == executed[index] == executed[index + 1]:
@@ -149,6 +161,49 @@ def _jumps_made(
     return made, repeated
 
 
+def _caught(
+    steps: Sequence[Step], calls: Mapping[int, int], out_left: Sequence[int],
+    in_left: Sequence[int], falls: Sequence[int],
+) -> list[tuple[int, int, int]]:
+    """Ways from calls to where control went on after an exception, or a jump out of the call. Known
+    is how often each call did not return, and how often each handler was entered."""
+    lost = {
+        index: left - fall
+        for index, (step, left, fall) in enumerate(zip(steps, out_left, [*falls, 0]))
+        if calls.get(step.address) and left > fall
+    }
+    before = [0, *falls]
+    entered = [index for index, count in enumerate(in_left) if count > before[index]]
+    # The function itself begins before its handlers.
+    handlers = entered[1:]
+    ways: list[tuple[int, int, int]] = []
+    while handlers and lost:
+        known = next(
+            (
+                (handler, sources)
+                for handler in handlers
+                # What seems to have gone on from the instruction before may be such an entry, too.
+                for count in (in_left[handler], in_left[handler] - before[handler])
+                for sources in _sources(lost, count, len(handlers) == 1)
+            ),
+            None,
+        )
+        if known is None:
+            break
+        handler, sources = known
+        handlers.remove(handler)
+        ways += [(source, handler, lost.pop(source)) for source in sources]
+    return ways
+
+
+def _sources(lost: Mapping[int, int], count: int, is_only: bool) -> list[list[int]]:
+    """The calls that alone can have led to what was entered so often; nothing if that is open."""
+    if is_only and sum(lost.values()) == count:
+        return [list(lost)]
+    alike = [[source] for source, number in lost.items() if number == count]
+    return alike if len(alike) == 1 else []
+
+
 def _executed(
     steps: Sequence[Step], counted: Sequence[int], made: Sequence[tuple[int, int, int]],
     calls: Mapping[int, int],
@@ -160,10 +215,15 @@ def _executed(
     for index in reversed(range(len(steps))):
         called = calls.get(steps[index].address, 0)
         if 0 < called < executed[index]:
-            behind = 0
+            behind = before = 0
             if index + 1 < len(steps) and _is_next(steps, index):
                 behind = executed[index + 1] - jumped_to[index + 1]
-            if behind == called or behind != executed[index] - called:
+            if index and _is_next(steps, index - 1) and not jumped_to[index]:
+                before = counted[index - 1]
+            if 0 < behind == before < called:
+                # The dynamic linker was called, too, to find what to call.
+                executed[index] = behind
+            elif behind == called or behind != executed[index] - called:
                 executed[index] = called
     return executed
 

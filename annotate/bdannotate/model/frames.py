@@ -149,14 +149,16 @@ def frames_of(
     all_chains = [_chain(function, step, chains) for step in flow.steps]
     inlined = [_inlined_calls(chain, step) for chain, step in zip(all_chains, flow.steps)]
     shared = _shared_calls(regions, flow, inlined)
-    root = _Node(Kind.FUNCTION, function.name, function.file, 0, flow.steps[0].address, None)
+    begin = flow.blocks[flow.entry].first
+    opening = _opening(all_chains, begin)
+    root = _Node(Kind.FUNCTION, function.name, function.file, 0, flow.steps[begin].address, None)
     nodes: list[_Node] = []
     for region, common in zip(regions, shared):
         around, depth = root, 0
         if region.parent is not None:
             around, depth = nodes[region.parent], len(shared[region.parent])
         around = _below(around, common[depth:])
-        nodes.append(_loop_node(region, flow, all_chains, around, len(common)))
+        nodes.append(_loop_node(region, flow, all_chains, around, len(common), opening))
     own: list[_Node] = []
     for calls_in, within in zip(inlined, innermost):
         if within is None:
@@ -239,8 +241,16 @@ def _closing_step(region: Region, flow: Flow) -> int:
     return flow.blocks[region.closing if is_jump else region.headers[0]].last
 
 
+def _opening(chains: Sequence[Chain], begin: int) -> Position:
+    """Where the function begins: what is executed first may be the test of a loop already."""
+    first = chains[begin][0]
+    own = [chain[0] for chain in chains if chain[0].file == first.file and chain[0].line]
+    return min(own, key=lambda place: place.line, default=first)
+
+
 def _loop_node(
-    region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int
+    region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int,
+    opening: Position,
 ) -> _Node:
     """Named by the first line in the file of those that may decide whether the loop goes on: a
     compiler puts the test to the end or to the beginning, and tests of the body to the other. The
@@ -254,15 +264,15 @@ def _loop_node(
     deciding = [_closing_step(region, flow), at_start.first]
     if jumps(flow, region.headers[0]):
         deciding.append(at_start.last)
-    opening = position(0)
+    begin = flow.blocks[flow.entry].first
 
     def opens_function(place: Position) -> bool:
-        is_before = depth == 0 and place.file == opening.file and place.line < opening.line
-        return first != 0 and (place == opening or is_before)
+        is_own = depth == 0 and first != begin and place.file == opening.file
+        return is_own and place.line <= opening.line
 
-    known = [
-        place for place in map(position, deciding) if place.line and not opens_function(place)
-    ]
+    known = [place for place in map(position, deciding) if place.line]
+    # In a function of one line, that line is the only one to know.
+    known = [place for place in known if not opens_function(place)] or known
     file, line = "", 0
     if known:
         file = known[0].file

@@ -23,9 +23,9 @@ class Region:
     """blocks include those of the regions within. Regions stand behind the one around them.
     entries counts how often it was entered, passed how often its header was executed; of an
     irreducible region, the header that was executed most often. left counts how often a loop was
-    left from its header, unless that jumps back itself. closing is the block whose jump back was made most often, of
-    those that decide whether the loop goes on if there are any. Control may just go on from there
-    to a header right behind it."""
+    left from its header, unless the rest of it just jumps back. closing is the block whose jump
+    back was made most often, of those that decide whether the loop goes on if there are any.
+    Control may just go on from there to a header right behind it."""
 
     parent: int | None  # in the list of regions
     headers: tuple[int, ...]
@@ -47,8 +47,7 @@ def find_regions(flow: Flow) -> list[Region]:
     for source, ways in enumerate(flow.successors):
         for target, count in ways.items():
             predecessors[target][source] = count
-    # Where the function is entered: other entries are few, such as by signals and exceptions.
-    entry = max(everything, key=lambda block: flow.entered[block], default=0)
+    entry = flow.entry
     found: list[Region] = []
     work: list[tuple[int | None, frozenset[int], frozenset[int]]] = [
         (None, frozenset(everything), frozenset())
@@ -102,7 +101,9 @@ def _region(
             else:
                 entries += count
     left = 0
-    if len(headers) == 1 and headers[0] not in closing:
+    # A header that only needs to be jumped back to is the whole loop, with the test at its end.
+    is_whole = all(_is_jump(flow, block) for block in inside if block != headers[0])
+    if len(headers) == 1 and headers[0] not in closing and not is_whole:
         ways = flow.successors[headers[0]].items()
         left = sum(count for target, count in ways if target not in inside)
     latch = max(
@@ -122,3 +123,9 @@ def leaves(flow: Flow, region: frozenset[int], block: int) -> bool:
 def jumps(flow: Flow, block: int) -> bool:
     """Whether control did anything at the end of the block but go on right behind it."""
     return any(target != block + 1 for target in flow.successors[block])
+
+
+def _is_jump(flow: Flow, block: int) -> bool:
+    """Whether the block is a jump and nothing else."""
+    first, last = flow.blocks[block]
+    return first == last and jumps(flow, block)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cold parts as what they are: code of their function.
+
+GCC puts what is hardly executed, such as most catch handlers, into a symbol of its own, `f.cold`,
+which f jumps to and which jumps back. In the callgrind format that is a function that f calls, and
+as it never returns, all that f does from there on is the cold part's: of a loop whose body is cold
+in its tenth iteration, f has ten and f.cold has the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from dataclasses import replace
+from typing import NamedTuple
+
+from .flow import flows
+from .merge import functions_of, map_functions
+from .profile import Function, Jump, JumpCount, Place, Profile
+
+# As in the symbol, and as it is demangled. Behind it, the level of recursion.
+_COLD = re.compile(r"(.+?)(?:\.cold| \[clone \.cold\])(?:'\d+)?", re.DOTALL)
+_LEVEL = re.compile(r"'\d+$")
+
+
+class _Position(NamedTuple):
+    place: Place
+    line: int
+    address: int
+
+
+def with_cold_parts(profile: Profile) -> Profile:
+    """Cold parts joined with their functions; calls of them become jumps, if there are
+    instructions. Where the function has several levels of recursion, it is not known whose the
+    costs of its cold part are, and it stays apart."""
+    owners = _owners(profile)
+    if not owners:
+        return profile
+
+    def joined(function: Function) -> Function:
+        return owners.get(function, function)
+
+    def is_within(caller: Function, callee: Function) -> bool:
+        return callee in owners and joined(caller) == owners[callee]
+
+    entered = _entered_at(profile, owners)
+    sources = _positions(profile, set(owners) | set(owners.values()))
+    jumps = dict(profile.jumps)
+    for key, call in profile.instruction_calls.items():
+        source, target = sources.get((key.caller, key.address)), entered.get(key.callee)
+        if is_within(key.caller, key.callee) and source and target and call.calls:
+            jump = Jump(*source, *target, conditional=False)
+            jumps[jump] = JumpCount(call.calls, call.calls)
+    calls = {
+        site: call for site, call in profile.calls.items()
+        if not is_within(site.caller, site.callee)
+    }
+    instruction_calls = {
+        key: call for key, call in profile.instruction_calls.items()
+        if not is_within(key.caller, key.callee)
+    }
+    return map_functions(
+        replace(profile, calls=calls, instruction_calls=instruction_calls, jumps=jumps), joined
+    )
+
+
+def _owners(profile: Profile) -> dict[Function, Function]:
+    """For each cold part, the function that alone comes to it from elsewhere."""
+    parts: dict[tuple[str, str], set[Function]] = {}
+    for function in functions_of(profile):
+        found = _COLD.fullmatch(function.name)
+        if found:
+            parts.setdefault((function.object, found[1]), set()).add(function)
+    callers: dict[Function, set[Function]] = {}
+    for site in profile.calls:
+        callers.setdefault(site.callee, set()).add(site.caller)
+    owners: dict[Function, Function] = {}
+    for (object_name, name), mine in parts.items():
+        outside = set().union(*(callers.get(part, set()) for part in mine)) - mine
+        if len(outside) != 1:
+            continue
+        (owner,) = outside
+        if (owner.object, _LEVEL.sub("", owner.name)) == (object_name, name):
+            owners.update(dict.fromkeys(mine, owner))
+    return owners
+
+
+def _entered_at(
+    profile: Profile, owners: Mapping[Function, Function]
+) -> dict[Function, _Position]:
+    """Each part's first instruction: of those that were not come to from another one, the one with
+    as many entries as there were calls. (Behind calls that ended with an exception are others.)"""
+    if not profile.instructions:
+        return {}
+    calls: dict[Function, int] = {}
+    for key, call in profile.instruction_calls.items():
+        if key.callee in owners:
+            calls[key.callee] = calls.get(key.callee, 0) + call.calls
+    found: dict[Function, _Position] = {}
+    for function, flow in flows(profile, owners).items():
+        made = calls.get(function, 0)
+        best = min(
+            (block for block, count in enumerate(flow.entered) if count),
+            key=lambda block: abs(flow.entered[block] - made), default=0,
+        )
+        step = flow.steps[flow.blocks[best].first]
+        found[function] = _Position(Place(function, step.file), step.line, step.address)
+    return found
+
+
+def _positions(
+    profile: Profile, functions: Set[Function]
+) -> dict[tuple[Function, int], _Position]:
+    """By function and address."""
+    return {
+        (place.function, address): _Position(place, instruction.line, address)
+        for place, instructions in profile.instructions.items() if place.function in functions
+        for address, instruction in instructions.items()
+    }

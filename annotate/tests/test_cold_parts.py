@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cold parts of functions, which profiles have as functions of their own."""
+
+import json
+
+import pytest
+
+from bdannotate.cli import main
+from bdannotate.model.cold_parts import with_cold_parts
+from bdannotate.model.flow import flows
+from bdannotate.model.frames import frames_by_function
+from bdannotate.model.graph import build
+from bdannotate.model.profile import Function
+from bdannotate.reading.parser import Detail, parse_text
+
+# A loop of f, line 4, whose body is at line 5 or, cold, at line 9: cold in the third of ten
+# iterations. From then on all is the cold part's.
+SPLIT = """positions: instr line
+events: Ir
+ob=app
+fl=a.c
+fn=f
+0x20 3 1
+0x24 4 3
+cfn=f.cold
+calls=1 0x10 9
+0x24 4 33
+0x28 5 2
+0x2c 4 2
+jump=2 0x24 4
+0x2c 4
+fn=f.cold
+0x10 9 1
+cfn=g
+calls=1 0x100 1
+0x10 9 7
+0x14 9 1
+jump=1 0x28 5
+0x14 9
+0x28 5 8
+0x2c 4 8
+jcnd=7/8 0x24 4
+0x2c 4
+0x24 4 7
+0x30 7 1
+fn=g
+0x100 1 7
+fn=main
+0x40 20 1
+cfn=f
+calls=1 0x20 3
+0x40 20 41
+totals: 42
+"""
+
+
+def function(name):
+    return Function("app", "a.c", name)
+
+
+def joined(text):
+    return with_cold_parts(parse_text(text, Detail.INSTRUCTIONS))
+
+
+def test_a_loop_that_runs_on_in_the_cold_part_is_one():
+    profile = joined(SPLIT)
+    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    assert (root.self_cost, root.inclusive, root.entries) == ((2,), (41,), 1)
+    (loop,) = root.frames
+    assert (loop.line, loop.entries, loop.parts[0].iterations) == (4, 1, 10)
+    assert (loop.self_cost, loop.inclusive) == ((32,), (39,))
+
+
+def test_no_cost_and_no_other_call_changes():
+    before, after = parse_text(SPLIT, Detail.INSTRUCTIONS), joined(SPLIT)
+    assert after.totals() == before.totals()
+    old, new = build(before).functions, build(after).functions
+    assert function("f.cold") not in new
+    for name in ("f", "g", "main"):
+        assert new[function(name)].inclusive == old[function(name)].inclusive, name
+    assert sum(call.calls for call in after.calls.values()) == 2
+
+
+@pytest.mark.parametrize("detail", [Detail.FUNCTIONS, Detail.LINES])
+def test_parts_are_joined_without_instructions(detail):
+    profile = with_cold_parts(parse_text(SPLIT, detail))
+    graph = build(profile)
+    assert graph.functions[function("f")].inclusive == (41,)
+    assert not profile.jumps
+
+
+def test_a_cold_part_that_is_entered_again_by_an_exception_is_no_recursion():
+    """It then calls itself, as far as a profile knows."""
+    text = SPLIT.replace("0x30 7 1\n", "0x30 7 1\ncfn=f.cold'2\ncalls=1 0x10 9\n0x30 7 3\n")
+    text = text.replace("fn=g\n0x100", "fn=f.cold'2\n0x10 9 3\nfn=g\n0x100")
+    graph = build(joined(text))
+    assert {name.name for name in graph.functions} == {"f", "g", "main"}
+    assert graph.functions[function("f")].self_cost == (37,)
+
+
+@pytest.mark.parametrize("name, cold, shown", [
+    ("f(int)", "f(int) [clone .cold]", True),
+    ("f.part.0", "f.part.0.cold", True),
+    ("f'2", "f.cold", True),
+    ("f", "f.cold.1", False),  # clang's are functions, and called
+    ("f", "g.cold", False),
+    ("f", ".cold", False),
+])
+def test_a_part_belongs_to_the_function_of_its_name(name, cold, shown):
+    text = SPLIT.replace("fn=f.cold", f"fn={cold}").replace("fn=f\n", f"fn={name}\n")
+    names = {one.name for one in build(joined(text)).functions}
+    assert (cold not in names) == shown
+    assert name in names
+
+
+def test_what_several_functions_come_to_stays_apart():
+    """As do levels of recursion, whose cold parts are one."""
+    text = SPLIT.replace("fn=main\n", "fn=f'2\n0x24 4 1\ncfn=f.cold\ncalls=1 0x10 9\n0x24 4 2\nfn=main\n")
+    assert function("f.cold") in build(joined(text)).functions
+
+
+def test_reports_of_loops_have_no_cold_parts(tmp_path, capsys):
+    path = tmp_path / "profile"
+    path.write_text(SPLIT)
+
+    def names(*options):
+        assert main(["--format=json", *options, str(path)]) == 0
+        return {one["name"] for one in json.loads(capsys.readouterr().out)["functions"]}
+
+    assert names() == {"f", "f.cold", "g", "main"}
+    assert names("--structure") == {"f", "g", "main"}
+    assert names("--separate-loops") == {"f", "f › loop a.c:4", "g", "main"}
+
+
+# A loop from 0x14 on. The call at 0x18 ends with an exception in 4 of 10 cases; its handler, which
+# lies behind the function's end, goes on in the loop.
+CAUGHT = """positions: instr line
+events: Ir
+ob=app
+fl=a.c
+fn=f
+0x10 3 1
+0x14 5 10
+0x18 5 10
+cfn=g
+calls=10 0x100 1
+0x18 5 30
+0x1c 5 6
+0x20 4 10
+jcnd=9/10 0x14 5
+0x20 4
+0x24 9 1
+0x28 7 4
+0x2c 7 4
+jump=4 0x20 4
+0x2c 7
+fn=g
+0x100 1 30
+"""
+
+
+def test_a_handler_in_a_loop_is_part_of_it():
+    profile = parse_text(CAUGHT, Detail.INSTRUCTIONS)
+    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    (loop,) = root.frames
+    assert (loop.kind.value, loop.line, loop.entries) == ("loop", 4, 1)
+    assert (loop.parts[0].iterations, loop.self_cost, root.self_cost) == (10, (44,), (2,))
+    assert root.entries == 1
+
+
+def test_handlers_of_several_calls_are_told_apart_by_how_often_they_were_entered():
+    text = CAUGHT.replace("fn=g\n0x100", "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x40 9 2\nfn=g\n0x100")
+    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    address = [flow.steps[block.first].address for block in flow.blocks]
+    assert [
+        (address[source], address[target], count)
+        for source, ways in enumerate(flow.successors) for target, count in ways.items()
+        if address[target] == 0x28
+    ] == [(0x14, 0x28, 4)]
+
+
+def test_the_dynamic_linker_makes_no_second_way_into_a_loop():
+    """The first call by way of its stub is two, and the stub's instructions are the call's."""
+    text = """positions: instr line
+events: Ir
+ob=app
+fl=a.c
+fn=f
+0x10 3 1
+0x14 5 10
+0x18 5 23
+cfn=_dl_runtime_resolve
+calls=1 0x200 1
+0x18 5 30
+cfn=g
+calls=10 0x100 1
+0x18 5 30
+0x1c 4 10
+jcnd=9/10 0x14 5
+0x1c 4
+0x20 9 1
+"""
+    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    assert flow.executed == (1, 10, 10, 10, 1)
+    assert flow.entered == (1, 0, 0)
