@@ -43,6 +43,10 @@ program:
     call at_entry
     call bouncing
     call twice
+    call rarely
+    mov $1, %edi
+    call partly
+    call partly
     ret
     END main
 
@@ -151,3 +155,47 @@ program:
 1:  dec %ecx; jnz 1b; mov $5, %ecx; 2: dec %ecx; jnz 2b
     ret
     END twice
+
+// What compilers do with what is hardly executed: it is jumped to, and jumps back. Of 8
+// iterations, the third goes through the beginning of the cold part, the sixth through the rest of it.
+    FUNCTION rarely
+    mov $8, %ecx
+.Lhot:
+    cmp $3, %ecx
+    je .Lodd
+    cmp $6, %ecx
+    je rarely.cold
+.Lgo_on:
+    dec %ecx
+    jnz .Lhot
+    ret
+    END rarely
+
+    FUNCTION rarely.cold
+    call leaf
+    jmp .Lgo_on
+.Lodd:
+    nop
+    jmp .Lgo_on
+    END rarely.cold
+
+// What is left of a function whose beginning was inlined.
+    FUNCTION partly
+    mov $3, %ecx
+.Lhalf:
+    test %edi, %edi
+    jz .Lwhole
+    call partly.part.0
+.Lwhole:
+    dec %ecx
+    jnz .Lhalf
+    ret
+    END partly
+
+    FUNCTION partly.part.0
+    mov $4, %edx
+.Lpart:
+    dec %edx
+    jnz .Lpart
+    ret
+    END partly.part.0

@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, SOURCE, run_tool
+from harness import GUESTS, SMALL_CACHES, SOURCE, run_tool
+from structure_report import Frame, Json, by_text, check_conservation, structure
 from structured_programs import Loop, structured_program
-
-Json = dict[str, Any]
-# A frame: kind, how it is known, entries, iterations of each part, self and inclusive instructions,
-# frames within.
-Frame = tuple[str, str, int, tuple[int, ...], int, int, list["Frame"]]
 
 LONG = bool(os.environ.get("BDGRIND_LONG"))
 COMPILERS = [
@@ -30,55 +23,6 @@ COMPILERS = [
 ]
 
 LOOPS = SOURCE / "bdgrind" / "tests" / "guest" / "loops.S"
-
-
-def structure(profile: Path) -> tuple[Json, dict[str, Json]]:
-    """The report, and the frames of each function by its name."""
-    completed = subprocess.run(
-        [sys.executable, str(BD_ANNOTATE), "--structure", "--format=json", str(profile)],
-        capture_output=True, text=True, check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    report = json.loads(completed.stdout)
-    names = {function["id"]: function["name"] for function in report["functions"]}
-    return report, {names[frame["function"]]: frame for frame in report["structure"]}
-
-
-def by_text(frame: Json, source: list[str], ir: int) -> Frame:
-    """A loop is known by the text of its line, an inlined function by its name."""
-    is_loop = frame["kind"] not in ("function", "inlined")
-    return (
-        frame["kind"],
-        source[frame["line"] - 1].strip() if is_loop else frame["name"],
-        frame["entries"],
-        tuple(part["iterations"] for part in frame["parts"]),
-        frame["self"][ir],
-        frame["inclusive"][ir],
-        [by_text(inner, source, ir) for inner in frame["frames"]],
-    )
-
-
-def violations(frame: Json, around: list[int]) -> list[str]:
-    found = [
-        f"{frame['kind']} {frame['name']} {frame['line']}: {mine} of {outer}"
-        for mine, outer in zip(frame["inclusive"], around)
-        if mine > outer
-    ]
-    return found + [
-        text for inner in frame["frames"] for text in violations(inner, frame["inclusive"])
-    ]
-
-
-def self_costs(frame: Json) -> list[int]:
-    rows = [frame["self"], *(self_costs(inner) for inner in frame["frames"])]
-    return [sum(counts) for counts in zip(*rows)]
-
-
-def check_conservation(report: Json, frames: dict[str, Json]) -> None:
-    functions = {function["name"]: function for function in report["functions"]}
-    for name, frame in frames.items():
-        assert self_costs(frame) == functions[name]["self"], name
-        assert violations(frame, functions[name]["inclusive"]) == [], name
 
 
 @pytest.mark.parametrize("engine_thread", ["no", "yes"])
@@ -116,6 +60,15 @@ def test_each_kind_of_loop(tmp_path: Path, engine_thread: str) -> None:
     line = "1:  dec %ecx; jnz 1b; mov $5, %ecx; 2: dec %ecx; jnz 2b"
     parts: Frame = ("loop", line, 2, (20, 5), 50, 50, [])
     assert of("twice") == ("function", "twice", 1, (), 3, 53, [parts])
+    # Six iterations of 6 instructions, one of 6 and one of 8 and `leaf`; the cold part is rarely's.
+    hot: Frame = ("loop", "cmp $3, %ecx", 1, (8,), 50, 52, [])
+    assert of("rarely") == ("function", "rarely", 1, (), 2, 54, [hot])
+    assert "rarely.cold" not in frames
+    # Each `partly.part.0` is 10 instructions, 8 of them the loop's.
+    halves: Frame = ("loop", "test %edi, %edi", 2, (6,), 30, 90, [])
+    assert of("partly") == ("function", "partly", 2, (), 4, 94, [halves])
+    rest: Frame = ("loop", "dec %edx", 6, (24,), 48, 48, [])
+    assert of("partly.part.0") == ("function", "partly.part.0", 6, (), 12, 60, [rest])
     # A jump to where a function begins is a call, as in Callgrind.
     assert of("at_entry") == ("function", "at_entry", 2, (), 4, 18, [])
 
@@ -150,75 +103,3 @@ def test_the_loops_of_random_programs(
     report, frames = structure(run.profile_path)
     check_conservation(report, frames)
     assert loops_of(frames["main"]) == generated.loops, generated.text
-
-
-INLINED = """
-#include "sum.h"
-static inline __attribute__((always_inline)) int twice(volatile int* data) {
-    return sum(data) * 2;
-}
-__attribute__((noinline)) int first(volatile int* data) {
-    return twice(data);
-}
-__attribute__((noinline)) int second(volatile int* data) {
-    int total = 0;
-    for (int i = 0; i < data[4]; i++)
-        total += sum(data);
-    return total;
-}
-int main(void) {
-    volatile int data[5] = {1, 2, 3, 4, 5};
-    return first(data) + second(data) == 0;
-}
-"""
-SUM_H = """
-static inline __attribute__((always_inline)) int get(volatile int* data, int at) {
-    return data[at];
-}
-static inline __attribute__((always_inline)) int sum(volatile int* data) {
-    int total = 0;
-    for (int i = 0; i < data[3]; i++)
-        total += get(data, i);
-    return total;
-}
-"""
-FORMS = {
-    "dwarf 4": ["-gdwarf-4"],
-    "compressed": ["-gdwarf-4", "-gz=zlib"],
-    "split": ["-gdwarf-4", "-gsplit-dwarf"],
-    "lto": ["-gdwarf-4", "-flto"],
-    "separate": ["-gdwarf-4"],
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_what_a_header_has_is_inlined_into_each_caller(tmp_path: Path, form: str) -> None:
-    for name in ("gcc", "objcopy", "llvm-symbolizer"):
-        if not shutil.which(name):
-            pytest.skip(f"{name} is missing")
-    (tmp_path / "sum.h").write_text(SUM_H)
-    (tmp_path / "program.c").write_text(INLINED)
-    command = ["gcc", "-O2", *FORMS[form], "-o", "program", "program.c"]
-    subprocess.run(command, check=True, cwd=tmp_path)
-    if form == "separate":
-        for words in (["--only-keep-debug", "program", "program.debug"], ["--strip-debug", "program"],
-                      ["--add-gnu-debuglink=program.debug", "program"]):
-            subprocess.run(["objcopy", *words], check=True, cwd=tmp_path)
-    run = run_tool(tmp_path, [tmp_path / "program"], [*SMALL_CACHES, "--structure=yes"])
-    report, frames = structure(run.profile_path)
-    check_conservation(report, frames)
-
-    def names(frame: Json) -> list[Any]:
-        """Frames with what is in them. Of the loops, their iterations."""
-        is_loop = frame["kind"] == "loop"
-        name = frame["parts"][0]["iterations"] if is_loop else frame["name"]
-        return [name, *map(names, frame["frames"])]
-
-    # data[3] is 4 and data[4] is 5. (An inlined function without instructions of its own is not seen.)
-    loop = [4, ["get"]]
-    (twice,) = frames["first"]["frames"]
-    assert (twice["kind"], twice["name"]) == ("inlined", "twice")
-    assert ["sum", loop] in names(twice)
-    (outer,) = [frame for frame in frames["second"]["frames"] if frame["kind"] == "loop"]
-    assert outer["parts"][0]["iterations"] == 5
-    assert ["sum", [20, ["get"]]] in names(outer)
