@@ -115,7 +115,8 @@ def test_a_part_belongs_to_the_function_of_its_name(name, cold, shown):
 
 def test_what_several_functions_come_to_stays_apart():
     """As do levels of recursion, whose cold parts are one."""
-    text = SPLIT.replace("fn=main\n", "fn=f'2\n0x24 4 1\ncfn=f.cold\ncalls=1 0x10 9\n0x24 4 2\nfn=main\n")
+    again = "fn=f'2\n0x24 4 1\ncfn=f.cold\ncalls=1 0x10 9\n0x24 4 2\n"
+    text = SPLIT.replace("fn=main\n", again + "fn=main\n")
     assert function("f.cold") in build(joined(text)).functions
 
 
@@ -169,7 +170,9 @@ def test_a_handler_in_a_loop_is_part_of_it():
 
 
 def test_handlers_of_several_calls_are_told_apart_by_how_often_they_were_entered():
-    text = CAUGHT.replace("fn=g\n0x100", "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x40 9 2\nfn=g\n0x100")
+    text = CAUGHT.replace(
+        "fn=g\n0x100", "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x40 9 2\nfn=g\n0x100"
+    )
     flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
     address = [flow.steps[block.first].address for block in flow.blocks]
     assert [
@@ -177,6 +180,61 @@ def test_handlers_of_several_calls_are_told_apart_by_how_often_they_were_entered
         for source, ways in enumerate(flow.successors) for target, count in ways.items()
         if address[target] == 0x28
     ] == [(0x14, 0x28, 4)]
+
+
+def test_a_function_begins_where_it_is_called():
+    """Its handler lies before it, in the cold part, and was entered more often."""
+    text = CAUGHT.replace("0x28 7 4\n0x2c 7 4\njump=4 0x20 4\n0x2c 7\n", "")
+    text = text.replace("0x10 3 1\n", "0x4 7 4\n0x8 7 4\njump=4 0x20 4\n0x8 7\n0x10 3 1\n")
+    text += "fn=main\n0x50 20 1\ncfn=f\ncalls=1 0x10 3\n0x50 20 76\n"
+    profile = parse_text(text, Detail.INSTRUCTIONS)
+    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    (loop,) = root.frames
+    assert (root.address, root.entries) == (0x10, 1)
+    assert (loop.kind.value, loop.line, loop.parts[0].iterations) == ("loop", 4, 10)
+
+
+def test_calls_that_never_return_have_nothing_behind_them():
+    """Here a handler, which is what one of two throws leads to; from the other nothing is known."""
+    text = """positions: instr line
+events: Ir
+ob=app
+fl=a.c
+fn=f
+0x10 3 5
+jcnd=3/5 0x20 4
+0x10 3
+0x14 4 2
+cfn=__cxa_throw
+calls=2 0x200 1
+0x14 4 8
+0x18 7 3
+0x1c 7 3
+jump=3 0x30 9
+0x1c 7
+0x20 4 3
+cfn=__cxa_throw
+calls=3 0x200 1
+0x20 4 12
+0x30 9 3
+"""
+    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    number = {flow.steps[block.first].address: index for index, block in enumerate(flow.blocks)}
+    assert flow.successors[number[0x14]] == {}
+    assert flow.successors[number[0x20]] == {number[0x18]: 3}
+
+
+def test_a_handler_that_several_calls_may_lead_to_is_entered_from_nowhere():
+    text = CAUGHT.replace("0x28", "0x80").replace("0x2c", "0x84").replace(
+        "fn=g\n0x100",
+        "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x34 9 1\n0x50 9 4\nfn=g\n0x100",
+    )
+    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    entered = {
+        flow.steps[block.first].address: count
+        for block, count in zip(flow.blocks, flow.entered) if count
+    }
+    assert (entered[0x80], entered[0x50]) == (4, 4)
 
 
 def test_the_dynamic_linker_makes_no_second_way_into_a_loop():

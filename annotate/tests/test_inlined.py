@@ -36,6 +36,22 @@ def test_chains_are_outermost_first(symbolizer):
     }
 
 
+def test_what_the_symbolizer_cannot_demangle_another_tool_can(symbolizer, tmp_path):
+    target = symbolizer("_ZStx\n/a.h:3:1\nmain\n/a.c:9:2\n\n")
+
+    def names():
+        chains = read_inlined_calls({target: {0x10: 3}}).chains
+        return [place.function for place in chains[target][0x10]]
+
+    assert names() == ["main", "_ZStx"]
+    program = tmp_path / "c++filt"
+    for script, name in (("read name; echo \"std::x of $name\"", "std::x of _ZStx"),
+                         ("exit 1", "_ZStx"), ("echo a; echo b", "_ZStx")):
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        assert names() == ["main", name]
+
+
 @pytest.mark.parametrize("answer, status, message", [
     ("main\n/a.c:7:0\n\n", 0, "the file is not what ran"),
     ("??\n??:0:0\n\n", 0, "or its debug information is not here"),

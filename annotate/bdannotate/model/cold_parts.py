@@ -14,7 +14,6 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import NamedTuple
 
-from .flow import flows
 from .merge import functions_of, map_functions
 from .profile import Function, Jump, JumpCount, Place, Profile
 
@@ -43,11 +42,11 @@ def with_cold_parts(profile: Profile) -> Profile:
     def is_within(caller: Function, callee: Function) -> bool:
         return callee in owners and joined(caller) == owners[callee]
 
-    entered = _entered_at(profile, owners)
-    sources = _positions(profile, set(owners) | set(owners.values()))
+    known = _positions(profile, set(owners) | set(owners.values()))
     jumps = dict(profile.jumps)
     for key, call in profile.instruction_calls.items():
-        source, target = sources.get((key.caller, key.address)), entered.get(key.callee)
+        source = known.get((key.caller, key.address))
+        target = known.get((key.callee, profile.beginnings.get(key.callee, 0)))
         if is_within(key.caller, key.callee) and source and target and call.calls:
             jump = Jump(*source, *target, conditional=False)
             jumps[jump] = JumpCount(call.calls, call.calls)
@@ -59,9 +58,15 @@ def with_cold_parts(profile: Profile) -> Profile:
         key: call for key, call in profile.instruction_calls.items()
         if not is_within(key.caller, key.callee)
     }
-    return map_functions(
-        replace(profile, calls=calls, instruction_calls=instruction_calls, jumps=jumps), joined
+    beginnings = {
+        function: address for function, address in profile.beginnings.items()
+        if function not in owners
+    }
+    whole = replace(
+        profile, calls=calls, instruction_calls=instruction_calls, jumps=jumps,
+        beginnings=beginnings,
     )
+    return map_functions(whole, joined)
 
 
 def _owners(profile: Profile) -> dict[Function, Function]:
@@ -83,29 +88,6 @@ def _owners(profile: Profile) -> dict[Function, Function]:
         if (owner.object, _LEVEL.sub("", owner.name)) == (object_name, name):
             owners.update(dict.fromkeys(mine, owner))
     return owners
-
-
-def _entered_at(
-    profile: Profile, owners: Mapping[Function, Function]
-) -> dict[Function, _Position]:
-    """Each part's first instruction: of those that were not come to from another one, the one with
-    as many entries as there were calls. (Behind calls that ended with an exception are others.)"""
-    if not profile.instructions:
-        return {}
-    calls: dict[Function, int] = {}
-    for key, call in profile.instruction_calls.items():
-        if key.callee in owners:
-            calls[key.callee] = calls.get(key.callee, 0) + call.calls
-    found: dict[Function, _Position] = {}
-    for function, flow in flows(profile, owners).items():
-        made = calls.get(function, 0)
-        best = min(
-            (block for block, count in enumerate(flow.entered) if count),
-            key=lambda block: abs(flow.entered[block] - made), default=0,
-        )
-        step = flow.steps[flow.blocks[best].first]
-        found[function] = _Position(Place(function, step.file), step.line, step.address)
-    return found
 
 
 def _positions(

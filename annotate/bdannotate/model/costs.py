@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .profile import (
-    Call, CallSite, Instruction, InstructionCall, Jump, JumpCount, Place, Row, ThreadOrigin,
+    Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row, ThreadOrigin,
     add_rows, sum_rows,
 )
 
@@ -20,6 +20,7 @@ class Costs:
         self.instructions: dict[Place, dict[int, Instruction]] = {}
         self.instruction_calls: dict[InstructionCall, Call] = {}
         self.jumps: dict[Jump, JumpCount] = {}
+        self.beginnings: dict[Function, int] = {}
         self.origins: list[ThreadOrigin] = []
 
     def sums(self, width: int) -> Row:
@@ -40,6 +41,9 @@ class Costs:
             JumpCount(known.followed + count.followed, known.executed + count.executed)
             if known else count
         )
+
+    def add_beginning(self, function: Function, address: int) -> None:
+        self.beginnings[function] = min(address, self.beginnings.get(function, address))
 
     def add_lines(self, place: Place, rows: Mapping[int, Row]) -> None:
         mine = self.lines.setdefault(place, {})
@@ -62,6 +66,8 @@ class Costs:
             self.add_instruction_call(key, call.calls, call.cost)
         for jump, count in other.jumps.items():
             self.add_jump(jump, count)
+        for function, address in other.beginnings.items():
+            self.add_beginning(function, address)
         self.origins += other.origins
 
 

@@ -17,15 +17,23 @@ another function.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .caught import Reach, caught_ways
 from .errors import UserError
 from .profile import Function, Jump, JumpCount, Profile, Row, add_rows
 
 # No instruction of x86 is longer; those of ARM have 4 bytes.
 _LONGEST_INSTRUCTION = 15
+# What throws, goes on throwing, or ends the program.
+_NEVER_RETURNS = re.compile(
+    r"_Unwind_Resume|__cxa_(?:re)?throw|std::__throw_|std::terminate|(?:_?_?exit|abort)(?:$|@)"
+)
+# Of glibc's dynamic linker.
+_RESOLVER = "_dl_runtime_resolve"
 
 
 class Step(NamedTuple):
@@ -53,11 +61,7 @@ class Flow:
     blocks: tuple[Block, ...]
     successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on where
     entered: tuple[int, ...]  # for each block: how often it was not come to from another one
-
-    @property
-    def entry(self) -> int:
-        """The block that the function is entered at: other entries are few, such as by signals."""
-        return max(range(len(self.blocks)), key=lambda block: self.entered[block], default=0)
+    entry: int = 0  # the block that the function begins with
 
 
 def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flow]:
@@ -81,14 +85,21 @@ def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flo
         if function in steps and jump.target.function == function:
             _add_jump(jumps.setdefault(function, {}), jump, count)
     calls: dict[Function, dict[int, int]] = {}
+    resolved: dict[Function, dict[int, int]] = {}
+    final: dict[Function, set[int]] = {}
     for key, call in profile.instruction_calls.items():
         if key.caller in steps:
-            made = calls.setdefault(key.caller, {})
+            if _NEVER_RETURNS.match(key.callee.name):
+                final.setdefault(key.caller, set()).add(key.address)
+            # It finds what is to be called, which then is called from here, too.
+            found = resolved if key.callee.name.startswith(_RESOLVER) else calls
+            made = found.setdefault(key.caller, {})
             made[key.address] = made.get(key.address, 0) + call.calls
     return {
         function: _flow(
             [mine[address] for address in sorted(mine)], jumps.get(function, {}),
-            calls.get(function, {}), executed_event,
+            resolved.get(function, {}) | calls.get(function, {}), executed_event,
+            profile.beginnings.get(function), final.get(function, frozenset()),
         )
         for function, mine in steps.items()
     }
@@ -101,7 +112,7 @@ def _add_jump(jumps: dict[tuple[int, int], int], jump: Jump, count: JumpCount) -
 
 def _flow(
     steps: Sequence[Step], jumps: Mapping[tuple[int, int], int], calls: Mapping[int, int],
-    executed_event: int,
+    executed_event: int, beginning: int | None, final: Set[int],
 ) -> Flow:
     made, repeated = _jumps_made(steps, jumps)
     counted = [max(step.cost[executed_event] - own, 0) for step, own in zip(steps, repeated)]
@@ -111,10 +122,21 @@ def _flow(
         out_left[source] = max(out_left[source] - count, 0)
         in_left[target] = max(in_left[target] - count, 0)
     falls = [
-        min(out_left[index], in_left[index + 1]) if _is_next(steps, index) else 0
+        min(out_left[index], in_left[index + 1])
+        if _is_next(steps, index) and steps[index].address not in final else 0
         for index in range(len(steps) - 1)
     ]
-    caught = _caught(steps, calls, out_left, in_left, falls)
+    before = [0, *falls]
+    entries = [index for index, left in enumerate(in_left) if left > before[index]]
+    known = [index for index in entries if steps[index].address == beginning]
+    handlers = [index for index in entries if index not in (known or entries[:1])]
+    lost = {
+        index: left - fall
+        for index, (step, left, fall) in enumerate(zip(steps, out_left, [*falls, 0]))
+        if calls.get(step.address) and left > fall
+    }
+    counts = {index: (in_left[index], in_left[index] - before[index]) for index in handlers}
+    caught = caught_ways(lost, counts, Reach(made, falls, known or entries[:1]))
     for source, target, count in caught:
         out_left[source] -= count
         in_left[target] -= count
@@ -140,7 +162,11 @@ def _flow(
             ways = successors[ending[index]]
             ways[block_of[index + 1]] = ways.get(block_of[index + 1], 0) + fall
             entered[block_of[index + 1]] -= fall
-    return Flow(tuple(steps), tuple(executed), blocks, tuple(successors), tuple(entered))
+    # Other entries are few, such as by signals.
+    entry = max(range(len(blocks)), key=lambda block: entered[block], default=0)
+    if known:
+        entry = next(index for index, block in enumerate(blocks) if block.first == known[0])
+    return Flow(tuple(steps), tuple(executed), blocks, tuple(successors), tuple(entered), entry)
 
 
 def _jumps_made(
@@ -161,49 +187,6 @@ def _jumps_made(
     return made, repeated
 
 
-def _caught(
-    steps: Sequence[Step], calls: Mapping[int, int], out_left: Sequence[int],
-    in_left: Sequence[int], falls: Sequence[int],
-) -> list[tuple[int, int, int]]:
-    """Ways from calls to where control went on after an exception, or a jump out of the call. Known
-    is how often each call did not return, and how often each handler was entered."""
-    lost = {
-        index: left - fall
-        for index, (step, left, fall) in enumerate(zip(steps, out_left, [*falls, 0]))
-        if calls.get(step.address) and left > fall
-    }
-    before = [0, *falls]
-    entered = [index for index, count in enumerate(in_left) if count > before[index]]
-    # The function itself begins before its handlers.
-    handlers = entered[1:]
-    ways: list[tuple[int, int, int]] = []
-    while handlers and lost:
-        known = next(
-            (
-                (handler, sources)
-                for handler in handlers
-                # What seems to have gone on from the instruction before may be such an entry, too.
-                for count in (in_left[handler], in_left[handler] - before[handler])
-                for sources in _sources(lost, count, len(handlers) == 1)
-            ),
-            None,
-        )
-        if known is None:
-            break
-        handler, sources = known
-        handlers.remove(handler)
-        ways += [(source, handler, lost.pop(source)) for source in sources]
-    return ways
-
-
-def _sources(lost: Mapping[int, int], count: int, is_only: bool) -> list[list[int]]:
-    """The calls that alone can have led to what was entered so often; nothing if that is open."""
-    if is_only and sum(lost.values()) == count:
-        return [list(lost)]
-    alike = [[source] for source, number in lost.items() if number == count]
-    return alike if len(alike) == 1 else []
-
-
 def _executed(
     steps: Sequence[Step], counted: Sequence[int], made: Sequence[tuple[int, int, int]],
     calls: Mapping[int, int],
@@ -215,15 +198,10 @@ def _executed(
     for index in reversed(range(len(steps))):
         called = calls.get(steps[index].address, 0)
         if 0 < called < executed[index]:
-            behind = before = 0
+            behind = 0
             if index + 1 < len(steps) and _is_next(steps, index):
                 behind = executed[index + 1] - jumped_to[index + 1]
-            if index and _is_next(steps, index - 1) and not jumped_to[index]:
-                before = counted[index - 1]
-            if 0 < behind == before < called:
-                # The dynamic linker was called, too, to find what to call.
-                executed[index] = behind
-            elif behind == called or behind != executed[index] - called:
+            if behind == called or behind != executed[index] - called:
                 executed[index] = called
     return executed
 

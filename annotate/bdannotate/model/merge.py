@@ -71,6 +71,7 @@ def _combine(left: Profile, right: Profile, sign: int) -> Profile:
         instructions=_merged(left.instructions, right.instructions, instructions),
         instruction_calls=_merged(left.instruction_calls, right.instruction_calls, call),
         jumps=_merged(left.jumps, right.jumps, jump),
+        beginnings={**right.beginnings, **left.beginnings},
     )
 
 
@@ -223,6 +224,8 @@ def map_functions(
         costs.add_instruction_call(new_key, call.calls, call.cost)
     for jump, count in profile.jumps.items():
         costs.add_jump(jump._replace(source=place(jump.source), target=place(jump.target)), count)
+    for called, address in profile.beginnings.items():
+        costs.add_beginning(function(called), address)
     return replace(
         profile,
         lines=costs.lines,
@@ -230,6 +233,7 @@ def map_functions(
         instructions=costs.instructions,
         instruction_calls=costs.instruction_calls,
         jumps=costs.jumps,
+        beginnings=costs.beginnings,
     )
 
 

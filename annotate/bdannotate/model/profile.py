@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import add, sub
 from typing import NamedTuple
 
@@ -153,6 +153,8 @@ class Profile:
     instruction_calls: Mapping[InstructionCall, Call]
     jumps: Mapping[Jump, JumpCount]
     origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which uses them up
+    # The addresses that functions were called at, with instructions; the lowest if there are several.
+    beginnings: Mapping[Function, int] = field(default_factory=dict)
 
     @property
     def zero(self) -> Row:

@@ -76,6 +76,7 @@ class Body:
         # Whether the second line of a call or jump must come now.
         self.is_waiting = False
         self._pending_calls: int | None = None
+        self._callee_address = 0
         self._jump_file = ""
         self._jump_function = ""
         self._pending_jump: _PendingJump | None = None
@@ -100,6 +101,8 @@ class Body:
             if self.by_instruction:
                 key = InstructionCall(self._function, callee, self.address)
                 self.costs.add_instruction_call(key, self._pending_calls, row)
+                if self._callee_address:
+                    self.costs.add_beginning(callee, self._callee_address)
             self._pending_calls = None
             self._callee_object = self._callee_file = self._callee = ""
         elif self._pending_jump is not None:
@@ -161,6 +164,11 @@ class Body:
                 self._call_counts.clear()
             number = self._call_counts[value] = count(match[1])
         self._pending_calls = number
+        if self.by_instruction:
+            target = value.split()[1:]
+            is_whole = len(target) == self.columns
+            column = self.address_column if is_whole else None
+            self._callee_address = absolute(target, column, self.address)
         self.is_waiting = True
         self.slot = None
 

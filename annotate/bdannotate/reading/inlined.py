@@ -3,7 +3,8 @@
 
 LLVM's symbolizer reads it: DWARF 2 to 5, compressed, in separate files that the object names or
 that stand under its build id in /usr/lib/debug, and split ones (.dwo). It is asked only for
-addresses that were executed, in functions that are to be shown.
+addresses that were executed, in functions that are to be shown. What it cannot demangle, as that of
+LLVM 14 some templates of the C++ library, c++filt can, where that is there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..model.frames import Chain, Position
 from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
+_DEMANGLER = "c++filt"
 _SECONDS = 600
 # Another program has hardly a line at the same address.
 _FEWEST_RIGHT = 0.5
@@ -58,7 +60,7 @@ def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
             )
             continue
         chains[name] = found
-    return InlinedCalls(chains, tuple(notes), frozenset(changed))
+    return InlinedCalls(_demangled(chains), tuple(notes), frozenset(changed))
 
 
 def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
@@ -79,6 +81,37 @@ def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
         raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
     return {
         address: chain for address, chain in zip(addresses, answers) if chain[-1].line
+    }
+
+
+def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mapping[int, Chain]]:
+    mangled = sorted({
+        place.function for found in chains.values() for chain in found.values() for place in chain
+        if place.function.startswith("_Z")
+    })
+    tool = shutil.which(_DEMANGLER)
+    if not mangled or tool is None:
+        return chains
+    try:
+        result = subprocess.run(
+            [tool], input="\n".join(mangled), check=True, capture_output=True, timeout=_SECONDS,
+            text=True, errors="surrogateescape",
+        )
+    except (OSError, subprocess.SubprocessError):
+        return chains
+    names = result.stdout.removesuffix("\n").split("\n")
+    if len(names) != len(mangled):
+        return chains
+    known = dict(zip(mangled, names))
+    return {
+        name: {
+            address: tuple(
+                place._replace(function=known.get(place.function, place.function))
+                for place in chain
+            )
+            for address, chain in found.items()
+        }
+        for name, found in chains.items()
     }
 
 

@@ -255,6 +255,7 @@ class _Parser:
             instructions={place: rows for place, rows in costs.instructions.items() if rows},
             instruction_calls=costs.instruction_calls,
             jumps=costs.jumps,
+            beginnings=costs.beginnings,
             origins=tuple(costs.origins),
         )
 
