@@ -24,6 +24,7 @@ sys.path.insert(0, str(TESTS / "system"))
 from guest_spec import GuestSpec  # noqa: E402
 from harness import BUILD, GUESTS, SMALL_CACHES, SOURCE, configured, run_tool  # noqa: E402
 from test_guests import HAS_X86, SPECS, X86_SPECS  # noqa: E402
+from test_viewers import STRUCTURED, check_structured  # noqa: E402
 
 RELEASES = os.environ.get("BDGRIND_RELEASES", "").split()
 SYSTEM_TESTS = os.environ.get("BDGRIND_SYSTEM_TESTS", "").split()
@@ -75,13 +76,19 @@ def copy_objects(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def build(request: pytest.FixtureRequest) -> Build:
+def package(request: pytest.FixtureRequest) -> Path:
     release = str(request.param)
     package = FOLDER / "packages" / release
     if not package.exists():
         skipped = package.with_suffix(".skipped")
         reason = skipped.read_text().strip() if skipped.exists() else "it was not fetched"
         pytest.skip(f"Valgrind of Debian {release}: {reason}")
+    return package
+
+
+@pytest.fixture(scope="module")
+def build(package: Path) -> Build:
+    release = package.name
     folder = FOLDER / f"build-{release}"
     folder.mkdir(exist_ok=True)
     compiler = str(configured("CXX"))
@@ -105,6 +112,11 @@ def test_it_is_the_tool_of_this_version(build: Build, tmp_path: Path) -> None:
     run = run_tool(tmp_path, ["/bin/true"], ["-v"], valgrind=build.folder / "vg-in-place")
     assert f"Using Valgrind-{build.version}" in run.log
     assert (build.folder / "vg-in-place.d" / "bdgrind-amd64-linux").exists()
+
+
+@pytest.mark.parametrize("form", STRUCTURED)
+def test_its_callgrind_annotate_passes_over_structure(package: Path, form: str, tmp_path: Path) -> None:
+    check_structured(form, tmp_path, package / "usr" / "bin" / "callgrind_annotate")
 
 
 def test_system_tests_pass(build: Build, record_property: Callable[[str, object], None]) -> None:
