@@ -40,14 +40,13 @@ class Page:
 
     def table(self, name):
         shape = self.facts["tables"][name]
-        data = self.blocks[f"table-{name}"]
         columns = {}
-        for column in shape["columns"]:
+        for number, column in enumerate(shape["columns"]):
+            data = self.blocks[f"table-{name}-{number}"]
             width = data[0]
             size = width * shape["rows"]
             columns[column] = struct.unpack(f"<{shape['rows']}{FORMATS[width]}", data[8 : 8 + size])
-            data = data[8 + size + -size % 8 :]
-        assert data == b""
+            assert data[8 + size :] == bytes(-size % 8)
         return columns
 
     def functions(self):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..model.errors import UserError
 from .page_data import PageData
-from .tables import encoded_text
+from .tables import encoded_column, encoded_text
 
 _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.html")
 _TITLE = "<title></title>"
@@ -27,11 +27,18 @@ def page(data: PageData, title: str) -> Iterator[str]:
     before, _, after = template.partition(_DATA)
     yield before.replace(_TITLE, f"<title>{html.escape(title)}</title>", 1)
     yield _block("facts", encoded_text(json.dumps(data.facts)))
-    for name, table in data.tables.items():
-        yield _block(f"table-{name}", table.encoded())
+    yield from _columns(data, late=False)
     if data.sources is not None:
         yield _block("sources", encoded_text(json.dumps(data.sources)))
+    yield from _columns(data, late=True)
     yield after
+
+
+def _columns(data: PageData, late: bool) -> Iterator[str]:
+    for name, table in data.tables.items():
+        for number, (column, values) in enumerate(table.columns.items()):
+            if (column in table.late) == late:
+                yield _block(f"table-{name}-{number}", encoded_column(values))
 
 
 def _block(name: str, text: str) -> str:

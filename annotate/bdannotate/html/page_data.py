@@ -45,6 +45,7 @@ def page_data(
     report = subject.report
     numbers = Numbers(subject.functions)
     tables = {
+        **({} if subject.tree is None else {"tree": tree_table(subject, subject.tree)}),
         "arcs": arcs_table(subject, numbers),
         "lines": lines_table(subject, numbers),
         "sites": sites_table(subject, numbers),
@@ -55,8 +56,6 @@ def page_data(
         tables["code"] = code
     if subject.members:
         tables["members"] = members_table(subject, numbers)
-    if subject.tree is not None:
-        tables["tree"] = tree_table(subject.tree, [side.prefix for side in subject.sides])
     frames = _frames(subject.tree, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ..analyses.instructions import disassemble
+from ..analyses.report import Report
 from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
@@ -152,7 +153,7 @@ def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
     return Table(len(rows), columns), list(known)
 
 
-def tree_table(tree: ContextTree, prefixes: Sequence[str]) -> Table:
+def tree_table(subject: Subject, tree: ContextTree) -> Table:
     columns: dict[str, Sequence[int]] = {
         # The page counts from 1, so that 0 can say that there is no parent.
         "parent": [parent + 1 for parent in tree.parent],
@@ -160,13 +161,27 @@ def tree_table(tree: ContextTree, prefixes: Sequence[str]) -> Table:
         "place": tree.place,
     }
     names = list(tree.events)
-    if len(prefixes) == 1:
+    if len(subject.sides) == 1:
         columns["calls"] = tree.calls
     for name, costs in zip(names, tree.costs):
         prefix, _, event = name.rpartition(":")
         prefix += ":" if prefix else ""
         columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
-    return Table(len(tree), columns)
+    shown = {
+        f"{side.prefix}self:{event}" for side in subject.sides for event in _shown(subject.report)
+    }
+    late = (name for name in columns if "self:" in name and name not in shown)
+    return Table(len(tree), columns, frozenset(late))
+
+
+def _shown(report: Report) -> set[str]:
+    """The events of which the columns are made that a report begins with."""
+    return {
+        event
+        for column in report.selection.columns
+        for weights in (column.metric.numerator, column.metric.denominator or ())
+        for event, weight in zip(report.profile.events, weights) if weight
+    }
 
 
 def members_table(subject: Subject, numbers: Numbers) -> Table:

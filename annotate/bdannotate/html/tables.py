@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of whole numbers as the page reads them: columns, deflated, in base64.
+"""Tables of whole numbers as the page reads them: columns, each deflated for itself, so that one
+can be read without the others, in base64.
 
 A column begins with 8 bytes, the width of its values (1, 2, 4 or 8 bytes) and 0s; the values follow,
 little-endian, and 0s up to the next multiple of 8, so that the page can use most of them in place.
@@ -21,15 +22,11 @@ _ALIGNMENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of equal length, each with a name, that the page fetches when a view needs them."""
+    """Columns of equal length, each with a name, that the page unpacks when a view needs them."""
 
     rows: int
     columns: Mapping[str, Sequence[int]]
-
-    def encoded(self) -> str:
-        packer = zlib.compressobj(6)
-        packed = [packer.compress(_column(column)) for column in self.columns.values()]
-        return base64.b64encode(b"".join([*packed, packer.flush()])).decode("ascii")
+    late: frozenset[str] = frozenset()  # columns that the first pictures do without
 
 
 def table_of_rows(names: Sequence[str], rows: Iterable[Sequence[int]]) -> Table:
@@ -37,8 +34,16 @@ def table_of_rows(names: Sequence[str], rows: Iterable[Sequence[int]]) -> Table:
     return Table(len(columns[0]) if columns else 0, dict(zip(names, columns)))
 
 
+def encoded_column(values: Sequence[int]) -> str:
+    return _encoded(_column(values))
+
+
 def encoded_text(text: str) -> str:
-    return base64.b64encode(zlib.compress(text.encode("utf-8"), 6)).decode("ascii")
+    return _encoded(text.encode("utf-8"))
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
 
 
 def _column(values: Sequence[int]) -> bytes:

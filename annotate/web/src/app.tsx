@@ -25,14 +25,6 @@ const titles: Record<View, string> = {
     treemap: "Treemap",
     profiles: "Profiles",
 };
-// Tables without which a view has nothing to show.
-const needs: Partial<Record<View, readonly string[]>> = {
-    icicle: ["tree"],
-    tables: ["tree", "arcs"],
-    graph: ["arcs"],
-    source: ["lines", "sites"],
-    profiles: ["members"],
-};
 const components: Record<View, () => preact.JSX.Element> = {
     summary: Summary,
     icicle: Icicle,
@@ -45,15 +37,37 @@ const components: Record<View, () => preact.JSX.Element> = {
 
 export function App({ report }: { report: Report }) {
     const [state, setState] = useState<State>(() => parse(location.hash));
+    const wanted = useRef(state);
     const [, setLoaded] = useState(0);
     const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+    // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
+    const show = (next: State): void => {
+        const { dataset } = document.documentElement;
+        const before = wanted.current;
+        wanted.current = next;
+        if (report.isReady(next)) {
+            delete dataset["busy"];
+            return setState(next);
+        }
+        dataset["busy"] = "";
+        if (next.view !== before.view) setState(next);
+        void report.load(next).then(() => {
+            if (wanted.current !== next) return;
+            delete dataset["busy"];
+            setState({ ...next });
+        });
+    };
     useEffect(() => {
-        const changed = (): void => setState(parse(location.hash));
+        const changed = (): void => show(parse(location.hash));
+        const load = async (): Promise<void> => {
+            const changed = (): void => setLoaded((count) => count + 1);
+            await report.load(state);
+            changed();
+            await report.loadRest(state, changed);
+            document.documentElement.dataset["loaded"] = "";
+        };
         addEventListener("hashchange", changed);
-        // After the first picture.
-        requestAnimationFrame(() => setTimeout(() => void report.loadRest(needs[state.view] ?? [], () => setLoaded((count) => count + 1)).then(() => {
-                document.documentElement.dataset["loaded"] = "";
-            })));
+        requestAnimationFrame(() => setTimeout(() => void load())); // after the first picture
         return () => removeEventListener("hashchange", changed);
     }, []);
     useEffect(() => {
@@ -68,7 +82,7 @@ export function App({ report }: { report: Report }) {
             const next = { ...state, ...patch };
             if (detail) {
                 history.replaceState(null, "", fragment(next));
-                setState(next);
+                show(next);
             } else location.hash = fragment(next);
         },
     }), [report, state, dark]);

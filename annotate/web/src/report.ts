@@ -2,9 +2,11 @@
 //
 // The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
 
-import { readFacts, readSources, readTable, type Facts, type Metric, type SourceText, type Table } from "./data";
+import { Table, readColumn, readFacts, readSources, type Column, type Facts, type Metric, type SourceText } from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
 import { baseName } from "./format";
+import { allWholeTables, needs, treeStructure, type Need } from "./needs";
+import type { State } from "./state";
 import { ContextTree } from "./tree";
 
 export interface MetricColumn {
@@ -26,38 +28,55 @@ export class Report {
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
     loading = true;
-    private readonly tables = new Map<string, Table>();
+    private readonly tables: Map<string, Table>;
+    private readonly reading = new Map<string, Promise<Column>>();
     private readonly metricsByName: Map<string, Metric>;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
-    private constructor(
-        readonly facts: Facts,
-        readonly functions: Table,
-    ) {
+    private constructor(readonly facts: Facts) {
         this.comparing = facts.sides.length > 1;
         this.above = new Set(facts.above);
         this.totals = new TotalCosts(facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
-        this.tables.set("functions", functions);
+        this.tables = new Map(Object.entries(facts.tables).map(([name, { rows }]) => [name, new Table(rows, new Map())]));
     }
 
     static async open(): Promise<Report> {
-        const facts = await readFacts();
-        const functions = await readTable(facts, "functions");
-        if (!functions) throw new Error("the page has no functions");
-        return new Report(facts, functions);
+        const report = new Report(await readFacts());
+        await report.unpack([{ table: "functions", columns: report.facts.tables["functions"]!.columns }]);
+        return report;
     }
 
-    // What the summary does without, beginning with these tables; `changed` is called after each step.
-    async loadRest(first: readonly string[], changed: () => void): Promise<void> {
-        for (const name of new Set([...first, ...Object.keys(this.facts.tables)])) {
-            if (name === "functions") continue;
-            const table = await readTable(this.facts, name);
-            if (!table) continue;
-            this.tables.set(name, table);
-            if (name === "tree") this.tree = new ContextTree(this.facts, table);
+    isReady(state: State): boolean {
+        return needs(this, state).every(({ table, columns }) => columns.every((column) => this.tables.get(table)!.columns.has(column)));
+    }
+
+    // What is needed to show this.
+    load(state: State): Promise<void> {
+        return this.unpack(needs(this, state));
+    }
+
+    private async unpack(wanted: readonly Need[]): Promise<void> {
+        await Promise.all(wanted.flatMap(({ table, columns }) => columns.map((column) => this.unpackColumn(table, column))));
+        const tree = this.tables.get("tree");
+        if (tree && !this.tree && treeStructure.every((column) => tree.columns.has(column))) this.tree = new ContextTree(this.facts, tree);
+    }
+
+    private async unpackColumn(table: string, column: string): Promise<void> {
+        const name = `${table} ${column}`;
+        const known = this.reading.get(name) ?? readColumn(this.facts, table, column);
+        this.reading.set(name, known);
+        this.tables.get(table)!.columns.set(column, await known);
+    }
+
+    // What the first picture does without: all but the events of the tree that this state would not show in the icicle.
+    // `changed` is called after each step.
+    async loadRest(state: State, changed: () => void): Promise<void> {
+        for (const need of allWholeTables(this)) {
+            await this.unpack([need]);
             changed();
         }
+        await this.load({ ...state, view: "icicle" });
         if (this.facts.hasSources) {
             this.sources = new Map((await readSources()).map((source) => [source.file, source]));
         }
@@ -65,8 +84,14 @@ export class Report {
         changed();
     }
 
+    get functions(): Table {
+        return this.tables.get("functions")!;
+    }
+
+    // null: the page has no such table, or not yet all of it.
     table(name: string): Table | null {
-        return this.tables.get(name) ?? null;
+        const table = this.tables.get(name);
+        return table && table.columns.size === this.facts.tables[name]!.columns.length ? table : null;
     }
 
     metric(name: string): Metric | undefined {

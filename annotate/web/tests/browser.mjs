@@ -47,6 +47,8 @@ for (const step of wanted.steps) {
     if (step.fragment) {
         await page.evaluate((fragment) => { location.hash = fragment; }, step.fragment);
         await drawn();
+        await page.waitForSelector("html:not([data-busy])");
+        await drawn();
     }
     for (const key of step.keys ?? []) await page.keyboard.press(key);
     if (step.keys) await drawn();

@@ -164,6 +164,8 @@ def tree_of(profile, path):
 EXACT_ROWS = """Array.from(document.querySelectorAll(".row[data-function]"), (row) => [row.dataset.function,
     Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))])"""
 
+CELLS = "Number(document.querySelector('canvas').dataset.cells)"
+
 
 @pytest.mark.parametrize("report, width, scheme", [
     ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
@@ -238,6 +240,25 @@ def test_what_starts_the_program_is_one_row(browse, tmp_path):
     ]
     assert [name for name, _ in found] == ["(below main)"]
     assert [name for name, _ in tree] == ["thread 1", "0x1000", "(below main)", "main"]
+
+
+def test_events_are_unpacked_when_they_are_chosen(browse, reports):
+    """Those of the tree; each is what the JSON has, whatever was looked at before."""
+    data = json_of("--show=Ir:incl", PROFILES / "helper.out")
+    chosen = [event for event in data["events"] if event not in ("SpLoss1", "UsByte1")]
+    steps = [{"fragment": "#icicle", "read": CELLS}]
+    steps += [
+        step for event in chosen for step in (
+            {"fragment": f"#icicle?metric={event}", "read": "document.querySelector('select').value"},
+            {"fragment": f"#tables?cols={event}:incl", "read": EXACT_ROWS},
+        )
+    ]
+    found = browse(reports / "tree.html", steps)
+    assert found[1::2] == chosen
+    totals = dict(zip(data["events"], data["totals"]))
+    assert [rows[0] for rows in found[2::2]] == [
+        ["thread 1", {f"{event}:incl": totals[event]}] for event in chosen
+    ]
 
 
 def test_the_call_graph_has_the_costs_of_the_calls(browse, reports):
@@ -334,5 +355,5 @@ def test_a_large_tree(browse, tmp_path):
     totals = " ".join(str(sum(counts)) for counts in zip(*(node[3] for node in tree.nodes)))
     (tmp_path / "x.out").write_text(f"events: {events}\nfn=function_0\n1 {totals}\n")
     annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
-    (cells,) = browse(tmp_path / "x.html", [{"fragment": "#icicle", "read": "Number(document.querySelector('canvas').dataset.cells)"}])
+    (cells,) = browse(tmp_path / "x.html", [{"fragment": "#icicle", "read": CELLS}])
     assert cells > 100

@@ -14,8 +14,8 @@ const rowHeight = 20;
 const font = "12px system-ui, sans-serif";
 
 export function Icicle() {
-    const { report, link } = usePage();
-    if (report.facts.tree && !report.tree) return <Empty>Reading the calling contexts…</Empty>;
+    const { report, state, link } = usePage();
+    if (!report.isReady(state)) return <Empty>Reading the calling contexts…</Empty>;
     if (!report.tree) {
         return (
             <div class="explain">

@@ -25,7 +25,7 @@ export function Tables() {
     const [cursor, setCursor] = useState(0);
     const columns = report.columns(state.cols);
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns[0]!;
-    const ready = !report.loading || (report.facts.tree ? report.tree !== null : report.table("arcs") !== null);
+    const ready = report.isReady(state);
     const all = useMemo(
         () => (ready ? topRows(report, state.table, state.group, !state.q) : []),
         [ready, state.table, state.group, !state.q],
