@@ -112,20 +112,27 @@ export function picture(tree: ContextTree, values: Widths, options: {
     node: number | null;
     sandwich: number | null;
     width: number;
+    fold: boolean; // what only starts the program is one row
 }): Picture {
-    const { node, sandwich, width } = options;
+    const { node, sandwich, width, fold } = options;
     if (sandwich !== null) {
-        const down = new Cell(Group.calleesOf(tree, sandwich), values, null);
-        const up = new Cell(Group.callersOf(tree, sandwich), values, null);
+        const down = new Cell(Group.calleesOf(tree, sandwich, fold), values, null);
+        const up = new Cell(Group.callersOf(tree, sandwich, fold), values, null);
         return { above: [], levels: layout([down], width, 0.6), upwards: layout([up], width, 0.6).slice(1) };
     }
     const start = node !== null && node < tree.size ? node : null;
     if (start === null) {
-        const roots = Array.from(tree.roots, (root) => new Cell(Group.ofNode(tree, root), values, null));
+        const roots = Array.from(tree.roots, (root) => new Cell(Group.ofNode(tree, root, fold), values, null));
         roots.sort((one, other) => other.size - one.size);
         return { above: [], levels: layout(roots, width, 0.6), upwards: [] };
     }
-    const path = tree.path(start);
-    const above = path.slice(0, -1).map((at) => new Cell(Group.ofNode(tree, at), values, null));
-    return { above, levels: layout([new Cell(Group.ofNode(tree, start), values, null)], width, 0.6), upwards: [] };
+    const above = tree.path(start).slice(0, -1).flatMap((at): Group[] => {
+        if (!fold || tree.isStart(start) || !tree.isStart(at)) return [Group.ofNode(tree, at, fold)];
+        return tree.outermostStart(at) === at ? [Group.start(tree, [at])] : [];
+    });
+    return {
+        above: above.map((group) => new Cell(group, values, null)),
+        levels: layout([new Cell(Group.ofNode(tree, start, fold), values, null)], width, 0.6),
+        upwards: [],
+    };
 }

@@ -9,7 +9,8 @@ import { usePage } from "./context";
 import { change, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
 import { exactText, metricText, percent, signed } from "./format";
-import { columnName, type MetricColumn } from "./report";
+import { columnName, type MetricColumn, type Report } from "./report";
+import type { State } from "./state";
 
 export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "source" | "icicle" }) {
     const { report, link } = usePage();
@@ -73,6 +74,22 @@ export function SizePicker() {
             value={report.sizeMetric(state.metric).name}
             onPick={(metric) => go({ metric })}
         />
+    );
+}
+
+// What only starts the program is one row, unless all of it is asked for, or one of its functions is searched for or hidden.
+export function foldsStart(report: Report, state: State): boolean {
+    const match = matcher(state.q);
+    return !state.above && !report.facts.above.some((fn) => state.hide.includes(fn) || (match && report.matches(match, fn)));
+}
+
+export function AboveButton() {
+    const { report, state, go } = usePage();
+    if (report.above.size < 2) return null;
+    return (
+        <button type="button" aria-pressed={state.above} title="Show what only starts the program, too" onClick={() => go({ above: !state.above })}>
+            Above main
+        </button>
     );
 }
 

@@ -20,12 +20,17 @@ export interface Row {
     children: () => Row[];
 }
 
-// fold: what only starts the program is one row.
-export function topRows(report: Report, kind: TableKind, grouping: Grouping, fold: boolean): Row[] {
-    const folded = (rows: Row[]): Row[] => (fold ? aboveFolded(report, rows) : rows);
+// Whether what only starts the program is one row: on the paths of the tree, and among the table's outermost rows.
+export interface Folding {
+    start: boolean;
+    startRows: boolean;
+}
+
+export function topRows(report: Report, kind: TableKind, grouping: Grouping, fold: Folding): Row[] {
+    const folded = (rows: Row[]): Row[] => (fold.startRows ? aboveFolded(report, rows) : rows);
     if (kind === "flat") return grouping === "none" ? folded(flatRows(report, grouping)) : flatRows(report, grouping);
-    if (kind === "callers") return folded(report.facts.functions.map((_, fn) => callersRow(report, fn)));
-    if (report.tree) return Array.from(report.tree.roots, (node) => groupRow(report, Group.ofNode(report.tree!, node), ""));
+    if (kind === "callers") return folded(report.facts.functions.map((_, fn) => callersRow(report, fn, fold.start)));
+    if (report.tree) return Array.from(report.tree.roots, (node) => groupRow(report, Group.ofNode(report.tree!, node, fold.start), ""));
     return entryFunctions(report).map((fn) => calleesRow(report, fn));
 }
 
@@ -104,10 +109,10 @@ function groupRow(report: Report, group: Group, above: string): Row {
     };
 }
 
-function callersRow(report: Report, fn: number): Row {
+function callersRow(report: Report, fn: number, fold: boolean): Row {
     const row = functionRow(report, fn, `c${fn}`);
     if (report.tree) {
-        const group = (): Group => Group.callersOf(report.tree!, fn);
+        const group = (): Group => Group.callersOf(report.tree!, fn, fold);
         const hasChildren = report.tree.nodesOf(fn).length > 0;
         return { ...row, hasChildren, children: () => group().children().map((child) => groupRow(report, child, row.key)) };
     }

@@ -16,6 +16,7 @@ export interface State {
     node: number | null; // the context that the icicle begins with
     focus: boolean; // the icicle shows the chosen function's callers and callees
     hide: number[]; // functions that the icicle leaves out
+    above: boolean; // what only starts the program is shown, too
     q: string; // what is searched for
     table: TableKind;
     group: Grouping;
@@ -33,6 +34,7 @@ const initial: State = {
     node: null,
     focus: false,
     hide: [],
+    above: false,
     q: "",
     table: "top-down",
     group: "none",
@@ -59,6 +61,7 @@ export function parse(fragment: string): State {
         node: number("node"),
         focus: given.has("focus"),
         hide: (given.get("hide") ?? "").split(".").filter((text) => /^\d{1,9}$/.test(text)).map(Number),
+        above: given.has("above"),
         q: given.get("q") ?? "",
         table: oneOf("table", tableKinds, initial.table),
         group: oneOf("group", groupings, initial.group),
@@ -80,6 +83,7 @@ export function fragment(state: State): string {
     put("node", state.node);
     if (state.focus) put("focus", 1);
     put("hide", state.hide.join("."));
+    if (state.above) put("above", 1);
     put("q", state.q);
     if (state.table !== initial.table) put("table", state.table);
     if (state.group !== initial.group) put("group", state.group);

@@ -2,7 +2,7 @@
 //
 // The calling context tree. A parent has a smaller number than its children, so that one walk from the last node to
 // the first makes inclusive costs. Nodes are grouped when a view asks: callees of all places where a function is on
-// the path, or its callers.
+// the path, or its callers. What only starts the program, between a root and main, is one group if that is wanted.
 
 import type { Column, Facts, Table } from "./data";
 import type { Costs, Kind, SideName } from "./costs";
@@ -17,6 +17,7 @@ export class ContextTree {
     private readonly inclusive = new Map<string, Float64Array>();
     private nodesOfFrames: Uint32Array[] | null = null;
     private outermostNodes: Uint8Array | null = null;
+    private startNodes: Uint8Array | null = null;
 
     constructor(
         readonly facts: Facts,
@@ -119,6 +120,30 @@ export class ContextTree {
         return this.nodesOfFrames[functionNumber] ?? new Uint32Array(0);
     }
 
+    // Whether it only starts the program, as all on the path to it do, and is one of several that do so there.
+    isStart(node: number): boolean {
+        if (!this.startNodes) {
+            this.startNodes = new Uint8Array(this.size);
+            const above = new Set(this.facts.above);
+            const starts = (nodes: Uint32Array): Uint32Array => nodes.filter((node) => above.has(this.functionOf(node) ?? -1));
+            for (const root of this.roots) {
+                for (const first of starts(this.children(root))) {
+                    const found = [first];
+                    for (let next = 0; next < found.length; ++next) found.push(...starts(this.children(found[next]!)));
+                    if (found.length > 1) for (const node of found) this.startNodes[node] = 1;
+                }
+            }
+        }
+        return this.startNodes[node] === 1;
+    }
+
+    // The first on the path to such a node that is one, too.
+    outermostStart(node: number): number {
+        let at = node;
+        for (let above = this.above(at); above !== null && this.isStart(above); above = this.above(above)) at = above;
+        return at;
+    }
+
     // Whether its function is not on the path to it already: only such nodes count in the function's inclusive cost.
     isOutermost(node: number): boolean {
         if (this.facts.tree?.folded) return true;
@@ -132,6 +157,8 @@ export class ContextTree {
     }
 }
 
+const startFrame = -1;
+
 // Some nodes of the tree under one name, with what is below them, or above.
 export class Group implements Costs {
     private known: Group[] | null = null;
@@ -143,25 +170,44 @@ export class Group implements Costs {
         readonly at: readonly number[], // the nodes that it stands for
         private readonly origin: readonly number[], // the nodes whose costs it has
         private readonly upwards: boolean,
+        private readonly fold: boolean, // what only starts the program is one group
     ) {}
 
-    static ofNode(tree: ContextTree, node: number): Group {
-        return new Group(tree, tree.frame[node]!, tree.place[node]!, [node], [node], false);
+    static ofNode(tree: ContextTree, node: number, fold: boolean): Group {
+        return Group.of(tree, [node], tree.place[node]!, false, fold);
     }
 
-    static calleesOf(tree: ContextTree, functionNumber: number): Group {
+    static calleesOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
         // What is below another of its nodes is part of that one.
         const nodes = Array.from(tree.nodesOf(functionNumber)).filter((node) => tree.isOutermost(node));
-        return new Group(tree, nodes.length ? tree.frame[nodes[0]!]! : 0, 0, nodes, nodes, false);
+        return Group.of(tree, nodes, 0, false, fold);
     }
 
-    static callersOf(tree: ContextTree, functionNumber: number): Group {
-        const nodes = Array.from(tree.nodesOf(functionNumber));
-        return new Group(tree, nodes.length ? tree.frame[nodes[0]!]! : 0, 0, nodes, nodes, true);
+    static callersOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
+        return Group.of(tree, Array.from(tree.nodesOf(functionNumber)), 0, true, fold);
+    }
+
+    // Who asks for what only starts the program wants to see it.
+    private static of(tree: ContextTree, nodes: readonly number[], place: number, upwards: boolean, fold: boolean): Group {
+        const isStart = nodes.some((node) => tree.isStart(node));
+        return new Group(tree, nodes.length ? tree.frame[nodes[0]!]! : 0, place, nodes, nodes, upwards, fold && !isStart);
+    }
+
+    // All that only starts the program, from these on.
+    static start(tree: ContextTree, outermost: readonly number[]): Group {
+        const nodes = [...outermost];
+        for (let next = 0; next < nodes.length; ++next) {
+            for (const child of tree.children(nodes[next]!)) if (tree.isStart(child)) nodes.push(child);
+        }
+        return new Group(tree, startFrame, 0, nodes, nodes, false, true);
+    }
+
+    get isStart(): boolean {
+        return this.frame === startFrame;
     }
 
     get name(): number | string {
-        return this.tree.facts.frames[this.frame]!;
+        return this.isStart ? "(above main)" : this.tree.facts.frames[this.frame]!;
     }
 
     calls(side: SideName = ""): number {
@@ -175,10 +221,15 @@ export class Group implements Costs {
 
     // Of a column with a value per node.
     valueIn(column: Column | Float64Array, kind: Kind): number {
-        const once = this.upwards && kind === "incl";
         let total = 0;
-        for (const node of this.origin) if (!once || this.tree.isOutermost(node)) total += column[node]!;
+        for (const node of this.origin) if (kind === "self" || this.hasAllBelow(node)) total += column[node]!;
         return total;
+    }
+
+    // No other of these nodes has its costs already.
+    private hasAllBelow(node: number): boolean {
+        if (this.upwards) return this.tree.isOutermost(node);
+        return !this.isStart || this.tree.outermostStart(node) === node;
     }
 
     children(): Group[] {
@@ -193,26 +244,34 @@ export class Group implements Costs {
 
     private callees(): Group[] {
         const found = new Map<string | number, number[]>();
+        const start: number[] = [];
         for (const node of this.at) {
             for (const child of this.tree.children(node)) {
+                if (this.fold && this.tree.isStart(child)) {
+                    if (!this.isStart) start.push(child);
+                    continue;
+                }
                 const key = this.at.length === 1 ? child : this.tree.frame[child]!;
                 const known = found.get(key);
                 if (known) known.push(child);
                 else found.set(key, [child]);
             }
         }
-        return Array.from(found.values(), (nodes) => {
+        const groups = Array.from(found.values(), (nodes) => {
             const place = nodes.length === 1 ? this.tree.place[nodes[0]!]! : 0;
-            return new Group(this.tree, this.tree.frame[nodes[0]!]!, place, nodes, nodes, false);
+            return new Group(this.tree, this.tree.frame[nodes[0]!]!, place, nodes, nodes, false, this.fold);
         });
+        return start.length ? [Group.start(this.tree, start), ...groups] : groups;
     }
 
     private callers(): Group[] {
         const found = new Map<number, { at: number[]; origin: number[] }>();
         this.at.forEach((node, index) => {
-            const above = this.tree.above(node);
-            if (above === null) return;
-            const frame = this.tree.frame[above]!;
+            const caller = this.tree.above(node);
+            if (caller === null) return;
+            const folded = this.fold && this.tree.isStart(caller);
+            const above = folded ? this.tree.outermostStart(caller) : caller;
+            const frame = folded ? startFrame : this.tree.frame[caller]!;
             let known = found.get(frame);
             if (!known) found.set(frame, (known = { at: [], origin: [] }));
             known.at.push(above);
@@ -220,7 +279,7 @@ export class Group implements Costs {
         });
         return Array.from(
             found,
-            ([frame, { at, origin }]) => new Group(this.tree, frame, 0, at, origin, true),
+            ([frame, { at, origin }]) => new Group(this.tree, frame, 0, at, origin, true, this.fold),
         );
     }
 }

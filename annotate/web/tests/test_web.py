@@ -165,6 +165,7 @@ EXACT_ROWS = """Array.from(document.querySelectorAll(".row[data-function]"), (ro
     Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))])"""
 
 CELLS = "Number(document.querySelector('canvas').dataset.cells)"
+LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
 
 
 @pytest.mark.parametrize("report, width, scheme", [
@@ -205,7 +206,7 @@ def test_the_tree_table_has_each_function_below_its_caller(browse, reports):
     opened, hot = browse(reports / "tree.html", [
         {"fragment": "#tables?cols=SpLoss1:incl,Ir:self", "read": EXACT_ROWS},
         {"keys": [], "read": f"(document.querySelectorAll('.bar > button')[0].click(), "
-                             f"new Promise((done) => setTimeout(() => done({EXACT_ROWS}), 300)))"},
+                             f"{LATER % EXACT_ROWS})"},
     ])
     data = json_of("--show=SpLoss1:incl,Ir:self", PROFILES / "helper.out")
     total = dict(zip(data["events"], data["totals"]))["SpLoss1"]
@@ -216,7 +217,7 @@ def test_the_tree_table_has_each_function_below_its_caller(browse, reports):
 
 
 def test_what_starts_the_program_is_one_row(browse, tmp_path):
-    """In the flat table; the top-down table begins where it ends."""
+    """In each table and in the icicle; a search for it, or the control, shows them all."""
     names = ["0x1000", "(below main)", "main", "work"]
     text = "events: Ir SpLoss1\nfl=a.c\n"
     for at, name in enumerate(names):
@@ -229,17 +230,35 @@ def test_what_starts_the_program_is_one_row(browse, tmp_path):
         [(0, 0, 0, (0, 0)), *((at + 1, at + 1, 1, (1, 1)) for at in range(4))],
     ).bytes())
     annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
-    flat, found, tree = browse(tmp_path / "x.html", [
+    control = "Array.from(document.querySelectorAll('.bar button')).find((button) => button.innerText === 'Above main').click()"
+    flat, found, tree, all_of_it, callers, icicle, shown, searched = browse(tmp_path / "x.html", [
         {"fragment": "#tables?table=flat&cols=SpLoss1:incl,Ir:self", "read": EXACT_ROWS},
         {"fragment": "#tables?table=flat&q=below&cols=Ir:self", "read": EXACT_ROWS},
-        {"fragment": "#tables?cols=Ir:self", "read": EXACT_ROWS},
+        {"fragment": "#tables?cols=Ir:self,SpLoss1:incl", "read": EXACT_ROWS},
+        {"read": f"({control}, {LATER % EXACT_ROWS})"},
+        {"fragment": "#tables?table=callers&cols=SpLoss1:incl", "read":
+            "(document.querySelector('[data-function=main] .twist').click(), "
+            f"{LATER % EXACT_ROWS})"},
+        {"fragment": "#icicle", "read": CELLS},
+        {"read": f"({control}, {LATER % CELLS})"},
+        {"fragment": "#icicle?q=below", "read": CELLS},
     ])
     assert flat == [
         ["(above main: 2 functions)", {"SpLoss1:incl": 4, "Ir:self": 2}],
         ["main", {"SpLoss1:incl": 2, "Ir:self": 1}], ["work", {"SpLoss1:incl": 1, "Ir:self": 1}],
     ]
     assert [name for name, _ in found] == ["(below main)"]
-    assert [name for name, _ in tree] == ["thread 1", "0x1000", "(below main)", "main"]
+    assert tree == [
+        ["thread 1", {"Ir:self": 0, "SpLoss1:incl": 4}],
+        ["(above main)", {"Ir:self": 2, "SpLoss1:incl": 4}],
+        ["main", {"Ir:self": 1, "SpLoss1:incl": 2}],
+    ]
+    assert [name for name, _ in all_of_it] == ["thread 1", "0x1000", "(below main)", "main"]
+    assert callers[:3] == [
+        ["(above main: 2 functions)", {"SpLoss1:incl": 4}], ["main", {"SpLoss1:incl": 2}],
+        ["(above main)", {"SpLoss1:incl": 2}],
+    ]
+    assert (icicle, shown, searched) == (4, 5, 5)
 
 
 def test_events_are_unpacked_when_they_are_chosen(browse, reports):

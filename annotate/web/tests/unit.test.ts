@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { changeColour, contrast, shareColour, textOn } from "../src/colours";
 import { RowCosts, metricValue } from "../src/costs";
 import { Table, decodeColumn, type Facts, type Metric } from "../src/data";
-import { Cell, layout, rectAt, widths } from "../src/flame";
+import { Cell, layout, picture, rectAt, widths } from "../src/flame";
 import { bytes, count, grouped, inSentence, signed } from "../src/format";
 import { fragment, parse } from "../src/state";
 import { ContextTree, Group } from "../src/tree";
@@ -26,7 +26,7 @@ test("counts have three digits and a unit", () => {
 });
 
 test("what is looked at survives the fragment", () => {
-    const state = parse("#icicle?metric=Ir&fn=7&node=12&focus=1&hide=3.4&q=a%3Cb%3E%26&table=flat&sort=Ir%3Aself&up=1");
+    const state = parse("#icicle?metric=Ir&fn=7&node=12&focus=1&hide=3.4&above=1&q=a%3Cb%3E%26&table=flat&sort=Ir%3Aself&up=1");
     assert.equal(state.view, "icicle");
     assert.equal(state.q, "a<b>&");
     assert.deepEqual(state.hide, [3, 4]);
@@ -75,18 +75,44 @@ test("inclusive costs are sums over what is below", () => {
 });
 
 test("a function's callees and callers over all paths", () => {
-    const f = Group.calleesOf(tree, 1);
+    const f = Group.calleesOf(tree, 1, false);
     assert.equal(metricValue(instructions, f, "self"), 30, "not that of the inner f, which is a callee");
     assert.equal(metricValue(instructions, f, "incl"), 75, "the inner f counts once");
     assert.deepEqual(f.children().map((group) => [group.name, group.cost("incl", 0, "")]), [[2, 5], [1, 40]]);
-    const callers = Group.callersOf(tree, 1).children();
+    const callers = Group.callersOf(tree, 1, false).children();
     assert.deepEqual(callers.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]), [[0, 55, 10], [2, 20, 20], [1, 0, 40]]);
     assert.deepEqual(callers[1]!.children().map((group) => group.name), [0]);
 });
 
+test("what only starts the program is one group, downwards and upwards", () => {
+    // A root calls _start 1, which calls start_main 2 and init 4; start_main calls main 8, which calls _start's function 16 again.
+    const names = ["_start", "start_main", "init", "main"];
+    const starts = {
+        ...facts, above: [0, 1], frames: ["thread 1", 0, 1, 2, 3], functions: names.map((name) => [name, 0, 0, 0]),
+    } as unknown as Facts;
+    const rows = [[0, 0, 0], [1, 1, 1], [2, 2, 2], [2, 3, 4], [3, 4, 8], [5, 1, 16]];
+    const of = (index: number): Uint8Array => Uint8Array.from(rows, (row) => row[index]!);
+    const started = new ContextTree(starts, new Table(rows.length, new Map([
+        ["parent", of(0)], ["frame", of(1)], ["place", new Uint8Array(rows.length)], ["self:Ir", of(2)], ["calls", of(2)],
+    ])));
+    const told = (groups: Group[]): unknown[] => groups.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]);
+    const root = Group.ofNode(started, 0, true);
+    assert.deepEqual(told(root.children()), [["(above main)", 31, 3]]);
+    assert.deepEqual(told(root.children()[0]!.children()), [[2, 4, 4], [3, 24, 8]]);
+    assert.deepEqual(told(Group.ofNode(started, 0, false).children()), [[0, 31, 1]]);
+    assert.deepEqual(told(Group.ofNode(started, 1, true).children()), [[1, 26, 2], [2, 4, 4]], "its own start is asked for");
+    const up = Group.callersOf(started, 3, true).children();
+    assert.deepEqual(told(up), [["(above main)", 24, 8]]);
+    assert.deepEqual(told(up[0]!.children()), [["thread 1", 24, 8]]);
+    const options = { node: 4, sandwich: null, width: 100, fold: true };
+    const values = widths(started, instructions, false, new Set());
+    assert.deepEqual(picture(started, values, options).above.map((cell) => [cell.name, cell.size]), [["thread 1", 31], ["(above main)", 31]]);
+    assert.deepEqual(picture(started, values, { ...options, node: 2 }).above.map((cell) => cell.name), ["thread 1", 0]);
+});
+
 test("the icicle's cells fit their parents, and nothing too narrow is made", () => {
     const values = widths(tree, instructions, false, new Set());
-    const root = new Cell(Group.ofNode(tree, 0), values, null);
+    const root = new Cell(Group.ofNode(tree, 0, false), values, null);
     const levels = layout([root], 780, 1);
     assert.deepEqual(levels.map((level) => level.map((rect) => [rect.cell.name, rect.x, rect.width])), [
         [["thread 1", 0, 780]], [[0, 0, 780]], [[1, 0, 550], [2, 550, 220]], [[1, 0, 400], [2, 400, 50], [1, 550, 200]],

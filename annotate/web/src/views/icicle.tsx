@@ -8,7 +8,7 @@ import { usePage, useSize } from "../context";
 import { metricValue } from "../costs";
 import { Cell, picture, rectAt, widths, type Picture, type Rect } from "../flame";
 import { baseName, count, grouped, inSentence, metricText, percent, signed } from "../format";
-import { Empty, Legend, SearchBox, SizePicker, matcher } from "../parts";
+import { AboveButton, Empty, Legend, SearchBox, SizePicker, foldsStart, matcher } from "../parts";
 
 const rowHeight = 20;
 const font = "12px system-ui, sans-serif";
@@ -39,17 +39,19 @@ function IcicleOf() {
     const tree = report.tree!;
     const metric = report.sizeMetric(state.metric);
     const sandwich = state.focus ? state.fn : null;
+    const matches = useMatches();
+    const fold = foldsStart(report, state);
     const values = useMemo(
         () => widths(tree, metric, report.comparing, new Set(state.hide)),
         [metric, state.hide.join(".")],
     );
     const [element, { width }] = useSize<HTMLDivElement>();
     const shown = useMemo(
-        () => (width ? picture(tree, values, { node: state.node, sandwich, width }) : null),
-        [values, state.node, sandwich, width],
+        () => (width ? picture(tree, values, { node: state.node, sandwich, width, fold }) : null),
+        [values, state.node, sandwich, width, fold],
     );
     const start = state.node !== null && state.node < tree.size ? tree.path(state.node) : [];
-    const matches = useMatches();
+    const crumbs = fold && !(start.length && tree.isStart(start.at(-1)!)) ? start.filter((node) => !tree.isStart(node)) : start;
     return (
         <div class="icicle">
             <div class="bar">
@@ -63,6 +65,7 @@ function IcicleOf() {
                     onClick={() => state.fn !== null && go({ hide: [...state.hide, state.fn], focus: false })}>
                     Hide
                 </button>
+                <AboveButton />
                 <button type="button" disabled={state.node === null && !state.focus && !state.hide.length && !state.q}
                     onClick={() => go({ node: null, focus: false, hide: [], q: "" })}>
                     Reset
@@ -73,7 +76,7 @@ function IcicleOf() {
                 {sandwich !== null ? <span>{report.name(sandwich)}: callers above, callees below, over all paths</span> : (
                     <>
                         <button type="button" class="crumb" onClick={() => go({ node: null })}>all</button>
-                        {start.map((node) => (
+                        {crumbs.map((node) => (
                             <button type="button" class="crumb" key={node} onClick={() => go({ node })}>
                                 {report.label(report.facts.frames[tree.frame[node]!]!)}
                             </button>
@@ -217,7 +220,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
     };
     const zoom = (cell: Cell): void => {
         const fn = typeof cell.name === "number" ? cell.name : null;
-        if (state.focus) {
+        if (cell.group.isStart) go({ above: true });
+        else if (state.focus) {
             if (fn !== null) go({ fn });
         } else if (cell.group.at.length === 1) {
             go({ node: cell.group.at[0]!, ...(fn === null ? {} : { fn }) });
@@ -303,6 +307,7 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
         <div class="tip" style={{ left: `${Math.max(left, 4)}px`, top: `${Math.min(y + 16, window.innerHeight - 170)}px` }}>
             <b>{report.label(cell.name)}</b>
             {typeof cell.name === "number" && <small>{report.where(cell.name)}</small>}
+            {group.isStart && <small>what only starts the program: a click shows it</small>}
             {group.place > 0 && line > 0 && <small>called from {baseName(report.facts.files[file] ?? "")}:{line}</small>}
             <dl class="facts">
                 <dt>{metric.heading}</dt>
@@ -311,8 +316,7 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
                 <dt>self</dt>
                 <dd>{metricText(metric, own)}</dd>
                 {share && <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, group, "incl"))}</dd></>}
-                <dt>calls</dt>
-                <dd>{grouped(group.calls())}</dd>
+                {!group.isStart && <><dt>calls</dt><dd>{grouped(group.calls())}</dd></>}
             </dl>
         </div>
     );

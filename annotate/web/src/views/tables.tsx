@@ -6,7 +6,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { count, percent } from "../format";
-import { Empty, LongList, SearchBox, Value, matcher } from "../parts";
+import { AboveButton, Empty, LongList, SearchBox, Value, foldsStart, matcher } from "../parts";
 import { columnName, type MetricColumn, type Report } from "../report";
 import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
 import { groupings, tableKinds, type Grouping } from "../state";
@@ -26,9 +26,10 @@ export function Tables() {
     const columns = report.columns(state.cols);
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns[0]!;
     const ready = report.isReady(state);
+    const start = foldsStart(report, state);
     const all = useMemo(
-        () => (ready ? topRows(report, state.table, state.group, !state.q) : []),
-        [ready, state.table, state.group, !state.q],
+        () => (ready ? topRows(report, state.table, state.group, { start, startRows: start && !state.q }) : []),
+        [ready, state.table, state.group, start, !state.q],
     );
     const match = matcher(state.q);
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
@@ -111,6 +112,7 @@ export function Tables() {
                 <button type="button" onClick={followHotPath} title="Open the costliest callee again and again, while it has most of the cost (h)">
                     Hot path
                 </button>
+                <AboveButton />
                 <ColumnPicker columns={columns} />
                 <SearchBox placeholder="Filter functions" />
             </div>
