@@ -36,7 +36,7 @@ from .model.check import check
 from .model.cold_parts import with_cold_parts
 from .model.context_check import context_violation
 from .model.contexts import ContextTree, Kind, merged
-from .model.errors import UserError
+from .model.errors import OtherRun, UserError
 from .model.frames import Chains
 from .model.merge import (
     Renaming, add, common_events, functions_of, parse_substitution, project, reorder,
@@ -311,6 +311,20 @@ def _trees(
     return [contexts.tree for contexts in found]
 
 
+def _objects_of_page(
+    paths: Sequence[str], profile: Profile, options: Options
+) -> Objects | None:
+    """The data objects beside the profiles if all have some. Those of another run are left out, with
+    a note."""
+    if any(objects_path(path) is None for path in paths):
+        return None
+    try:
+        return load_objects(paths, profile, _renaming(options))
+    except OtherRun as error:
+        console.say(f"bd_annotate: note: {error}; here they are left out")
+        return None
+
+
 def _write_file(path: str, pieces: Iterable[str | bytes]) -> None:
     try:
         with open(path, "wb") as file:
@@ -334,7 +348,7 @@ def _html(paths: Sequence[str], options: Options, target: str) -> int:
     if options.mode == "diff":
         subject = of_two(profiles[0], profiles[1], (trees[0], trees[1]))
     else:
-        subject = of_sum(profiles, trees)
+        subject = of_sum(profiles, trees, lambda total: _objects_of_page(paths, total, options))
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

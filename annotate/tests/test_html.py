@@ -15,6 +15,7 @@ from bdannotate.cli import main
 from bdannotate.html import page_data
 
 from context_files import ContextFile
+from test_objects import beside as objects_beside
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROFILES = HERE / "profiles"
@@ -153,6 +154,72 @@ def test_parts_of_one_profile(tmp_path):
         ("part 1, thread 1", [10]), ("part 1, thread 2", [100]),
         ("part 2, thread 1", [25]), ("part 2, thread 2", [200]),
     ]
+
+
+def folded(group, size):
+    """Of each byte of an element how often it was loaded and used, from the JSON's patterns."""
+    found = [[0, 0] for _ in range(size)]
+    for offset, length, used, times in group["patterns"]:
+        for byte in range(length):
+            found[(offset + byte) % size][0] += times
+            found[(offset + byte) % size][1] += times * (used >> byte & 1)
+    return [tuple(byte) for byte in found]
+
+
+def test_data_objects_are_those_of_the_json(tmp_path, capsys):
+    profile = objects_beside(tmp_path)
+    page = report(tmp_path, profile)
+    truth = json_of(capsys, "--objects", profile)["objects"]
+    found = page.facts["data"]
+    files, names = page.facts["files"], page.functions()
+    assert found["events"] == truth["events"]
+    assert page.costs("data", "self:") == [group["self"] for group in truth["groups"]]
+    for mine, group in zip(found["groups"], truth["groups"], strict=True):
+        assert (mine["kind"], mine["label"]) == (group["kind"], group["label"])
+        assert (mine["object"] or None, mine["size"] or None) == (group["object"], group["size"])
+        assert (None if mine["function"] is None else names[mine["function"]][0]) == group["function"]
+        assert [
+            {"function": names[function][0], "file": files[file], "line": line}
+            for function, file, line in mine["places"]
+        ] == group["places"]
+        assert bool(mine["blocks"]) == bool(group["blocks"])
+        for key, value in (mine["blocks"] or {}).items():
+            assert value == group["blocks"]["most_alive" if key == "mostAlive" else key]
+    rows = page.table("dataRows")
+    assert [
+        {"group": group, "function": names[function][0], "file": files[file], "line": line, "self": cost}
+        for group, function, file, line, cost in zip(
+            rows["group"], rows["function"], rows["file"], rows["line"], page.costs("dataRows", "self:")
+        )
+    ] == truth["rows"]
+    (heap,) = [group for group in truth["groups"] if group["patterns"]]
+    (layout,) = [group["layout"] for group in found["groups"] if group["layout"]]
+    assert layout == {"size": 16, "reason": "the size of every block", "first": 0, "unmapped": 0}
+    table = page.table("dataBytes")
+    assert list(zip(table["loaded"], table["used"])) == folded(heap, 16)
+    assert table["borders"] == (0,) * 8 + (2,) + (0,) * 7
+
+
+def test_data_objects_of_two_profiles_are_added_up(tmp_path, capsys):
+    (tmp_path / "other").mkdir()
+    both = [objects_beside(tmp_path), objects_beside(tmp_path / "other")]
+    page = report(tmp_path, *both)
+    truth = json_of(capsys, "--objects", *both)["objects"]
+    assert page.costs("data", "self:") == [group["self"] for group in truth["groups"]]
+    (tmp_path / "other" / "objects.p.out").unlink()
+    assert report(tmp_path, *both).facts["data"] is None
+
+
+def test_data_objects_of_another_run_are_left_out(tmp_path, capsys):
+    profile = pathlib.Path(objects_beside(tmp_path))
+    profile.write_text(profile.read_text().replace("6 100 4 522", "6 100 4 523").replace("totals: 110 5 522", "totals: 110 5 523"))
+    page = report(tmp_path, profile)
+    assert page.facts["data"] is None and "data" not in page.facts["tables"]
+    assert "objects.p.out tells of another run" in capsys.readouterr().err
+    damaged = tmp_path / "objects.p.out"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    assert main([f"--html={tmp_path / 'r.html'}", str(profile)]) == 2
+    assert "objects.p.out" in capsys.readouterr().err
 
 
 def hostile_profile(tmp_path):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..analyses.diff import matching_functions
@@ -12,6 +12,7 @@ from ..analyses.report import Report, make_report, make_selection
 from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
+from ..model.objects import Objects
 from ..model.profile import Function, Profile
 
 
@@ -38,19 +39,25 @@ class Subject:
     members: tuple[Profile, ...]
     tree: ContextTree | None  # with a second set of cost columns where two are compared
     matched: int
+    objects: Objects | None = None  # data objects
 
     @property
     def functions(self) -> list[Function]:
         return list(self.sides[0].graph.functions)
 
 
-def of_sum(profiles: Sequence[Profile], trees: Sequence[ContextTree | None]) -> Subject:
+def of_sum(
+    profiles: Sequence[Profile], trees: Sequence[ContextTree | None],
+    objects_of: Callable[[Profile], Objects | None],
+) -> Subject:
+    """objects_of has the data objects beside all of the profiles, given their sum."""
     total = profiles[0]
     for profile in profiles[1:]:
         total = add(total, profile)
     report = _report(total)
     members = tuple(profiles) if len(profiles) > 1 else ()
-    return Subject(report, (Side("", total, report.graph),), members, merged(trees), 0)
+    side = Side("", total, report.graph)
+    return Subject(report, (side,), members, merged(trees), 0, objects_of(total))
 
 
 def of_two(

@@ -12,7 +12,7 @@ from functools import reduce
 from ..model.check import sum_violations
 from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
-from ..model.errors import UserError, shorten
+from ..model.errors import OtherRun, UserError, shorten
 from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, has_object, inlined_calls
 from ..model.objects import merge as merge_objects
@@ -119,7 +119,7 @@ def load_objects(
     totals = dict(zip(whole.events, whole.totals()))
     for event, total in zip(objects.events, objects.totals()):
         if has_object(event) and totals.get(event) != total:
-            raise UserError(
+            raise OtherRun(
                 f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
                 "remove or rename it"
             )

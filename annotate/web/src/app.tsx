@@ -8,6 +8,7 @@ import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
 import type { Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
+import { Data } from "./views/data";
 import { Graph } from "./views/graph";
 import { Icicle } from "./views/icicle";
 import { Profiles } from "./views/profiles";
@@ -23,6 +24,7 @@ const titles: Record<View, string> = {
     graph: "Call graph",
     source: "Source",
     treemap: "Treemap",
+    data: "Data",
     profiles: "Profiles",
 };
 const components: Record<View, () => preact.JSX.Element> = {
@@ -32,6 +34,7 @@ const components: Record<View, () => preact.JSX.Element> = {
     graph: Graph,
     source: Source,
     treemap: Treemap,
+    data: Data,
     profiles: Profiles,
 };
 
@@ -89,7 +92,7 @@ export function App({ report }: { report: Report }) {
     const current = useRef<HTMLAnchorElement>(null);
     useEffect(() => current.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
     const View = components[state.view];
-    const tabs = (Object.keys(titles) as View[]).filter((view) => view !== "profiles" || report.facts.members.length > 0);
+    const tabs = (Object.keys(titles) as View[]).filter((view) => (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data));
     const command = report.facts.sides[0]![0]!.command;
     return (
         <PageContext.Provider value={page}>

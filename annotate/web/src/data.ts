@@ -51,6 +51,18 @@ export interface Verdict {
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
 }
 
+// Data objects that are not told apart.
+export interface DataGroup {
+    kind: string;
+    label: string;
+    object: string; // of code, a variable or a file
+    size: number; // of a variable, in bytes
+    function: number | null; // whose frames; the function called to allocate
+    places: [number, number, number][]; // where that was called, the innermost first: function, file, line
+    blocks: { number: number; bytes: number; freed: number; mostAlive: number; smallest: number; largest: number } | null;
+    layout: { size: number; reason: string; first: number; unmapped: number } | null; // of an element; its bytes' first row
+}
+
 export interface Facts {
     verdict: Verdict | null;
     version: number;
@@ -73,6 +85,7 @@ export interface Facts {
     codeTexts: string[];
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line
+    data: { events: string[]; groups: DataGroup[] } | null;
     tree: { folded: boolean; height: number } | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;

@@ -18,7 +18,8 @@ export const treeStructure = ["parent", "frame", "place"] as const;
 const wholeTables: Partial<Record<View, readonly string[]>> = {
     tables: ["arcs", "cycles"],
     graph: ["arcs"],
-    source: ["lines", "sites", "code"],
+    source: ["lines", "sites", "code", "dataRows"],
+    data: ["data", "dataRows", "dataBytes"],
     profiles: ["members"],
 };
 

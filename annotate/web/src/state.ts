@@ -2,7 +2,7 @@
 //
 // What is looked at. All of it stands in the page's fragment, so that a view can be linked to and "back" works.
 
-export const views = ["summary", "icicle", "tables", "graph", "source", "treemap", "profiles"] as const;
+export const views = ["summary", "icicle", "tables", "graph", "source", "treemap", "data", "profiles"] as const;
 export type View = (typeof views)[number];
 export const tableKinds = ["top-down", "callers", "flat"] as const;
 export type TableKind = (typeof tableKinds)[number];
@@ -25,6 +25,7 @@ export interface State {
     up: boolean; // smallest first
     file: number | null;
     line: number | null;
+    object: number | null; // the group of data objects chosen
 }
 
 const initial: State = {
@@ -43,6 +44,7 @@ const initial: State = {
     up: false,
     file: null,
     line: null,
+    object: null,
 };
 
 export function parse(fragment: string): State {
@@ -70,6 +72,7 @@ export function parse(fragment: string): State {
         up: given.has("up"),
         file: number("file"),
         line: number("line"),
+        object: number("object"),
     };
 }
 
@@ -92,6 +95,7 @@ export function fragment(state: State): string {
     if (state.up) put("up", 1);
     put("file", state.file);
     put("line", state.line);
+    put("object", state.object);
     const query = given.toString();
     return `#${state.view}${query ? `?${query}` : ""}`;
 }

@@ -21,6 +21,7 @@ VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
 sys.path.insert(0, str(ANNOTATE / "tests"))
 from context_files import ContextFile, large  # noqa: E402
+from object_files import ObjectFile  # noqa: E402
 
 
 def run(*command, cwd, **more):
@@ -128,7 +129,28 @@ def reports(tmp_path_factory):
     annotate("--diff", f"--html={folder}/diff.html", folder / "helper.out", folder / "repaired.out")
     annotate(f"--html={folder}/ranks.html", *(PROFILES / f"rank{rank}.out" for rank in range(3)))
     annotate(f"--html={folder}/parts.html", PROFILES / "threads.out")
+    data_beside(folder)
+    annotate(f"--html={folder}/data.html", folder / "data.out")
     return folder
+
+
+def data_beside(folder):
+    """A profile with blocks of 24 bytes and a variable. Both functions load blocks."""
+    events = ("Ir", "ILmr", "DLmr", "DLmw", "SpLoss1", "EvLine1", "UsByte1", "Access1")
+    functions = [("prog", "prog.c", 1, "main"), ("prog", "prog.c", 20, "make")]
+    rows = [
+        (1, 1, 1, 7, (0, 0, 4, 2, 480, 10, 160, 20)), (1, 2, 1, 23, (0, 0, 1, 0, 0, 1, 64, 64)),
+        (2, 1, 1, 7, (0, 0, 0, 0, 32, 1, 32, 4)),
+        (2, 1, 1, 8, (0, 0, 0, 0, 600, 20, 680, 40)),
+    ]
+    groups = ["heap 3 72 1 48 72 24 24 24 0 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 </script><b>table"]
+    patterns = [(1, 0, 24, 0x00FF, 9), (1, 0, 24, 0xFFF, 1), (1, 8, 8, 0x01, 2)]
+    head = "pid: 7\ncmd: prog\npart: 1"
+    (folder / "objects.data.out").write_bytes(ObjectFile(events, functions, groups, rows, patterns, head).bytes())
+    (folder / "data.out").write_text(
+        f"version: 1\n{head}\nevents: {' '.join(events)}\nob=prog\nfl=prog.c\nfn=main\n7 90 0 4 2 512 11 192 24\n8 10 0 0 0 600 20 680 40\n"
+        "fn=make\n23 10 0 1 0 0 1 64 64\n"
+    )
 
 
 def json_of(*arguments):
@@ -170,12 +192,14 @@ LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
 
 @pytest.mark.parametrize("report, width, scheme", [
     ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
-    ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"),
+    ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"), ("data", 400, "light"), ("data", 1280, "dark"),
 ])
 def test_every_view_opens(browse, reports, report, width, scheme):
     steps = [{"fragment": f"#{view}", "read": "document.querySelector('main').innerText.length"} for view in VIEWS]
     if report in ("ranks", "parts"):
         steps.append({"fragment": "#profiles", "read": "document.querySelectorAll('.strips tbody tr').length"})
+    if report == "data":
+        steps.append({"fragment": "#data?object=0", "read": "document.querySelectorAll('.details .byte').length"})
     steps = [{**step, "axe": True} for step in steps]
     assert min(browse(reports / f"{report}.html", steps, width, scheme)) > 0
 
@@ -345,6 +369,43 @@ def test_the_difference_is_shown(browse, reports):
         (row,) = [row for row in rows if row[0] == change["name"]]
         assert row[1] == after
         assert row[2] == (f"{after - before:,}".replace("-", "−") if after != before else ""), row
+
+
+def test_data_has_the_numbers_of_the_json(browse, reports):
+    """Its table in any order, who loaded each, each byte of an element, and what a line of code loads."""
+    objects = json_of("--objects", reports / "data.out")["objects"]
+    values = "Object.fromEntries(Array.from(row.querySelectorAll('[data-exact]'), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))"
+    rows = f"Array.from(document.querySelectorAll('[data-group]'), (row) => [Number(row.dataset.group), row.querySelector('a').innerText, {values}])"
+    loaders = f"Array.from(document.querySelectorAll('[data-loader]'), (row) => [Number(row.dataset.loader), {values}])"
+    table, upwards, filtered, who, others, details, layout, source = browse(reports / "data.html", [
+        {"fragment": "#data", "read": rows},
+        {"fragment": "#data?sort=Unused1%3Aself&up=1", "read": rows},
+        {"fragment": "#data?q=heap", "read": rows},
+        {"fragment": "#data?object=0", "read": loaders},
+        {"fragment": "#data?object=1", "read": loaders},
+        {"fragment": "#data?object=0", "read": "document.querySelector('.details').innerText"},
+        {"read": "Array.from(document.querySelectorAll('.byte'), (byte) => [Number(byte.dataset.loaded), Number(byte.dataset.used)])"},
+        {"fragment": "#source?line=7&metric=SpLoss1", "read":
+            "Array.from(document.querySelectorAll('.loaded-data span'), (one) => [Number(one.dataset.group), Number(one.dataset.exact)])"},
+    ])
+
+    def columns(costs):
+        count = dict(zip(objects["events"], costs))
+        loaded = count["SpLoss1"] + count["UsByte1"]
+        return {
+            "Loaded1:self": loaded, "SpLoss1:self": count["SpLoss1"], "Unused1:self": count["SpLoss1"] / loaded,
+            "AccLine1:self": count["Access1"] / count["EvLine1"], "LLm:self": count["DLmr"] + count["DLmw"],
+        }
+
+    expected = [[number, group["label"], columns(group["self"])] for number, group in enumerate(objects["groups"])]
+    assert [label for _, label, _ in expected] == ["heap prog.c:22, make", "variable </script><b>table"]
+    assert (table, upwards, filtered) == (expected[::-1], expected[::-1], expected[:1])
+    of = [[[at, columns(row["self"])] for at, row in enumerate(objects["rows"]) if row["group"] == group] for group in (0, 1)]
+    assert (who, others) == (of[0], of[1][::-1]), "by what was never used"
+    for text in ("3 blocks of 24 bytes: 72 B in all, 72 B alive at most, 1 freed", "prog.c:22 make", "prog.c:5 main", "by malloc"):
+        assert text in details
+    assert layout == [[10, 10]] * 8 + [[12, 3]] + [[12, 1]] * 3 + [[12, 0]] * 4 + [[10, 0]] * 8
+    assert source == [[0, 480], [1, 32]]
 
 
 def test_hostile_names_stay_text(browse, reports, tmp_path):

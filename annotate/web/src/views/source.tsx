@@ -9,6 +9,7 @@ import { RowCosts, metricValue, type Costs, type Kind, type SideName } from "../
 import { baseName, count, exactText, metricText, percent } from "../format";
 import { Empty, FunctionLink, LongList, SizePicker } from "../parts";
 import type { Report } from "../report";
+import { LoadedData } from "./data";
 
 const rowHeight = 20;
 
@@ -155,6 +156,7 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
         <>
             <h2 class="path">{report.facts.files[file] || "(unknown file)"}</h2>
             {note && <p class="note">{note}</p>}
+            {wanted !== null && <LoadedData file={file} line={wanted} />}
             <div class={code ? "beside" : ""}>
                 <LongList
                     className="code"

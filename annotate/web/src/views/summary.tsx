@@ -230,6 +230,12 @@ function TopPlaces() {
                         <a href={link({ view: "icicle" })}>Which calls led there</a>
                     </>
                 )}
+                {report.facts.data && (
+                    <>
+                        {" · "}
+                        <a href={link({ view: "data" })}>Which data it was</a>
+                    </>
+                )}
             </p>
         </section>
     );
