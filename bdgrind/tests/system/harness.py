@@ -47,6 +47,13 @@ def configured(variable: str) -> Path:
     return Path(value)
 
 
+NO_X86 = "no tool for 32-bit programs was built"
+
+
+def has_x86() -> bool:
+    return "-m32" in str(configured("BD_M32"))
+
+
 @dataclass
 class Run:
     status: int

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from harness import BUILD, GUESTS, SMALL_CACHES, Run, check, run_tool
+from harness import BUILD, GUESTS, NO_X86, SMALL_CACHES, Run, check, has_x86, run_tool
 
 YES = "--context-tree=yes"
 SITES = "--context-tree=sites"
@@ -65,9 +65,18 @@ def head(tree: Path, key: str) -> list[str]:
         ("sort_callback", [SITES, "--toggle-collect=qsort*"]),
         ("tail_call_object", [YES, "--cacheuse=no", "--engine-thread=no"]),
         ("threads", [SITES, "--collect-bus=yes"]),
+        ("x86/coroutines", [YES]),
+        ("x86/exceptions", [YES, APART]),
+        ("x86/handlers", [YES, "--branch-sim=yes", "--collect-systime=nsec"]),
+        ("x86/longjmp", [YES, APART, "--separate-recs=1"]),
+        ("x86/recursion", [SITES, APART, "--skip-plt=no"]),
+        ("x86/sort_callback", [SITES, "--separate-callers=2"]),
+        ("x86/threads", [SITES, "--collect-bus=yes"]),
     ],
 )
 def test_a_tree_tells_what_its_profile_tells(guest: str, options: list[str], tmp_path: Path) -> None:
+    if guest.startswith("x86/") and not has_x86():
+        pytest.skip(NO_X86)
     done = run(tmp_path, [GUESTS / guest], *options)
     assert "Context tree:" in done.log
     checked(done.profile_path)

@@ -12,11 +12,12 @@ from guest_spec import GuestSpec, evaluate, read_spec
 from harness import (
     CALLGRIND_EVENTS,
     GUESTS,
+    NO_X86,
     SMALL_CACHES,
     SOURCE,
     Run,
     check_profile,
-    configured,
+    has_x86,
     oracle_totals,
     run_tool,
 )
@@ -31,7 +32,6 @@ SOURCES = [
 AMD64_SPECS = [read_spec(source) for source in SOURCES]
 
 # Those in C and C++ are there with 32 bits, too.
-HAS_X86 = "-m32" in str(configured("BD_M32"))
 X86_SPECS = [
     replace(
         spec,
@@ -69,8 +69,8 @@ class Runs:
     def of(self, guest: GuestSpec) -> Run:
         if missing := guest.missing_features():
             pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
-        if guest in X86_SPECS and not HAS_X86:
-            pytest.skip(f"{guest.name}: no tool for 32-bit programs was built")
+        if guest in X86_SPECS and not has_x86():
+            pytest.skip(f"{guest.name}: {NO_X86}")
         if guest.name not in self.runs:
             name = guest.name.replace("/", "-")
             run = run_tool(self.folder, command(guest), caches(guest), name=name)

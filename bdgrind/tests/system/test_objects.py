@@ -21,11 +21,12 @@ import pytest
 from harness import (
     BD_ANNOTATE,
     GUESTS,
+    NO_X86,
     SMALL_CACHES,
     SOURCE,
     Run,
     check_profile,
-    configured,
+    has_x86,
     run_tool,
     steady_environment,
 )
@@ -83,8 +84,8 @@ ALWAYS = {
 # the argument beside it is read anew.
 @pytest.mark.parametrize(("guest", "of_stack"), [("objects", 101), ("objects_static", 101), ("x86/objects", 100)])
 def test_each_kind_of_object_has_its_own(tmp_path: Path, guest: str, of_stack: int) -> None:
-    if guest.startswith("x86") and "-m32" not in str(configured("BD_M32")):
-        pytest.skip("no tool for 32-bit programs was built")
+    if guest.startswith("x86") and not has_x86():
+        pytest.skip(NO_X86)
     result = run(tmp_path, [GUESTS / guest], YES, "--alloc-fn=pool_alloc")
     assert result.status == 0
     assert check_profile(result.profile_path) == ""

@@ -7,12 +7,10 @@ import itertools
 from pathlib import Path
 
 import pytest
-from harness import GUESTS, SMALL_CACHES, Run, check_profile, configured, run_tool
+from harness import GUESTS, NO_X86, SMALL_CACHES, Run, check_profile, has_x86, run_tool
 from profile_reader import read_profile
 
-pytestmark = pytest.mark.skipif(
-    "-m32" not in str(configured("BD_M32")), reason="no tool for 32-bit programs was built"
-)
+pytestmark = pytest.mark.skipif(not has_x86(), reason=NO_X86)
 
 # Folders of the same guests for either architecture.
 FOLDERS = {"amd64": GUESTS, "x86": GUESTS / "x86"}

@@ -22,8 +22,8 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "system"))
 
 from guest_spec import GuestSpec  # noqa: E402
-from harness import BUILD, GUESTS, SMALL_CACHES, SOURCE, configured, run_tool  # noqa: E402
-from test_guests import HAS_X86, SPECS, X86_SPECS  # noqa: E402
+from harness import BUILD, GUESTS, NO_X86, SMALL_CACHES, SOURCE, configured, has_x86, run_tool  # noqa: E402
+from test_guests import SPECS, X86_SPECS  # noqa: E402
 from test_viewers import STRUCTURED, check_structured  # noqa: E402
 
 RELEASES = os.environ.get("BDGRIND_RELEASES", "").split()
@@ -98,7 +98,7 @@ def build(package: Path) -> Build:
     succeed([SOURCE / "configure", *options], folder)
     copy_objects(folder)
     processors = str(os.cpu_count() or 1)
-    tools = [f"bdgrind-{architecture}-linux" for architecture in ("amd64", *(["x86"] if HAS_X86 else []))]
+    tools = [f"bdgrind-{architecture}-linux" for architecture in ("amd64", *(["x86"] if has_x86() else []))]
     targets = [*tools, "../vg-in-place.d/stamp"]
     succeed(["make", f"-j{processors}", "-C", "bdgrind", *targets], folder)
     guests = folder / GUESTS.relative_to(BUILD)
@@ -157,8 +157,8 @@ def profile_with(build: Path, guest: GuestSpec, folder: Path) -> str:
 def test_counts_are_the_same(build: Build, guest: GuestSpec, tmp_path: Path) -> None:
     if missing := guest.missing_features():
         pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
-    if guest in X86_SPECS and not HAS_X86:
-        pytest.skip(f"{guest.name}: no tool for 32-bit programs was built")
+    if guest in X86_SPECS and not has_x86():
+        pytest.skip(f"{guest.name}: {NO_X86}")
     profiles = [profile_with(folder, guest, tmp_path) for folder in (build.folder, BUILD)]
     if build.version.startswith(("3.16.", "3.17.")):  # they know no DWARF 5, and so no names
         profiles = re.findall("^summary: .*$", "\n".join(profiles), re.MULTILINE)
