@@ -21,7 +21,7 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
 from ..views.json_report import Json, part_json, text
 from ..views.names import Names
-from .page_objects import objects_facts, objects_tables
+from .page_objects import objects_of_page
 from .page_tables import (
     Numbers, arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
@@ -57,10 +57,10 @@ def page_data(
         tables["code"] = code
     if subject.members:
         tables["members"] = members_table(subject, numbers)
-    objects = None
+    objects: Json = None
     if subject.objects is not None:
-        tables |= objects_tables(subject.objects, numbers)
-        objects = objects_facts(subject.objects, numbers)
+        objects, more = objects_of_page(subject.objects, numbers)
+        tables |= more
     frames = _frames(subject.tree, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})

@@ -4,6 +4,7 @@ were used, as tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 from ..analyses.objects import Layout, label, layout
@@ -13,9 +14,16 @@ from .page_tables import Numbers
 from .tables import Table, table_of_rows
 
 
-def objects_tables(objects: Objects, numbers: Numbers) -> dict[str, Table]:
-    """Per group its costs; per group and line of code its costs; and the bytes of all layouts, one
-    after the other."""
+def objects_of_page(objects: Objects, numbers: Numbers) -> tuple[Json, dict[str, Table]]:
+    """The facts, and tables: per group its costs; per group and line of code its costs; and the
+    bytes of all layouts, one after the other."""
+    pictures = [layout(group) for group in objects.groups]
+    return _facts(objects, pictures, numbers), _tables(objects, pictures, numbers)
+
+
+def _tables(
+    objects: Objects, pictures: Sequence[Layout | None], numbers: Numbers
+) -> dict[str, Table]:
     costs = [f"self:{event}" for event in objects.events]
     return {
         "data": table_of_rows(costs, objects.costs()),
@@ -25,14 +33,13 @@ def objects_tables(objects: Objects, numbers: Numbers) -> dict[str, Table]:
         ]),
         "dataBytes": table_of_rows(["loaded", "used", "borders"], [
             (byte.loaded, byte.used, byte.borders)
-            for picture in map(layout, objects.groups) if picture
+            for picture in pictures if picture
             for byte in picture.bytes
         ]),
     }
 
 
-def objects_facts(objects: Objects, numbers: Numbers) -> Json:
-    pictures = [layout(group) for group in objects.groups]
+def _facts(objects: Objects, pictures: Sequence[Layout | None], numbers: Numbers) -> Json:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
     return {
         "events": list(objects.events),
