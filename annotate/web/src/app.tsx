@@ -42,7 +42,13 @@ export function App({ report }: { report: Report }) {
     const [state, setState] = useState<State>(() => parse(location.hash));
     const wanted = useRef(state);
     const [, setLoaded] = useState(0);
+    const [failure, setFailure] = useState("");
     const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+    const fail = (error: unknown): void => {
+        report.loading = false;
+        setFailure(error instanceof Error ? error.message : String(error));
+        document.documentElement.dataset["loaded"] = "";
+    };
     // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
     const show = (next: State): void => {
         const { dataset } = document.documentElement;
@@ -58,7 +64,7 @@ export function App({ report }: { report: Report }) {
             if (wanted.current !== next) return;
             delete dataset["busy"];
             setState({ ...next });
-        });
+        }, fail);
     };
     useEffect(() => {
         const changed = (): void => show(parse(location.hash));
@@ -70,7 +76,7 @@ export function App({ report }: { report: Report }) {
             document.documentElement.dataset["loaded"] = "";
         };
         addEventListener("hashchange", changed);
-        requestAnimationFrame(() => setTimeout(() => void load())); // after the first picture
+        requestAnimationFrame(() => setTimeout(() => void load().catch(fail))); // after the first picture
         return () => removeEventListener("hashchange", changed);
     }, []);
     useEffect(() => {
@@ -114,6 +120,7 @@ export function App({ report }: { report: Report }) {
                     ))}
                 </nav>
             </header>
+            {failure && <p class="failure" role="status">Not all of the report can be shown: {failure}.</p>}
             <main data-view={state.view}>
                 <View />
             </main>

@@ -159,7 +159,7 @@ async function whole(id: string): Promise<HTMLElement> {
         const isAll = document.readyState !== "loading";
         const element = document.getElementById(id);
         if (element && (isAll || element.nextElementSibling)) return element;
-        if (isAll) throw new Error(`the page has no ${id}`);
+        if (isAll) throw new Error(`the page is cut off: it has no ${id}`);
         await new Promise<void>((read) => {
             const observer = new MutationObserver(() => more());
             const more = (): void => {
@@ -175,7 +175,9 @@ async function whole(id: string): Promise<HTMLElement> {
 
 async function block(id: string): Promise<Uint8Array> {
     const element = await whole(id);
-    const bytes = await unpack(element.textContent ?? "");
+    const bytes = await unpack(element.textContent ?? "").catch(() => {
+        throw new Error(`the page is cut off or damaged: its ${id} cannot be unpacked`);
+    });
     element.remove(); // it is as large as what it has become
     return bytes;
 }

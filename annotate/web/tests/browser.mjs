@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // browser.mjs: opens a report in Chromium, without a network, and tells as JSON what was there. Standard input is
-// {file, width, scheme, steps: [{fragment, keys, read}]}: of each step, a fragment to go to, keys to press, and an
-// expression whose value is wanted.
+// {file, width, scheme, old, steps: [{fragment, keys, read}]}: whether the browser is an old one; and of each step, a
+// fragment to go to, keys to press, and an expression whose value is wanted.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,6 +23,7 @@ const context = await browser.newContext({
     offline: true,
     bypassCSP: false,
 });
+if (wanted.old) await context.addInitScript(() => { delete Uint8Array.fromBase64; });
 const page = await context.newPage();
 const errors = [];
 page.on("console", (message) => {

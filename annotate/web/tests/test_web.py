@@ -92,9 +92,9 @@ def browse(workshop):
     if not chromium:
         pytest.skip("chromium is missing; on Debian: apt-get install chromium")
 
-    def go(report, steps, width=1280, scheme="light"):
+    def go(report, steps, width=1280, scheme="light", old=False):
         wanted = {
-            "chromium": chromium, "file": str(report), "width": width, "scheme": scheme,
+            "chromium": chromium, "file": str(report), "width": width, "scheme": scheme, "old": old,
             "steps": steps,
         }
         found = json.loads(node(workshop, "tests/browser.mjs", input=json.dumps(wanted)))
@@ -217,11 +217,11 @@ def test_the_summary_has_the_totals(browse, reports):
     assert found["Ir"] == totals["Ir"]
 
 
-@pytest.mark.parametrize("report", ["plain", "tree"])
-def test_the_flat_table_has_the_numbers_of_the_json(browse, reports, report):
+@pytest.mark.parametrize("report, old", [("plain", False), ("tree", False), ("tree", True)])
+def test_the_flat_table_has_the_numbers_of_the_json(browse, reports, report, old):
     (rows,) = browse(reports / f"{report}.html", [{
         "fragment": "#tables?table=flat&cols=SpLoss1:incl,Ir:self,D1m:incl", "read": EXACT_ROWS,
-    }])
+    }], old=old)
     data = json_of("--show=SpLoss1:incl,Ir:self,D1m:incl", PROFILES / "helper.out")
     assert dict(rows) == {function["name"]: function["columns"] for function in data["functions"]}
 
@@ -425,6 +425,25 @@ def test_hostile_names_stay_text(browse, reports, tmp_path):
     ])
     assert {(title, images) for title, images, _ in found} == {("x.out", 0)}
     assert "onerror=" in found[0][2]
+
+
+def test_a_page_that_is_cut_off_or_damaged(browse, reports, tmp_path):
+    """What has come is shown, and it is said that it is not all."""
+    whole = (reports / "tree.html").read_text()
+    name = "table-arcs-3"
+    start = f'<script type="application/octet-stream" id="{name}">'
+    assert start in whole
+    (tmp_path / "cut.html").write_text(whole[: whole.index(start)])
+    (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
+    steps = [{
+        "fragment": "#summary", "axe": True,
+        "read": "[document.querySelector('.failure').innerText, document.querySelector('.headline') !== null]",
+    }]
+    for page, problem in (
+        ("cut", f"the page is cut off: it has no {name}"),
+        ("damaged", f"the page is cut off or damaged: its {name} cannot be unpacked"),
+    ):
+        assert browse(tmp_path / f"{page}.html", steps) == [[f"Not all of the report can be shown: {problem}.", True]]
 
 
 def test_a_large_tree(browse, tmp_path):
