@@ -102,7 +102,7 @@ public:
             ASSERT_FALSE(stops) << "a chunk ends behind a stop";
             const Exit& exit = exit_of(chunk[at]);
             if (exit.block != nullptr) {
-                follow_record(static_cast<std::uint32_t>(at), exit, &chunk[at + kHeaderWords]);
+                follow_record(static_cast<std::uint32_t>(at), exit, chunk.data() + at + kHeaderWords);
             } else {
                 stops = chunk[at] == marker_word(Marker::kStop);
             }
