@@ -144,6 +144,17 @@ TEST(Block, AccessesAtFixedDistancesAreAGroup) {
     EXPECT_EQ(block.exits()[0].writes, 1u);
 }
 
+TEST(Block, AGroupOfOneAccessHasABitForEachByteThatFits) {
+    EXPECT_EQ(AccessGroup::of(1).bytes, 1u);
+    EXPECT_EQ(AccessGroup::of(63).bytes, ~std::uint64_t{0} >> 1);
+    EXPECT_EQ(AccessGroup::of(64).bytes, ~std::uint64_t{0});
+    EXPECT_EQ(AccessGroup::of(65).bytes, ~std::uint64_t{0});
+    EXPECT_EQ(AccessGroup::of(65).span, 65u);
+    EXPECT_EQ(AccessGroup::of(65).first, 0u);
+    EXPECT_EQ(AccessGroup::of(65).accesses, 1u);
+    EXPECT_EQ(AccessGroup::of(65).before, 0u);
+}
+
 TEST(Block, OnlyWhatAlwaysHappensTogetherCanBeAGroup) {
     Program program;
     BlockBuilder builder;

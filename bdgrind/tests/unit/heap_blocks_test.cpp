@@ -187,12 +187,13 @@ TEST_F(HeapBlocksTest, RandomBlocksAreFound) {
             const std::uint64_t size = random() % 50 == 0   ? 70'000
                                        : random() % 10 == 0 ? random() % 9000
                                                             : random() % 200;
-            const Address base = 0x10000 + random() % 0x8000 * 16;
-            const auto next = expected.lower_bound(base + std::max<std::uint64_t>(size, 1));
+            // Anywhere, but in 16 bytes that nothing else has.
+            const Address base = 0x10000 + random() % 0x80000;
+            const auto next = expected.lower_bound((base + std::max<std::uint64_t>(size, 1) + 15) / 16 * 16);
             const auto end = [](const auto& block) {
-                return block.first + std::max<std::uint64_t>(block.second.first, 16);
+                return (block.first + std::max<std::uint64_t>(block.second.first, 1) + 15) / 16 * 16;
             };
-            if (next != expected.begin() && end(*std::prev(next)) > base) continue;
+            if (next != expected.begin() && end(*std::prev(next)) > base / 16 * 16) continue;
             const char* const name = names[random() % 3];
             add(base, size, name);
             expected[base] = {size, name};
@@ -205,6 +206,99 @@ TEST_F(HeapBlocksTest, RandomBlocksAreFound) {
     std::map<std::string, std::uint64_t> alive;
     for (const auto& [base, block] : expected) alive[block.second] += block.first;
     for (const char* name : names) EXPECT_EQ(groups_[group(name)].live_bytes, alive[name]);
+}
+
+// Blocks of two pools in turns, which are given away as a whole now and then, against lists that are searched.
+TEST_F(HeapBlocksTest, RandomPoolsAreFound) {
+    struct Pool {
+        Address base;
+        std::uint64_t size;
+        std::string name;
+        std::map<Address, std::uint64_t> elements;
+    };
+    std::mt19937 random(2);
+    std::map<Address, Pool> pools;
+    const auto owner = [&](Address address) -> std::string {
+        for (const auto& [base, pool] : pools) {
+            if (address - base >= pool.size) continue;
+            for (const auto& [element, size] : pool.elements) {
+                if (address - element < size) return "element";
+            }
+            return pool.name;
+        }
+        return "";
+    };
+    for (int step = 0; step < 6000; ++step) {
+        // Each has two pages and a half of its own, the last of them a large block.
+        const Address room = 0x10000 + random() % 8 * 0x2800;
+        const auto known = pools.find(room + 24);
+        if (known == pools.end()) {
+            const std::uint64_t size = room == 0x10000 + 7 * 0x2800 ? 0x18000 : 1000 + random() % 9000;
+            add(room + 24, size, "pool");
+            pools[room + 24] = {room + 24, size, "pool", {}};
+        } else if (random() % 40 == 0) {
+            blocks_.free(known->first);
+            pools.erase(known);
+        } else if (auto& [base, size, name, elements] = known->second; random() % 3 == 0 && !elements.empty()) {
+            const auto element = std::next(elements.begin(), static_cast<long>(random() % elements.size()));
+            blocks_.free(element->first);
+            elements.erase(element);
+        } else {
+            const Address element = base + 16 + random() % (size - 200);
+            const std::uint64_t bytes = 1 + random() % 100;
+            const auto next = elements.lower_bound((element + bytes + 15) / 16 * 16);
+            if (next != elements.begin() &&
+                (std::prev(next)->first + std::prev(next)->second + 15) / 16 * 16 > element / 16 * 16) {
+                continue;
+            }
+            add(element, bytes, "element", true);
+            elements[element] = bytes;
+        }
+        for (int look = 0; look < 8; ++look) {
+            const Address address = room + random() % 0x2800;
+            ASSERT_EQ(at(address), owner(address)) << "step " << step;
+        }
+    }
+    std::uint64_t alive = 0;
+    for (const auto& [base, pool] : pools) {
+        for (const auto& [element, size] : pool.elements) alive += size;
+    }
+    EXPECT_EQ(groups_[group("element")].live_bytes, alive);
+}
+
+// A byte on either side of each border.
+TEST_F(HeapBlocksTest, ALargeBlockForgetsWhatBeginsInItAndNothingElse) {
+    add(0x100000, 0x20000, "low");
+    add(0x120000, 0x20000, "middle");
+    add(0x140000, 0x20000, "high");
+    add(0x11ffff, 0x20002, "over");
+    EXPECT_EQ(groups_[group("low")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("middle")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("high")].live_bytes, 0u);
+    add(0x200000, 0x20000, "low");
+    add(0x220000, 0x20000, "middle");
+    add(0x240000, 0x20000, "high");
+    blocks_.free(0x220000);
+    add(0x220000, 0x20000, "over");
+    EXPECT_EQ(at(0x21ffff), "low");
+    EXPECT_EQ(at(0x220000), "over");
+    EXPECT_EQ(at(0x23ffff), "over");
+    EXPECT_EQ(at(0x240000), "high");
+    EXPECT_EQ(groups_[group("middle")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("high")].live_bytes, 0x20000u);
+}
+
+// Many pages are known then, fewer, and all that there are are looked through instead of those of the block.
+TEST_F(HeapBlocksTest, ALargeBlockForgetsSmallOnesInEveryPage) {
+    for (const Address page : {0x100000, 0x101000, 0x10f000, 0x110000, 0x111000}) add(page + 0xff0, 16, "small");
+    add(0x100ff0, 0x10000, "exact");  // as large as a small one may be
+    EXPECT_EQ(groups_[group("small")].live_bytes, 2 * 16u);
+    add(0x102000, 16, "small");
+    add(0x100000, 0x11ff0, "large");
+    EXPECT_EQ(groups_[group("small")].live_bytes, 16u);
+    EXPECT_EQ(at(0x111fef), "large");
+    EXPECT_EQ(at(0x111ff0), "small");
+    EXPECT_EQ(groups_[group("exact")].live_bytes, 0u);
 }
 
 }  // namespace

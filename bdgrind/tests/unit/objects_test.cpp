@@ -174,6 +174,51 @@ TEST_F(ObjectsTest, FramesBelongToTheirFunctions) {
     EXPECT_EQ(loads(), (Loads{{"stack of f", 2}, {"stack of main", 1}}));
 }
 
+// A frame ends below the stack pointer that the call began with: there is the address it returns to.
+TEST_F(ObjectsTest, FramesHaveTheirBytesAndNoOthers) {
+    Function& f = program_.function("f");
+    Block& f_body = program_.entry(f, 0x6000).op(4, 50).reads(1).ends();
+    trace_.run(call_first_, kStack - 0x100);
+    for (const Address address : {kStack - 1, kStack, kStack - 0x140, kStack - 0x141}) {
+        trace_.run(f_body, kStack - 0x140, {address});
+    }
+    EXPECT_EQ(loads(), (Loads{{"stack of f", 1}, {"stack of main", 2}, {"unknown", 1}}));
+}
+
+// 128 bytes below the stack pointer are the frame's whatever is mapped there, and a mapping's beyond that.
+TEST_F(ObjectsTest, TheRedZoneIsTheFrames) {
+    trace_.mark(Marker::kMapped, kStack - 0x1000, kStack - 0x20, 0);
+    read(kStack - 128);
+    read(kStack - 129);
+    EXPECT_EQ(loads(), (Loads{{"stack of main", 1}, {"mapping", 1}}));
+}
+
+// Where nothing is known to be mapped, a frame that has been left reaches so far.
+TEST_F(ObjectsTest, AMegabyteBelowTheStackPointerIsTheFrames) {
+    read(kStack - (1 << 20));
+    read(0x20000);  // takes the line away
+    read(kStack - (1 << 20) + 1);
+    EXPECT_EQ(loads(), (Loads{{"stack of main", 1}, {"unknown", 2}}));
+}
+
+TEST(UsePatterns, WhatIsTooFarOrTooMuchIsCountedWithoutItsBytes) {
+    ObjectGroups groups;
+    const MappedObject object{0, 0, ObjectKind::kStatic, "table", nullptr};
+    const GroupId group = groups.of(object);
+    UsePatterns patterns(groups);
+    patterns.add(group, 65535, 1, 1);
+    EXPECT_EQ(groups[group].unmapped, 0u);
+    patterns.add(group, 65536, 1, 1);
+    EXPECT_EQ(groups[group].unmapped, 1u);
+    for (std::uint64_t used = 2; patterns.all().size() < (1u << 19); ++used) patterns.add(group, 0, 64, used);
+    EXPECT_EQ(groups[group].unmapped, 1u);
+    patterns.add(group, 0, 64, 1);  // one more
+    EXPECT_EQ(groups[group].unmapped, 2u);
+    patterns.add(group, 0, 64, 2);  // known
+    EXPECT_EQ(groups[group].unmapped, 2u);
+    EXPECT_EQ(patterns.all().size(), 1u << 19);
+}
+
 TEST_F(ObjectsTest, VariablesAndMappings) {
     const std::vector<MappedObject> variables{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr},
                                               {0x30040, 0x30080, ObjectKind::kStatic, "counter", nullptr}};

@@ -54,6 +54,49 @@ TEST_F(StackChangesTest, AJumpFarDownToAFunctionStartsAStack) {
     EXPECT_EQ(stack(), "f");
 }
 
+// The margin is for what a block does with the stack pointer.
+TEST_F(StackChangesTest, AReturnWithinTheMarginIsOnTheSameStack) {
+    main_switches();
+    run(f_calls_, kMain - 8 - CallStack::kMargin);
+    EXPECT_EQ(stack(), "main switch f");
+    EXPECT_TRUE(execution_.others.empty());
+}
+
+TEST_F(StackChangesTest, AReturnBeyondTheMarginIsOnAnother) {
+    main_switches();
+    run(f_calls_, kMain - 8 - 1025);
+    EXPECT_EQ(stack(), "f");
+    EXPECT_EQ(execution_.others.size(), 1u);
+}
+
+TEST_F(StackChangesTest, AJumpAsFarAsALargeFrameIsATailCall) {
+    run(main_calls_, kMain);
+    run(jump_switch_, kMain - 8);
+    run(f_calls_, kMain - 8 - 16384);
+    EXPECT_EQ(stack(), "main switch f");
+}
+
+TEST_F(StackChangesTest, AJumpFurtherThanALargeFrameIsToAnotherStack) {
+    run(main_calls_, kMain);
+    run(jump_switch_, kMain - 8);
+    run(f_calls_, kMain - 8 - 16385);
+    EXPECT_EQ(stack(), "f");
+}
+
+TEST_F(StackChangesTest, TheRootHasAMarginToo) {
+    main_switches();
+    run(main_on_, kMain + 1024);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_TRUE(execution_.others.empty());
+}
+
+TEST_F(StackChangesTest, BeyondTheRootsMarginIsAnotherStack) {
+    main_switches();
+    run(main_on_, kMain + 1025);
+    EXPECT_EQ(stack(), "main");
+    EXPECT_EQ(execution_.others.size(), 1u);
+}
+
 // Its first block has made room for a large frame, then it goes on in a part that has a name of its own.
 TEST_F(StackChangesTest, AJumpToAFunctionNotFarDownIsATailCall) {
     run(main_calls_, kMain);
