@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("--most-ms", type=int, default=10**9, help="leave out the tests that take longer")
     options = parser.parse_args()
     work = options.work.absolute()
-    mutants = write_copy(options.sources.absolute(), work)
+    mutants = write_copy(options.sources.resolve(), work)
     tests = build(work, options.files)
     outcomes = find_tests(tests, work, mutants)
     results = work / "results.json"
