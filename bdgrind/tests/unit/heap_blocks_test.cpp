@@ -153,6 +153,13 @@ TEST_F(HeapBlocksTest, PartsAreAlsoOfWhatIsFree) {
     EXPECT_EQ(parts(kHeap, kHeap + 64), "c@0+8 b@0+16 ");
 }
 
+TEST_F(HeapBlocksTest, PartsReachUpToTheEndOfAPage) {
+    add(0x5fb0, 32, "a");
+    add(0x5fd0, 16, "b");
+    add(0x5ff0, 64, "c");
+    EXPECT_EQ(parts(0x5fc0, 0x6000), "a@16+16 b@0+16 c@0+16 ");
+}
+
 TEST_F(HeapBlocksTest, PartsOfAPoolAreItsElements) {
     add(kHeap, 1000, "chunk");
     add(kHeap + 16, 16, "first", true);
