@@ -319,7 +319,7 @@ def _objects_of_page(
     if any(objects_path(path) is None for path in paths):
         return None
     try:
-        return load_objects(paths, profile, _renaming(options))
+        return _load_objects(paths, profile, options)
     except OtherRun as error:
         console.say(f"bd_annotate: note: {error}; here they are left out")
         return None

@@ -11,7 +11,7 @@ from ..model.merge import project
 from ..model.objects import Group, Identity, ObjectKind, Objects, has_object
 from ..model.profile import Function, Profile, Row, add_rows
 from ..model.profile import Place as FilePlace
-from .ownership import ADDRESS, is_foreign
+from .ownership import is_foreign
 
 # Larger elements are no picture any more; and mostly they are no elements.
 MOST_ELEMENT = 1024
@@ -174,8 +174,9 @@ def _where(identity: Identity) -> str:
     if place is not None:
         return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
     if identity.places:
-        names = [place.function.name for place in identity.places]
-        inner, *outer = [name for name in names if not ADDRESS.fullmatch(name)] or names
+        functions = [place.function for place in identity.places]
+        named = [function for function in functions if not function.is_nameless]
+        inner, *outer = [function.label for function in named or functions]
         return f"for {outer[0]} by {inner}" if outer else f"by {inner}"
     return "at the start" if identity.function is None else f"by {identity.function.name}"
 
