@@ -99,6 +99,11 @@ public:
         if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 
+    // Where the line lies that such a miss will drive out of D1, as far as is known now; not necessarily there.
+    Address replaced_by(const DataMiss& miss) const {
+        return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
+    }
+
     // One instruction fetch, which gets its credit at once.
     Outcome fetch(Address address, std::uint32_t size) {
         Outcome outcome = Outcome::kHit;

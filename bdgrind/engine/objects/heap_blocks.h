@@ -49,6 +49,14 @@ public:
     // The innermost block that has the byte and is not free; null if none. Valid until the next change.
     const HeapBlock* find(Address address);
 
+    // Brings what find() and for_each_part() will need there into the host's cache, as far as it is at hand.
+    [[gnu::always_inline]] void host_prefetch(Address address) const {
+        const Latest& latest = latest_[static_cast<std::size_t>(address >> kPageBits) % latest_.size()];
+        if (latest.number != address >> kPageBits) return;
+        __builtin_prefetch(&latest.page->begins);
+        __builtin_prefetch(&latest.page->slots[granule_of(address)]);
+    }
+
     // Calls use(block, begin, end) for the parts of [begin, end) that belong to blocks, free ones included, from low to
     // high addresses. The range must not cross a page.
     template <class Use>
@@ -92,12 +100,13 @@ private:
     void free_all(Address begin, Address end);
     void add_large(Address base, std::uint64_t size, GroupId group);
     HeapBlock* large_at(Address address);
-    bool find_any(Address address, bool free_too, HeapBlock* found);
+    // `page`: that of the address; null if nothing has begun there nor reaches into it.
+    bool find_any(const Page* page, Address address, bool free_too, HeapBlock* found);
 
     ObjectGroups& groups_;
     boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-    std::array<Latest, 64> latest_{};
-    std::vector<HeapBlock> large_;  // by base; free ones among them
+    std::array<Latest, 2048> latest_{};  // dispatch, 64 instead: 1.05 of the replay
+    std::vector<HeapBlock> large_;       // by base; free ones among them
     bool has_inner_ = false;
     HeapBlock found_{};
 };
@@ -105,10 +114,11 @@ private:
 template <class Use>
 void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
     HeapBlock block{};
+    const Page* const page = page_or_null(begin >> kPageBits);
     while (begin < end) {
         // Up to where the next block begins.
         Address stop = end;
-        if (const Page* const page = page_or_null(begin >> kPageBits)) {
+        if (page != nullptr) {
             for (unsigned granule = granule_of(begin); granule <= granule_of(end - 1); ++granule) {
                 if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) continue;
                 const Address base = block_at(*page, begin >> kPageBits, granule).base;
@@ -117,7 +127,7 @@ void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
                 break;
             }
         }
-        if (find_any(begin, true, &block)) {
+        if (find_any(page, begin, true, &block)) {
             if (block.end() < stop) stop = block.end();
             use(std::as_const(block), begin, stop);
         }

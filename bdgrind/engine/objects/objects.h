@@ -52,6 +52,8 @@ public:
     // Whose byte that is. `stack_pointer` is that of the block of `current` that runs.
     GroupId find(Address address, Address stack_pointer, const Execution& current,
                  const std::vector<Executions>& threads);
+    // It will be asked soon whose byte that is, or a line there will leave D1.
+    [[gnu::always_inline]] void host_prefetch(Address address) const { blocks_.host_prefetch(address); }
     GroupId code(const Function& function) { return groups_.code(*function.object); }
 
     // The cost vector of what an instruction does to a group.

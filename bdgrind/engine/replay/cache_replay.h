@@ -325,6 +325,10 @@ template <CacheTraits kTraits, class Observer>
     if (ahead == nullptr) return;
     caches_.host_prefetch_set(*ahead);
     caches_.host_prefetch_line(*(ahead - kAhead / 2));
+    // Where objects are told apart. (dispatch: 0.93 of the replay with them.)
+    if (__builtin_expect(state_.objects == nullptr || ahead->slot == ahead->kNoAccess, 1)) return;
+    state_.objects->host_prefetch(ahead->at.address);
+    state_.objects->host_prefetch(caches_.replaced_by(*ahead));
 }
 
 template <CacheTraits kTraits, class Observer>
