@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Context trees that have less room than there are paths. (What they are otherwise, oracle_test.cpp compares with the
-// naive engine.)
+// Context trees that have less room than there are paths, and what is told of a tree. (What they are otherwise,
+// oracle_test.cpp compares with the naive engine.)
 
 #include "engine/costs/context_tree.h"
 
@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/replay/engine.h"
+#include "program.h"
 #include "scenario.h"
 
 namespace bd {
@@ -85,6 +86,110 @@ TEST(ContextTree, AsLargeABoundAsCanBeIsNoMemory) {
     engine.finish();
     EXPECT_EQ(sums_of(engine).others, 0u);
     EXPECT_LT(engine.context_tree()->stats().bytes, 10'000'000u);
+}
+
+// main calls f at three places, of which the last is the first again, in a file that is mapped twice.
+class SmallContextTree : public testing::Test {
+protected:
+    explicit SmallContextTree(const ContextTreeRules& rules = {})
+        : engine_({.cache_sim = false, .separate_threads = true, .context_tree = true, .context_tree_rules = rules}) {
+        trace_.thread(1).run(begins_, 1000);
+    }
+
+    void call_from_main(const Block& from) { trace_.run(from, 1000).run(f_returns_, 992).run(begins_, 1000); }
+    const ContextTree& tree() {
+        engine_.replay_whole(trace_.all());
+        engine_.finish();
+        return *engine_.context_tree();
+    }
+    // How often the nodes of a function have been called, by the nodes' numbers.
+    static std::vector<std::uint64_t> calls(const ContextTree& tree, const Function& function) {
+        std::vector<std::uint64_t> calls;
+        for (const ContextTree::Node& node : tree.nodes().subspan(1)) {
+            if (tree.is_root(node) || &tree.steps()[node.step].context->function() != &function) continue;
+            calls.push_back(node.calls);
+        }
+        return calls;
+    }
+    using Calls = std::vector<std::uint64_t>;
+
+    test::Program program_;
+    Function& main_ = program_.function("main");
+    Function& f_ = program_.function("f");
+    Function& g_ = program_.function("g");
+    Block& begins_ = program_.code(main_, 0x1000).op().ends();
+    Block& first_ = program_.code(main_, 0x1010).op().ends(JumpKind::kCall);
+    Block& second_ = program_.code(main_, 0x1020).op().ends(JumpKind::kCall);
+    Block& first_again_ = program_.code(main_, 0x51010, 0, 0x50000).op().ends(JumpKind::kCall);
+    Block& f_calls_ = program_.entry(f_, 0x2000).op().ends(JumpKind::kCall);
+    Block& f_returns_ = program_.code(f_, 0x2010).op().ends(JumpKind::kReturn);
+    Block& g_calls_ = program_.entry(g_, 0x3000).op().ends(JumpKind::kCall);
+    Block& g_returns_ = program_.code(g_, 0x3010).op().ends(JumpKind::kReturn);
+    test::Trace trace_;
+    Engine engine_;
+};
+
+//     main   f   g
+//            g   f
+TEST_F(SmallContextTree, StatsSayWhatItLooksLike) {
+    trace_.run(first_, 1000).run(f_calls_, 992).run(g_calls_, 984).run(g_returns_, 984).run(f_returns_, 992);
+    trace_.run(second_, 1000).run(g_calls_, 992).run(f_calls_, 984).run(f_returns_, 984).run(g_returns_, 992);
+    const ContextTree::Stats stats = tree().stats();
+    EXPECT_EQ(stats.nodes, 5u);
+    EXPECT_EQ(stats.contexts, 3u);
+    EXPECT_EQ(stats.begun, 1u);
+    EXPECT_EQ(stats.height, 3u);
+    EXPECT_EQ(stats.parents, 3u);
+    EXPECT_EQ(stats.children, 2u);
+    EXPECT_EQ(stats.copies, 2u);
+    ASSERT_NE(stats.copied, nullptr);
+    EXPECT_EQ(&stats.copied->function(), &g_) << "there were two of it first";
+}
+
+TEST_F(SmallContextTree, StatsOfOneNodeAndOfNone) {
+    const ContextTree::Stats one = tree().stats();
+    EXPECT_EQ(one.nodes, 1u);
+    EXPECT_EQ(one.parents, 0u);
+    EXPECT_EQ(one.children, 0u);
+    EXPECT_EQ(one.copies, 1u);
+    EXPECT_NE(one.copied, nullptr);
+    const Engine unused({.cache_sim = false, .context_tree = true});
+    const ContextTree::Stats none = unused.context_tree()->stats();
+    EXPECT_EQ(none.nodes, 0u);
+    EXPECT_EQ(none.contexts, 0u);
+    EXPECT_EQ(none.begun, 0u);
+    EXPECT_EQ(none.height, 0u);
+    EXPECT_EQ(none.copies, 0u);
+    EXPECT_EQ(none.copied, nullptr);
+}
+
+TEST_F(SmallContextTree, WhoCallsMattersAndWhereDoesNot) {
+    for (Block* const from : {&first_, &second_, &first_again_}) call_from_main(*from);
+    trace_.run(first_, 1000).run(f_calls_, 992).run(f_returns_, 984);
+    const ContextTree& known = tree();
+    EXPECT_EQ(calls(known, f_), Calls{5}) << "and recursion leads back";
+    EXPECT_EQ(calls(known, main_), Calls{0});
+}
+
+class SmallContextTreeBySite : public SmallContextTree {
+protected:
+    SmallContextTreeBySite() : SmallContextTree({.by_site = true}) {}
+};
+
+TEST_F(SmallContextTreeBySite, AnInstructionIsTheSameWhereverItsFileIsMapped) {
+    for (Block* const from : {&first_, &second_, &first_again_}) call_from_main(*from);
+    EXPECT_EQ(calls(tree(), f_), (Calls{2, 1}));
+}
+
+TEST_F(SmallContextTree, AThreadIsClearedAlone) {
+    call_from_main(first_);
+    trace_.thread(2).run(begins_, 5000).run(first_, 5000).run(f_calls_, 4992);
+    engine_.replay_whole(trace_.all());
+    engine_.zero(2);
+    const ContextTree& known = *engine_.context_tree();
+    EXPECT_EQ(calls(known, f_), (Calls{1, 0}));
+    engine_.zero(1);
+    EXPECT_EQ(calls(known, f_), (Calls{0, 0}));
 }
 
 }  // namespace

@@ -28,6 +28,17 @@ protected:
         const HeapBlock* const block = blocks_.find(address);
         return block == nullptr ? "" : groups_[block->group].name;
     }
+    // Whether a block of 16 bytes that begins at `known` is forgotten when something else gets these bytes.
+    static bool forgets(Address base, std::uint64_t size, Address known) {
+        ObjectGroups groups;
+        HeapBlocks blocks(groups);
+        const MappedObject object{0, 0, ObjectKind::kStatic, "known", nullptr};
+        const GroupId group = groups.of(object);
+        blocks.add(known, 16, group, false);
+        groups.add_block(group, 16, 16);
+        blocks.add(base, size, groups.unused(), false);
+        return groups[group].live_bytes == 0;
+    }
     // The parts of a range, as "name@offset+bytes".
     std::string parts(Address begin, Address end) {
         std::string text;
@@ -306,6 +317,75 @@ TEST_F(HeapBlocksTest, ALargeBlockForgetsSmallOnesInEveryPage) {
     EXPECT_EQ(at(0x111fef), "large");
     EXPECT_EQ(at(0x111ff0), "small");
     EXPECT_EQ(groups_[group("exact")].live_bytes, 0u);
+}
+
+// In steps of 16 bytes. What begins in a page is kept in words of 64 of these.
+TEST_F(HeapBlocksTest, ABlockForgetsWhatBeginsInItAndNothingElse) {
+    EXPECT_TRUE(forgets(0x5000, 17, 0x5010));
+    EXPECT_FALSE(forgets(0x5000, 16, 0x5010));
+    EXPECT_TRUE(forgets(0x63f0, 32, 0x6400));
+    EXPECT_FALSE(forgets(0x6810, 16, 0x6800));
+    EXPECT_TRUE(forgets(0x5ff0, 64, 0x6000));
+    EXPECT_FALSE(forgets(0x5ff0, 16, 0x6000));
+    // Without bytes, too, it is somewhere.
+    EXPECT_TRUE(forgets(0x5010, 0, 0x5010));
+    EXPECT_FALSE(forgets(0x500f, 0, 0x5010));
+    // A large one of more pages than are known.
+    EXPECT_TRUE(forgets(0x100000, 0x20000, 0x11fff0));
+    EXPECT_FALSE(forgets(0x100000, 0x20000, 0x120000));
+    EXPECT_FALSE(forgets(0x100000, 0x20000, 0x300000));
+}
+
+TEST_F(HeapBlocksTest, ALargeBlockForgetsSmallOnesUpToItsLastPage) {
+    for (unsigned page = 0; page < 40; ++page) add(0x400000 + 0x1000 * page, 16, "elsewhere");
+    add(0x11fff0, 16, "small");
+    add(0x100000, 0x20000, "large");
+    EXPECT_EQ(groups_[group("small")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("elsewhere")].live_bytes, 40 * 16u);
+}
+
+TEST_F(HeapBlocksTest, ABlockMayBeginFarBeforeTheByte) {
+    add(0x6000, 0x400, "a");
+    EXPECT_EQ(at(0x63ff), "a");
+}
+
+// In the same 16 bytes, behind the byte that is looked for.
+TEST_F(HeapBlocksTest, ABlockMayEndWhereAnotherBegins) {
+    add(kHeap + 16, 20, "a");
+    add(kHeap + 40, 8, "b");
+    EXPECT_EQ(at(kHeap + 33), "a");
+    EXPECT_EQ(at(kHeap + 40), "b");
+}
+
+TEST_F(HeapBlocksTest, APoolsFirstElementMayBeginRightBehindThePool) {
+    add(kHeap, 1000, "chunk");
+    add(kHeap + 16, 8, "element", true);
+    EXPECT_EQ(at(kHeap + 23), "element");
+    EXPECT_EQ(at(kHeap + 24), "chunk");
+}
+
+TEST_F(HeapBlocksTest, WhatReachedIntoAPageIsForgottenThereToo) {
+    add(0x5ff0, 0x2020, "a");
+    add(0x5fe0, 32, "b");
+    EXPECT_EQ(at(0x6000), "");
+    EXPECT_EQ(at(0x7000), "");
+}
+
+TEST_F(HeapBlocksTest, ThatAPoolIsFreedChangesNothingBehindIt) {
+    add(kHeap, 0x400, "chunk");
+    add(kHeap + 16, 8, "element", true);
+    add(kHeap + 0x400, 16, "behind");
+    blocks_.free(kHeap);
+    EXPECT_EQ(groups_[group("element")].live_bytes, 0u);
+    EXPECT_EQ(at(kHeap + 0x400), "behind");
+}
+
+TEST_F(HeapBlocksTest, AnElementHas64KiBAtMost) {
+    add(0x100000, 1 << 20, "pool");
+    add(0x110000, 1 << 16, "element", true);
+    add(0x140000, (1 << 16) + 1, "too large", true);
+    EXPECT_EQ(at(0x11ffff), "element");
+    EXPECT_EQ(at(0x140000), "pool");
 }
 
 }  // namespace

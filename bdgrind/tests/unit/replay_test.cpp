@@ -474,6 +474,68 @@ TEST_F(ReplayTest, ASignalMayComeBeforeAThreadsFirstBlock) {
     EXPECT_EQ(self(handler_reads_)["D1mr"], 1u);
 }
 
+// --- What is asked for on the way
+// ---------------------------------------------------------------------------------------------------------------
+
+// Two threads do the same: a call that has returned, a jump within main, and a miss.
+TEST_F(ReplayTest, AThreadIsZeroedAlone) {
+    Block& main_jumps = program_.code(main_, 0x1010).op().ends(kJump);
+    for (const Word id : {1, 2}) {
+        trace_.thread(id).run(main_calls_, 1000 * id).run(f_returns_, 1000 * id - 8);
+        trace_.run(main_jumps, 1000 * id).run(main_reads_, 1000 * id, {0x100 * id});
+    }
+    const EngineConfig config{.caches = kTinyD1, .separate_threads = true, .collect_jumps = true};
+    const auto counts_of = [&](std::uint32_t thread) {
+        Events counts = events_of(engine_->totals(thread));
+        for (std::uint32_t id = 1; id <= engine_->arcs().size(); ++id) {
+            if (engine_->arcs()[ArcId{id}].site.from->context->thread() != thread) continue;
+            counts["calls"] += engine_->arcs()[ArcId{id}].calls;
+            for (const std::uint64_t cost : engine_->arcs().costs(ArcId{id})) counts["inclusive"] += cost;
+        }
+        for (const Jump& jump : engine_->jumps()) {
+            if (jump.site.from->context->thread() == thread) counts["jumps"] += jump.count;
+        }
+        std::erase_if(counts, [](const auto& each) { return each.second == 0; });
+        return counts;
+    };
+    const auto replayed = [&] {
+        engine_.reset();  // it knows the blocks
+        engine_ = std::make_unique<Engine>(config);
+        engine_->replay_whole(trace_.all());
+        engine_->settle();
+    };
+    replayed();
+    const Events first = counts_of(1);
+    const Events second = counts_of(2);
+    EXPECT_EQ(second.at("calls"), 1u);
+    EXPECT_GT(second.at("inclusive"), 0u);
+    EXPECT_GT(second.at("jumps"), 0u);
+    EXPECT_EQ(second.at("Ir"), 4u);
+    EXPECT_EQ(second.at("D1mr"), 1u);
+    engine_->zero(2);
+    EXPECT_EQ(counts_of(1), first);
+    EXPECT_EQ(counts_of(2), Events{});
+    replayed();
+    engine_->zero(1);
+    EXPECT_EQ(counts_of(1), Events{});
+    EXPECT_EQ(counts_of(2), second);
+    engine_->zero(0);
+    EXPECT_EQ(counts_of(2), Events{});
+}
+
+TEST_F(ReplayTest, ASystemCallIsChargedToTheLastInstructionBeforeIt) {
+    Block& f_asks = program_.entry(f_, 0x2010).op().op().ends(kJump);
+    trace_.thread(1).mark(Marker::kSystemCall, 1, 1000, 100).run(main_calls_, 1000).run(f_asks, 992);
+    trace_.mark(Marker::kSystemCall, 1, 70, 30).run(f_returns_, 992).run(main_goes_on_, 1000);
+    replay({.caches = kTinyD1, .system_calls = true, .system_cpu_time = true});
+    EXPECT_EQ(only(self(f_asks, 0), "Time"), Events{});
+    EXPECT_EQ(self(f_asks, 1)["sysCount"], 1u);
+    EXPECT_EQ(self(f_asks, 1)["sysTime"], 70u);
+    EXPECT_EQ(self(f_asks, 1)["sysCpuTime"], 30u);
+    EXPECT_EQ(below(main_, f_)["sysTime"], 70u);
+    EXPECT_EQ(events_of(engine_->totals(0))["sysCount"], 1u) << "before its first instruction a thread has none";
+}
+
 // --- The end, and the numbers about the engine itself
 // ---------------------------------------------------------------
 
