@@ -192,5 +192,23 @@ TEST_F(SmallContextTree, AThreadIsClearedAlone) {
     EXPECT_EQ(calls(known, f_), (Calls{0, 0}));
 }
 
+TEST_F(SmallContextTree, ARootIsAThreadOrAHandlerOfASignal) {
+    const auto handle = [this] {
+        trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(g_returns_, 800).mark(Marker::kSignalLeave, 1);
+    };
+    trace_.mark(Marker::kSignal, 1, 11);
+    handle();
+    handle();  // nobody has told of which
+    EXPECT_TRUE(
+        std::ranges::equal(tree().roots(), std::vector<ContextRoot>{{1, false, 0}, {1, true, 11}, {1, true, 0}}));
+}
+
+TEST_F(SmallContextTree, WhatIsOpenHasItsCosts) {
+    trace_.run(first_, 1000).run(f_calls_, 992).run(g_calls_, 984);
+    engine_.replay_whole(trace_.all());
+    engine_.settle();
+    EXPECT_EQ(sums_of(engine_).costs, engine_.totals(1));
+}
+
 }  // namespace
 }  // namespace bd

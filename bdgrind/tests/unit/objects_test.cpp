@@ -28,6 +28,8 @@ constexpr Address kStack = 0x7000'0000;
 // another line loads it into both.
 class ObjectsTest : public testing::Test {
 protected:
+    using Loads = std::map<std::string, std::uint64_t>;
+
     ObjectsTest() {
         malloc_.allocator = {.kind = AllocatorKind::kAllocates, .size = 1};
         free_.allocator = {.kind = AllocatorKind::kFrees, .block = 1};
@@ -52,14 +54,23 @@ protected:
         return engine_;
     }
     // Lines loaded into D1 for data, by group.
-    std::map<std::string, std::uint64_t> loads() {
-        finished();
-        std::map<std::string, std::uint64_t> loads;
-        for (const ObjectCell& cell : engine_.objects()->costs().cells()) {
-            const std::uint64_t lines = engine_.costs()[cell.costs][column(Event::kEvLineD1)];
-            if (lines != 0) loads[name(engine_.objects()->groups()[cell.group])] += lines;
+    Loads loads() { return loads_of(finished()); }
+    static Loads loads_of(const Engine& engine) {
+        Loads loads;
+        for (const ObjectCell& cell : engine.objects()->costs().cells()) {
+            const std::uint64_t lines = engine.costs()[cell.costs][column(Event::kEvLineD1)];
+            if (lines != 0) loads[name(engine.objects()->groups()[cell.group])] += lines;
         }
         return loads;
+    }
+    // How often, by group, offset, bytes, and which of these were used.
+    static Loads patterns_of(const Engine& engine) {
+        Loads patterns;
+        for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
+            patterns[name(engine.objects()->groups()[pattern.group]) + " " + std::to_string(pattern.offset) + "+" +
+                     std::to_string(pattern.bytes) + " " + std::to_string(pattern.used)] += count;
+        }
+        return patterns;
     }
     static std::string name(const ObjectGroup& group) {
         if (group.name != nullptr) return group.name;
@@ -72,7 +83,6 @@ protected:
         }
         return text;
     }
-    using Loads = std::map<std::string, std::uint64_t>;
 
     Program program_;
     Function& main_ = program_.function("main");
@@ -240,17 +250,184 @@ TEST_F(ObjectsTest, PatternsTellWhichBytesOfWhichBlocksWereUsed) {
     read(0x10040);
     read(0x10057);
     read(0x10010);
-    std::map<std::string, std::uint64_t> patterns;
-    finished();
-    for (const auto& [pattern, count] : engine_.objects()->patterns().all()) {
-        patterns[name(engine_.objects()->groups()[pattern.group]) + " " + std::to_string(pattern.offset) + "+" +
-                 std::to_string(pattern.bytes) + " " + std::to_string(pattern.used)] += count;
-    }
-    EXPECT_EQ(patterns, (Loads{{"heap 10 0+48 5", 1},
-                               {"heap 10 0+48 1", 1},
-                               {"heap 10 48+16 1", 1},
-                               {"heap 20 0+16 128", 1}}));
+    EXPECT_EQ(patterns_of(finished()),
+              (Loads{{"heap 10 0+48 5", 1}, {"heap 10 0+48 1", 1}, {"heap 10 48+16 1", 1}, {"heap 20 0+16 128", 1}}));
 }
+
+// --- What allocators do
+
+// realloc, with a size of 0 or not, that returns null or a block.
+TEST_F(ObjectsTest, WhatReallocatesFreesTheOldBlockIfItHasDone) {
+    malloc_.allocator = {.kind = AllocatorKind::kReallocates, .block = 1, .size = 2};
+    const auto reallocate = [this](Block& call, Address block, std::uint64_t size, Address result) {
+        trace_.run(call, kStack).run(malloc_body_, kStack - 8).mark(Marker::kAllocatorEntered, block, size, 7);
+        trace_.mark(Marker::kAllocatorLeft, result, kStack - 8).run(start_, kStack);
+    };
+    reallocate(call_first_, 0, 64, 0x10000);
+    reallocate(call_first_, 0, 64, 0x10080);
+    reallocate(call_first_, 0, 64, 0x10100);
+    reallocate(call_second_, 0x10000, 1000, 0);      // there is no room
+    reallocate(call_second_, 0x10080, 0, 0);         // as free does
+    reallocate(call_second_, 0x10100, 64, 0x10140);  // has moved
+    for (const Address address : {0x10000, 0x10080, 0x10100, 0x10140}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"heap 20", 1}, {"unknown", 2}}));
+}
+
+// The sizes are the second argument's and the third's.
+TEST_F(ObjectsTest, WhatAllocatesElementsHasSoMany) {
+    malloc_.allocator = {.kind = AllocatorKind::kAllocates, .size = 3, .count = 2};
+    trace_.run(call_first_, kStack).run(malloc_body_, kStack - 8).mark(Marker::kAllocatorEntered, 1000, 3, 24);
+    trace_.mark(Marker::kAllocatorLeft, 0x10000, kStack - 8).run(start_, kStack);
+    read(0x10040);
+    read(0x10080);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"unknown", 1}}));
+}
+
+// A pool's element leaves the pool's block as it is, if it lies in one; any other block takes the place of what was there.
+TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
+    const auto allocate_from_pool = [this](Address result) {
+        trace_.run(call_second_, kStack).run(pool_body_, kStack - 8).mark(Marker::kAllocatorEntered, 64);
+        trace_.mark(Marker::kAllocatorLeft, result, kStack - 8).run(start_, kStack);
+    };
+    allocate(call_first_, 0x10000, 256);
+    allocate_from_pool(0x10040);
+    for (const Address address : {0x10000, 0x10040, 0x10080}) read(address);
+    allocate(call_second_, 0x10000, 64);  // nobody saw that the one before was freed
+    allocate_from_pool(0x20000);
+    for (const Address address : {0x20000, 0x10080}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 2}, {"heap 20", 2}, {"unknown", 1}}));
+}
+
+// A thread's first function has nobody who called it.
+TEST_F(ObjectsTest, WhatNobodyCalledAllocatesNothing) {
+    trace_.thread(2).run(malloc_body_, 0x6000'0000).mark(Marker::kAllocatorEntered, 64);
+    trace_.mark(Marker::kAllocatorLeft, 0x10000, 0x6000'0000).thread(1).run(start_, kStack);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"unknown", 1}}));
+}
+
+// --- Where from
+
+TEST_F(ObjectsTest, CallersTellPlacesApartUpToADepth) {
+    Function& f = program_.function("f");
+    Block& f_calls = program_.entry(f, 0x6000).op(4, 60).ends(kCall);
+    for (const Address result : {0x10000, 0x10040}) {
+        trace_.run(result == 0x10000 ? call_first_ : call_second_, kStack).run(f_calls, kStack - 8);
+        trace_.run(malloc_body_, kStack - 16).mark(Marker::kAllocatorEntered, 64);
+        trace_.mark(Marker::kAllocatorLeft, result, kStack - 16).run(start_, kStack);
+        read(result);
+    }
+    trace_.run(call_first_, kStack).run(f_calls, kStack - 8).run(f_calls, kStack - 16).run(f_calls, kStack - 24);
+    trace_.run(malloc_body_, kStack - 32).mark(Marker::kAllocatorEntered, 64);
+    trace_.mark(Marker::kAllocatorLeft, 0x10080, kStack - 32).run(start_, kStack);
+    read(0x10080);
+    const auto loads_with = [this](const ObjectRules& rules) {
+        EngineConfig config = engine_.config();
+        config.object_rules = rules;
+        Engine engine(config);
+        engine.replay_whole(trace_.all());
+        engine.finish();
+        return loads_of(engine);
+    };
+    EXPECT_EQ(loads_with({.depth = 1}), (Loads{{"heap 60", 3}}));
+    EXPECT_EQ(loads_with({.depth = 2}), (Loads{{"heap 60 10", 1}, {"heap 60 20", 1}, {"heap 60 60", 1}}));
+    EXPECT_EQ(loads_with({}), (Loads{{"heap 60 10", 1}, {"heap 60 20", 1}, {"heap 60 60 60", 1}}));
+}
+
+// A stub without a name that jumps to malloc is no caller; nameless code that calls it, and a function that jumps are.
+TEST_F(ObjectsTest, NamelessJumpsAreNoPlaces) {
+    Block& stub = program_.entry(program_.function("0x5000"), 0x5000).op(4, 50).ends(kJump);
+    Block& nameless = program_.entry(program_.function("0x6000"), 0x6000).op(4, 60).ends(kCall);
+    Block& named = program_.entry(program_.function("f"), 0x7000).op(4, 70).ends(kJump);
+    Address result = 0x10000;
+    for (const Block* const through : {&stub, &nameless, &named}) {
+        const Address below = through == &nameless ? kStack - 16 : kStack - 8;
+        trace_.run(call_first_, kStack).run(*through, kStack - 8).run(malloc_body_, below);
+        trace_.mark(Marker::kAllocatorEntered, 64).mark(Marker::kAllocatorLeft, result, below).run(start_, kStack);
+        read(result);
+        result += 64;
+    }
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"heap 60 10", 1}, {"heap 70 10", 1}}));
+}
+
+TEST_F(ObjectsTest, ASkippedAllocatorsPlaceIsWhoCalledIt) {
+    malloc_.skipped = true;
+    Block& two = program_.code(main_, 0x1050).op(4, 54).op(4, 55).ends(kCall);
+    allocate(two, 0x10000, 64);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"heap 55", 1}}));
+}
+
+TEST_F(ObjectsTest, MappingsBelongToThePlaceThatAskedForThem) {
+    trace_ = Trace();
+    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0);  // before any thread
+    trace_.thread(1).mark(Marker::kMapped, 0x42000, 0x43000, 0).run(start_, kStack);
+    Block& f_body = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kReturn);
+    trace_.run(call_first_, kStack).run(f_body, kStack - 8).mark(Marker::kMapped, 0x44000, 0x45000, 0);
+    trace_.run(start_, kStack);
+    // What malloc maps for itself, and what is mapped by it otherwise.
+    trace_.run(call_second_, kStack).run(malloc_body_, kStack - 8).mark(Marker::kAllocatorEntered, 64);
+    trace_.mark(Marker::kMapped, 0x46000, 0x47000, 0).mark(Marker::kAllocatorLeft, 0x46000, kStack - 8);
+    trace_.mark(Marker::kMapped, 0x48000, 0x49000, 0).run(start_, kStack);
+    for (Address address = 0x40000; address < 0x4a000; address += 0x1000) read(address + 64);
+    read(0x46000);
+    EXPECT_EQ(
+        loads(),
+        (Loads{{"heap 20", 1}, {"mapping", 2}, {"mapping 10", 1}, {"mapping 20", 1}, {"unknown", 5}, {"unused", 1}}));
+}
+
+// --- Stacks
+
+// As far as 128 bytes below where it was when it last ran.
+TEST_F(ObjectsTest, AnotherThreadsStackIsKnownToo) {
+    Block& f_body = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kReturn);
+    trace_.thread(2).run(call_first_, 0x6000'0000).run(f_body, 0x6000'0000 - 0x100).thread(1);
+    for (const Address below : {0x40, 0x140, 0x180, 0x181}) read(0x6000'0000 - below);
+    EXPECT_EQ(loads(), (Loads{{"stack of f", 2}, {"stack of main", 1}, {"unknown", 1}}));
+}
+
+TEST_F(ObjectsTest, InTheRedZoneIsNoBlock) {
+    allocate(call_first_, kStack - 192, 128);
+    read(kStack - 128);
+    read(kStack - 129);
+    read(kStack);  // above the thread's first frame
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"stack of main", 1}, {"unknown", 1}}));
+}
+
+// Below the stack pointer a mapping that the stack is in is a stack; a variable with room for one is what it is.
+TEST_F(ObjectsTest, AStackMayBeInAMappingOrAVariable) {
+    const std::vector<MappedObject> arena{{kStack - 0x10000, kStack + 0x1000, ObjectKind::kStatic, "arena", nullptr}};
+    trace_.mark(Marker::kMapped, kStack - 0x10000, kStack + 0x1000, 0);
+    read(kStack - 0x2000);
+    trace_.mark(Marker::kMapped, kStack - 0x10000, kStack + 0x1000, reinterpret_cast<std::uintptr_t>(&arena));
+    read(kStack - 0x3000);
+    EXPECT_EQ(loads(), (Loads{{"arena", 1}, {"stack of main", 1}}));
+}
+
+// --- Patterns
+
+TEST_F(ObjectsTest, PatternsHaveTheBytesOfABlockAndNoOthers) {
+    allocate(call_first_, 0x10000, 64);
+    allocate(call_second_, 0x10050, 16);
+    for (const Address address : {0x10000, 0x10005, 0x1003f, 0x10050, 0x1004f, 0x1005f, 0x10060}) read(address);
+    EXPECT_EQ(patterns_of(finished()),
+              (Loads{{"heap 10 0+64 " + std::to_string(1 | 1 << 5 | std::uint64_t{1} << 63), 1},
+                     {"heap 20 0+16 " + std::to_string(1 | 1 << 15), 1}}));
+}
+
+TEST_F(ObjectsTest, PatternsOfLongLinesArePartsOf64Bytes) {
+    EngineConfig config = engine_.config();
+    config.caches = {.i1 = {1024, 1, 64}, .d1 = {128, 1, 128}, .ll = {128, 1, 128}};
+    Engine engine(config);
+    allocate(call_first_, 0x10000, 128);
+    read(0x10003);
+    read(0x10046);
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 8", 1}, {"heap 10 64+64 64", 1}}));
+}
+
+// --- The rest
 
 // Whether objects are told apart or not, and how often anybody looks in between.
 TEST_F(ObjectsTest, NothingElseChanges) {

@@ -51,7 +51,7 @@ protected:
     // Runs the trace to its end.
     void replay(const EngineConfig& config = {.caches = kTinyD1}) {
         engine_ = std::make_unique<Engine>(config);
-        engine_->replay(trace_.all());
+        engine_->replay_whole(trace_.all());
         engine_->finish();
     }
 
