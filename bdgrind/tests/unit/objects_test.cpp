@@ -427,6 +427,48 @@ TEST_F(ObjectsTest, PatternsOfLongLinesArePartsOf64Bytes) {
     EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 8", 1}, {"heap 10 64+64 64", 1}}));
 }
 
+// --- Zeroing
+
+TEST_F(ObjectsTest, WhatIsZeroedIsNotCountedAndStaysKnown) {
+    allocate(call_first_, 0x10000, 64);
+    allocate(call_first_, 0x10040, 32);
+    free(0x10040);
+    read(0x10000);
+    engine_.replay_whole(trace_.all());
+    engine_.evict_all();
+    engine_.zero(0);
+    EXPECT_EQ(loads_of(engine_), Loads{});
+    EXPECT_EQ(patterns_of(engine_), Loads{});
+    for (const ObjectGroup& group : engine_.objects()->groups().all()) {
+        EXPECT_EQ(group.blocks, 0u);
+        EXPECT_EQ(group.bytes, 0u);
+        EXPECT_EQ(group.blocks_freed, 0u);
+        EXPECT_EQ(group.unmapped, 0u);
+        EXPECT_EQ(group.live_bytes, group.kind == ObjectKind::kHeap ? 64u : 0u);
+        EXPECT_EQ(group.most_live_bytes, group.live_bytes);
+    }
+    trace_ = Trace();
+    trace_.thread(1);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
+}
+
+TEST_F(ObjectsTest, WhatOneThreadReadsIsZeroedAlone) {
+    allocate(call_first_, 0x10000, 64);
+    allocate(call_second_, 0x10040, 64);
+    read(0x10000);
+    trace_.thread(2).run(read_, 0x6000'0000, {0x10040});
+    EngineConfig config = engine_.config();
+    config.separate_threads = true;
+    Engine engine(config);
+    engine.replay_whole(trace_.all());
+    engine.evict_all();
+    engine.zero(2);
+    EXPECT_EQ(loads_of(engine), (Loads{{"heap 10", 1}}));
+    engine.zero(1);
+    EXPECT_EQ(loads_of(engine), Loads{});
+}
+
 // --- The rest
 
 // Whether objects are told apart or not, and how often anybody looks in between.

@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -534,6 +535,62 @@ TEST_F(ReplayTest, ASystemCallIsChargedToTheLastInstructionBeforeIt) {
     EXPECT_EQ(self(f_asks, 1)["sysCpuTime"], 30u);
     EXPECT_EQ(below(main_, f_)["sysTime"], 70u);
     EXPECT_EQ(events_of(engine_->totals(0))["sysCount"], 1u) << "before its first instruction a thread has none";
+}
+
+// Only the outermost of recursive calls is one.
+TEST_F(ReplayTest, ACallThatTogglesCollectingDoesSoOnce) {
+    f_.triggers.toggle_collect = true;
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(f_returns_, 984).run(f_returns_, 992);
+    trace_.run(main_goes_on_, 1000).run(main_goes_on_, 1000);
+    replay({.caches = kTinyD1, .cache_sim = false, .collect_at_start = false});
+    EXPECT_EQ(events_of(engine_->totals(0)), (Events{{"Ir", 3}}));
+    EXPECT_EQ(calls(f_, f_), 1u);
+}
+
+TEST_F(ReplayTest, ACallIsInThePartBehindTheDumpThatItAsksFor) {
+    f_.triggers.dump_before = true;
+    f_.triggers.dump_after = true;
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(f_returns_, 984).run(f_returns_, 992);
+    trace_.run(main_goes_on_, 1000);
+    engine_ = std::make_unique<Engine>(EngineConfig{.cache_sim = false});
+    Batch batch = trace_.all();
+    const auto replay_to_dump = [&](RequestKind kind, std::uint64_t instructions, std::uint64_t calls_of_f) {
+        batch = batch.subspan(engine_->replay(batch));
+        ASSERT_EQ(engine_->requests().size(), 1u);
+        EXPECT_EQ(engine_->requests()[0].kind, kind);
+        EXPECT_EQ(engine_->requests()[0].function, &f_);
+        engine_->clear_requests();
+        engine_->settle();
+        EXPECT_EQ(engine_->totals(0)[column(Event::kIr)], instructions);
+        EXPECT_EQ(calls(main_, f_), calls_of_f);
+    };
+    replay_to_dump(RequestKind::kDumpBefore, 1, 0);
+    replay_to_dump(RequestKind::kDumpAfter, 4, 1);
+    engine_->replay_whole(batch);
+    engine_->finish();
+    EXPECT_EQ(calls(main_, f_), 1u);
+    EXPECT_EQ(engine_->totals(0)[column(Event::kIr)], 5u);
+    EXPECT_EQ(engine_->blocks_run(), 5u);
+}
+
+TEST_F(ReplayTest, ThreadsAreOfThePlaceThatCreatedThem) {
+    trace_.thread(1).run(main_calls_, 1000).mark(Marker::kThreadCreate, 1, 6).run(f_calls_, 992);
+    for (const Word id : {2, 3, 5}) trace_.mark(Marker::kThreadCreate, 1, id);
+    for (const Word id : {2, 3, 6}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});
+    trace_.mark(Marker::kThreadEnd, 3).thread(5);                                      // which has not run yet
+    for (const Word id : {4, 9}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});  // nobody knows who created them
+    engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
+    engine_->replay_whole(trace_.all());
+    const std::vector<ThreadOrigin> origins = engine_->thread_origins();
+    ASSERT_EQ(origins.size(), 2u);
+    for (const ThreadOrigin& origin : origins) {
+        EXPECT_EQ(&origin.root->function(), &g_);
+        ASSERT_FALSE(origin.creators.empty());
+        EXPECT_EQ(&origin.creators.front()->function(), &main_);
+        const bool from_f = &origin.creators.back()->function() == &f_;
+        EXPECT_EQ(origin.creators.size(), from_f ? 2u : 1u);
+        EXPECT_EQ(origin.threads, from_f ? 2u : 1u);
+    }
 }
 
 // --- The end, and the numbers about the engine itself
