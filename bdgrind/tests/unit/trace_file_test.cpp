@@ -108,7 +108,7 @@ std::string file_of(const Trace& trace) {
 
 std::string profile_of(const EngineConfig& config, Batch trace) {
     Engine engine(config);
-    engine.replay(trace);
+    engine.replay_whole(trace);
     engine.finish();
     const Profile profile(engine, {.lines = true, .instructions = true});
     StringOutput out;
@@ -490,7 +490,7 @@ TEST(TraceFile, NoChangeOfBytesDoesHarm) {
             ++replayed;
         }
         Engine engine(config);
-        engine.replay(read.words);
+        engine.replay_whole(read.words);
         engine.finish();
     }
     EXPECT_GT(errors, 1000u);
