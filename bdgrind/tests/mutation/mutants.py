@@ -149,6 +149,11 @@ class Finder:
             if site is not None:
                 source.sites.add(site)
         children = list(cursor.get_children())
+        if cursor.kind in (CursorKind.FIELD_DECL, CursorKind.VAR_DECL):
+            # Not what stands in its type, nor how many bits it has.
+            children = [child for child in children if child.extent.start.offset > cursor.location.offset]
+            if cursor.is_bitfield():
+                children = children[1:]
         if cursor.kind == CursorKind.IF_STMT and source.bytes[start:].startswith(b"if constexpr"):
             children = children[1:]
         if cursor.kind == CursorKind.CALL_EXPR and source.bytes[start:].startswith(b"__builtin_expect"):
@@ -171,8 +176,9 @@ class Finder:
         if cursor.kind in (CursorKind.INTEGER_LITERAL, CursorKind.CXX_BOOL_LITERAL_EXPR):
             if not re.match(rb"\d|true|false", source.bytes[start:end]):  # what stands for `= default`
                 return None
-            is_bound = parent_declares(parent) and re.search(rb"[<\[]\s*$", source.bytes[:start]) is not None
-            if is_bound:
+            is_bound = parent_declares(parent) and re.search(rb"\[\s*$", source.bytes[:start]) is not None
+            is_template_argument = source.bytes[start - 1 : start] == b"<" and source.bytes[end : end + 1] == b">"
+            if is_bound or is_template_argument:
                 return None
             return Site(start, end, "", 0, scope, "")
         if cursor.kind in (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR):

@@ -388,5 +388,21 @@ TEST_F(HeapBlocksTest, AnElementHas64KiBAtMost) {
     EXPECT_EQ(at(0x140000), "pool");
 }
 
+// Without pools, nothing is looked for behind a block but in it.
+TEST_F(HeapBlocksTest, ABlockInAnotherTakesWhatIsBehindItAway) {
+    add(kHeap, 100, "a");
+    add(kHeap + 32, 16, "b");
+    EXPECT_EQ(at(kHeap + 31), "a");
+    EXPECT_EQ(at(kHeap + 48), "");
+}
+
+TEST_F(HeapBlocksTest, PartsEndWhereAnElementBegins) {
+    add(kHeap + 16, 0x800, "chunk");
+    add(kHeap + 32, 16, "first", true);
+    add(kHeap + 0x400, 16, "second", true);
+    EXPECT_EQ(parts(kHeap + 16, kHeap + 33), "chunk@0+16 first@0+1 ");
+    EXPECT_EQ(parts(kHeap + 0x3f0, kHeap + 0x410), "chunk@992+16 second@0+16 ");
+}
+
 }  // namespace
 }  // namespace bd
