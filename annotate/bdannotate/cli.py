@@ -22,7 +22,9 @@ from .analyses.object_details import Details, object_details
 from .analyses.object_diff import ObjectDiff, diff_objects
 from .analyses.objects import Entry, as_profile, label, list_objects
 from .analyses.per_file import make_per_file
-from .analyses.report import Report, Selection, function_pattern, make_report, make_selection
+from .analyses.report import (
+    FunctionPattern, Report, Selection, function_pattern, make_report, make_selection,
+)
 from .analyses.source import time_written
 from .analyses.source_diff import diff_sources, same_lines
 from .analyses.structure import Structure, structures, wanted_lines
@@ -136,24 +138,18 @@ def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Object
     objects = _load_objects(paths, profile, options)
     if options.function is None:
         return objects
-    pattern = function_pattern(options.function)
-    return only_of(objects, lambda function: pattern.search(function.name) is not None)
+    return only_of(objects, FunctionPattern(function_pattern(options.function)).matches)
 
 
-def _notable(
-    paths: Sequence[str], objects: Objects | None, report: Report, options: Options
-) -> list[Details]:
-    """Of the objects that hints are about. The first screen is to be there soon, so types are for
-    --hints; and it stays where the objects cannot be read."""
-    if objects is None:
-        try:
-            objects = _objects(paths, report.profile, options)
-        except UserError as error:
-            console.say(f"bd_annotate: note: no hints on data: {error}")
-            return []
-    found = notable_objects(objects)
-    types = _types(found, report, options) if options.hints else {}
-    return object_details(objects, found, types)
+def _objects_of_hints(
+    paths: Sequence[str], profile: Profile, options: Options
+) -> Objects | None:
+    """Hints stay where the objects cannot be read."""
+    try:
+        return _objects(paths, profile, options)
+    except UserError as error:
+        console.say(f"bd_annotate: note: no hints on data: {error}")
+        return None
 
 
 def _load_objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:

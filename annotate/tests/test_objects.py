@@ -111,6 +111,7 @@ def test_blocks_are_named_by_what_their_reader_can_change():
     nameless = Place(Function("sim", "???", "0x00000000000a74f0"), "???", 0)
     assert name(nameless, Place(grow, "???", 0), Place(run, "???", 0)) == "heap for run by grow"
     assert name(Place(grow, "???", 0)) == "heap by grow"
+    assert name(nameless) == "heap by sim+0xa74f0"
 
 
 INLINED = [("/prog", "/src/prog.cpp", 1, "main"), ("/prog", "/usr/include/new.h", 20, "make")]
@@ -255,6 +256,16 @@ def test_who_loaded_an_object(tmp_path):
     assert [(one.function.name, one.line, one.use.unused) for one in loaders(found, found.groups[1])] == [
         ("main", 7, 480), ("make", 23, 0),
     ]
+def test_a_function_without_a_symbol_is_found_by_what_it_is_called(tmp_path, capsys):
+    functions = [FUNCTIONS[0], ("/lib/prog", "", 0, "0x0000000000001234")]
+    profile = beside(tmp_path, functions=functions, groups=[*GROUPS[:3], "stack 2 0 0x0000000000001234", *GROUPS[4:]])
+    for name in (r"\+0x1234$", "^0x0+1234$"):
+        assert main(["--objects", f"--function={name}", profile]) == 0
+        text = capsys.readouterr().out.partition("== Data objects")[2]
+        assert "heap prog.c:22" in text
+        assert "table" not in text
+
+
 
 
 def test_the_details_of_an_object(tmp_path, capsys):

@@ -156,7 +156,7 @@ def label(group: Group) -> str:
         case ObjectKind.STATIC:
             return f"variable {identity.name}"
         case ObjectKind.STACK:
-            return f"stack of {identity.function.name if identity.function else '???'}"
+            return f"stack of {identity.function.label if identity.function else '???'}"
         case ObjectKind.MAPPING:
             return f"mapped {_where(identity)}"
         case ObjectKind.HEAP:
@@ -172,13 +172,13 @@ def _where(identity: Identity) -> str:
     own = own or [place for place in known if not is_foreign(place.function.file)]
     place = next(iter(own or known), None)
     if place is not None:
-        return f"{os.path.basename(place.file)}:{place.line}, {place.function.name}"
+        return f"{os.path.basename(place.file)}:{place.line}, {place.function.label}"
     if identity.places:
         functions = [place.function for place in identity.places]
         named = [function for function in functions if not function.is_nameless]
         inner, *outer = [function.label for function in named or functions]
         return f"for {outer[0]} by {inner}" if outer else f"by {inner}"
-    return "at the start" if identity.function is None else f"by {identity.function.name}"
+    return "at the start" if identity.function is None else f"by {identity.function.label}"
 
 
 def layout(
