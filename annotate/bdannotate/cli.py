@@ -109,13 +109,21 @@ def _report(paths: Sequence[str], options: Options) -> int:
         baseline = _separated(_estimated(baseline, options), options)
     report = make_report(profile, _selection(profile, options))
     found = _structures(report) if options.structure else []
-    has_objects = options.objects or options.object is not None
-    objects = _objects(paths, profile, options) if has_objects else None
+    is_asked_for = options.objects or options.object is not None
+    objects = _objects(paths, profile, options) if is_asked_for else None
     meant = _meant(objects, options) if objects else []
-    details: list[Details] = []
-    if objects and meant:
-        shown = meant[:_rows(options.limit, DEFAULT_LINES)]
-        details = object_details(objects, shown, _types(shown, report, options), options.element_size)
+    shown = meant[:_rows(options.limit, DEFAULT_LINES)]
+    has_objects = options.format == "text" and all(objects_path(path) is not None for path in paths)
+    objects_of_hints = objects if has_objects else None
+    if has_objects and objects is None:
+        objects_of_hints = _objects_of_hints(paths, profile, options)
+    notable = notable_objects(objects_of_hints) if objects_of_hints else []
+    types: dict[Identity, TypedGroup] = {}
+    # The first screen is to be there soon, so it does without types.
+    if meant or (options.hints and objects_of_hints):
+        others = [entry for entry in notable if options.hints and entry not in shown]
+        types = _types([*shown, *others], report, options)
+    details = object_details(objects, shown, types, options.element_size) if objects else []
     if options.format == "json":
         shape = json_report.profile_json(report, found, objects, details)
         console.write(json_report.to_json(shape))
@@ -123,10 +131,10 @@ def _report(paths: Sequence[str], options: Options) -> int:
         console.write([csv_report.profile_csv(report)])
     else:
         page = _page(options, report.graph.functions)
-        has_objects = all(objects_path(path) is not None for path in paths)
-        notable = _notable(paths, objects, report, options) if has_objects else []
         loads = Loads(objects, profile.events) if objects and options.objects else None
-        lines = _sections(report, found, options, page, has_objects, notable, loads)
+        known = types if options.hints else {}
+        data = object_details(objects_of_hints, notable, known) if objects_of_hints else []
+        lines = _sections(report, found, options, page, has_objects, data, loads)
         if objects:
             lines += _object_sections(objects, details, len(meant), options, page)
         write_paged(lines)

@@ -149,5 +149,13 @@ def test_names_are_neutralised(tmp_path, capsys, monkeypatch, profile):
 
 
 def test_types_may_be_told_where_they_are_looked_for(profile, capsys):
-    assert main(["--object-type=heap=item", profile]) == 2
-    assert "--object-type is for --object and --hints" in capsys.readouterr().err
+    for options in ([profile], ["--diff", "--hints", profile, profile]):
+        assert main(["--object-type=heap=item", *options]) == 2
+        assert "--object-type is for --object and --hints" in capsys.readouterr().err
+
+
+def test_a_type_may_be_that_of_an_object_without_a_hint(profile, capsys, monkeypatch):
+    known(monkeypatch)
+    monkeypatch.setattr(cli, "notable_objects", lambda _objects: [])
+    options = ["--hints", "--object=heap", "--object-type=heap=item", profile]
+    assert "as --object-type=heap=item says" in report(capsys, *options)
