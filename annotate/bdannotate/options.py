@@ -142,8 +142,8 @@ def _parser() -> argparse.ArgumentParser:
           "--structure=yes", "no")
     _flag(what, "--objects",
           "which data was loaded and never used, from profiles written with --objects=yes; with "
-          "--tree and --annotate, by each function and line, too; with --export=callgrind, objects "
-          "are the functions", "no")
+          "--tree and --annotate, by each function and line, too; with --diff, what changed; with "
+          "--export=callgrind, objects are the functions", "no")
     what.add_argument("--object", metavar="REGEX",
                       help="of the objects whose names match, who loaded them and which bytes of "
                       "them were used")
@@ -176,8 +176,8 @@ def _parser() -> argparse.ArgumentParser:
     _flag(numbers, "--inclusive", "whether names without :self or :incl mean inclusive costs",
           "yes, where there are calls")
     numbers.add_argument("--limit", metavar="N|all",
-                         help="rows of the lists of lines and functions "
-                         f"[{DEFAULT_LINES} and {DEFAULT_FUNCTIONS}]")
+                         help="rows of the lists of lines, functions and objects "
+                         f"[{DEFAULT_LINES}, {DEFAULT_FUNCTIONS} and {DEFAULT_OBJECTS}]")
     numbers.add_argument("--cycle-costs", metavar="IR,L1,LL",
                          help="cycles of an instruction, of a miss of L1 and of one of LL in the "
                          "estimate CEst [1,10,100]")
@@ -236,8 +236,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError("--width must be at least 40")
     if given.element_size is not None and (given.element_size < 1 or given.object is None):
         raise UserError("--element-size is for --object, and at least 1")
-    if given.object_type and given.object is None and given.hints != "yes":
-        raise UserError("--object-type is for --object and --hints")
+    if given.object_type and (given.diff or (given.object is None and given.hints != "yes")):
+        raise UserError("--object-type is for --object and --hints, of one profile")
     if given.context < 0:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"
