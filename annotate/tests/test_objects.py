@@ -219,6 +219,11 @@ def test_objects_of_another_run_are_refused(tmp_path, capsys):
     assert "tells of another run" in capsys.readouterr().err
 
 
+def test_equal_sums_make_no_other_process_the_same_run(tmp_path, capsys):
+    assert main(["--objects", beside(tmp_path, head=HEAD.replace("pid: 7", "pid: 8"))]) == 2
+    assert "tells of another run" in capsys.readouterr().err
+
+
 def test_objects_that_are_not_there_are_asked_for(tmp_path, capsys):
     profile = tmp_path / "p.out"
     profile.write_text(PROFILE)

@@ -270,6 +270,15 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
     return None
 
 
+def is_same_run(objects: Objects, profile: Profile) -> bool:
+    """By what happened at all: the processes, and the sums of all costs."""
+    totals = dict(zip(profile.events, profile.totals()))
+    return _runs(objects.parts) == _runs(profile.parts) and all(
+        totals.get(event) == total
+        for event, total in zip(objects.events, objects.totals()) if has_object(event)
+    )
+
+
 def _runs(parts: Iterable[Part]) -> list[tuple[str, str, str, str]]:
     return sorted((part.pid, part.part, part.thread, part.command) for part in parts)
 

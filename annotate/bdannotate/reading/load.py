@@ -14,7 +14,7 @@ from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import OtherRun, UserError, shorten
 from ..model.merge import Renaming, add, rename, rename_function
-from ..model.objects import Objects, at_own_lines, has_object, inlined_calls
+from ..model.objects import Objects, at_own_lines, is_same_run, inlined_calls
 from ..model.objects import merge as merge_objects
 from ..model.profile import Profile
 from ..model.threads import below_creators
@@ -116,13 +116,11 @@ def load_objects(
         [at_own_lines(one, inlined.chains) for one in found],
         lambda function: rename_function(function, renaming),
     )
-    totals = dict(zip(whole.events, whole.totals()))
-    for event, total in zip(objects.events, objects.totals()):
-        if has_object(event) and totals.get(event) != total:
-            raise OtherRun(
-                f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
-                "remove or rename it"
-            )
+    if not is_same_run(objects, whole):
+        raise OtherRun(
+            f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
+            "remove or rename it"
+        )
     newer = [
         f"{shorten(name)} is newer than the profile: its lines may be others than those that ran"
         for name in inlined.chains if is_newer(name, written)
