@@ -146,3 +146,13 @@ def test_both_sides_need_their_objects(tmp_path, capsys):
 def test_details_of_two_runs_are_asked_for_one_by_one(tmp_path, capsys):
     assert main(["--diff", "--object=heap", *repaired(tmp_path)]) == 2
     assert "--object does not go with --diff" in capsys.readouterr().err
+
+
+def test_a_column_that_is_shown_has_its_heading(tmp_path, capsys):
+    """At each width, what changed is there as a whole: before and after with the change, or the change alone."""
+    paths = repaired(tmp_path)
+    for width, times in ((60, 1), (80, 3), (100, 3), (200, 3)):
+        assert main([f"--width={width}", "--diff", "--objects", *paths]) == 0
+        lines = capsys.readouterr().out.partition("== Data objects ==")[2].splitlines()
+        assert lines[2].split().count("change") == times
+        assert ("LL misses" in lines[1]) == (times == 3)

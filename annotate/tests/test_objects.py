@@ -256,11 +256,6 @@ def test_only_what_a_function_has_loaded(tmp_path, capsys):
     assert "table" not in text
 
 
-def test_who_loaded_an_object(tmp_path):
-    found = read(tmp_path)
-    assert [(one.function.name, one.line, one.use.unused) for one in loaders(found, found.groups[1])] == [
-        ("main", 7, 480), ("make", 23, 0),
-    ]
 def test_a_function_without_a_symbol_is_found_by_what_it_is_called(tmp_path, capsys):
     functions = [FUNCTIONS[0], ("/lib/prog", "", 0, "0x0000000000001234")]
     profile = beside(tmp_path, functions=functions, groups=[*GROUPS[:3], "stack 2 0 0x0000000000001234", *GROUPS[4:]])
@@ -271,6 +266,11 @@ def test_a_function_without_a_symbol_is_found_by_what_it_is_called(tmp_path, cap
         assert "table" not in text
 
 
+def test_who_loaded_an_object(tmp_path):
+    found = read(tmp_path)
+    assert [(one.function.name, one.line, one.use.unused) for one in loaders(found, found.groups[1])] == [
+        ("main", 7, 480), ("make", 23, 0),
+    ]
 
 
 def test_the_details_of_an_object(tmp_path, capsys):
@@ -377,6 +377,17 @@ def test_names_are_neutralised(tmp_path, capsys):
     assert main(["--objects", "--object=variable", beside(tmp_path, groups=groups)]) == 0
     text = capsys.readouterr().out
     assert "\x1b" not in text and "\x07" not in text
+
+
+def test_narrow_pages_are_not_overrun(tmp_path, capsys):
+    groups = ["unknown", HEAP.replace("16 16 16", "160 160 160"), *GROUPS[2:]]
+    profile = beside(tmp_path, groups=groups, patterns=[(2, 0, 64, 0xFFFF, 9), (2, 64, 64, 1, 3)])
+    for options in (["--objects"], ["--object=."], ["--diff", "--objects", profile]):
+        for width in (40, 60):
+            assert main([f"--width={width}", *options, profile]) == 0
+            lines = capsys.readouterr().out.splitlines()
+            assert [line for line in lines if len(line) > width] == []
+            assert any("heap prog.c:22" in line for line in lines) or "--diff" in options
 
 
 def test_parts_of_different_events_cannot_be_added(tmp_path):

@@ -7,16 +7,16 @@ from ..analyses.object_diff import ObjectDiff
 from ..analyses.objects import Use, label
 from ..model.numbers import percent, signed
 from ..model.profile import Row
-from .objects import short_label
-from .text import Cell, Page, Table, count, left_width
+from .costs import NAMES_NEED
+from .objects import named_rows
+from .text import Cell, Page, count, left_width
 
 _HEADINGS = (
-    ("", "", "never used", "", "", "", "L1 bytes", "", "", "LL misses", ""),
-    ("before", "after", "change", "", "before", "after", "change", "before", "after", "change", "object"),
+    ("", "", "never used", "", "", "", "L1 bytes", "", "", "LL misses"),
+    ("before", "after", "change", "", "before", "after", "change", "before", "after", "change"),
 )
-# Of a narrow page, what was loaded and missed is told as a change only.
-_NARROW = 100
-_CHANGES = (0, 1, 2, 3, 6, 9, 10)
+# Where names would have no room, what was loaded and missed is told as a change only.
+_CHANGES = (0, 1, 2, 3, 6, 9)
 # What changed by more than this part of itself is worth colour.
 _NOTABLE = 0.05
 
@@ -32,14 +32,11 @@ def object_diff_table(found: ObjectDiff, page: Page) -> list[str]:
     rows.append(_cells(found, found.before, found.after, page))
     names.append("all")
     headings = [list(row) for row in _HEADINGS]
-    if page.width < _NARROW:
+    if page.width - left_width(rows, headings) < NAMES_NEED:
         headings = [[row[column] for column in _CHANGES] for row in headings]
-        rows = [[row[column] for column in _CHANGES[:-1]] for row in rows]
-        headings[0][-3:-1] = ["L1 bytes", "LL misses"]
-    room = page.width - left_width(rows, [row[:-1] for row in headings])
-    return Table(
-        headings, [[*row, Cell(short_label(name, room, page))] for row, name in zip(rows, names)]
-    ).lines(page)
+        rows = [[row[column] for column in _CHANGES] for row in rows]
+        headings[0][-2:] = ["L1 bytes", "LL misses"]
+    return named_rows(headings, "object", rows, names, page)
 
 
 def _cells(found: ObjectDiff, before: Row | None, after: Row | None, page: Page) -> list[Cell]:

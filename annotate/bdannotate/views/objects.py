@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 
 from bdcommon.console import printable
@@ -14,12 +15,13 @@ from ..analyses.split import Part, Split
 from ..analyses.types import FieldUse, TypedGroup
 from ..model.numbers import percent, short_count
 from ..model.objects import Group
+from .costs import cost_table, fitting
 from .names import fit
 from .text import Cell, Page, Table, count, left_width, shorten_end
 
 _HEADINGS = (
-    ("L1 bytes", "never", "", "accesses", "LL", ""),
-    ("loaded", "used", "share", "per line", "misses", "object"),
+    ("L1 bytes", "never", "", "accesses", "LL"),
+    ("loaded", "used", "share", "per line", "misses"),
 )
 _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
     ("", "", "lines", "used", ""),
@@ -27,6 +29,7 @@ _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
 )
 _MOST_LOADERS = 10
 _MOST_NAMES = 8
+_SHORTEST_NAME = 20
 _ROW_BYTES = 64
 _GROUP_BYTES = 8
 _LEGEND = (
@@ -44,9 +47,18 @@ def objects_table(found: Listing, page: Page) -> list[str]:
         names.append(f"({found.others} other{'s' if found.others > 1 else ''})")
     cells.append(_use(found.total, page))
     names.append("all")
-    room = page.width - left_width(cells, [row[:-1] for row in _HEADINGS])
-    rows = [[*row, Cell(short_label(name, room, page))] for row, name in zip(cells, names)]
-    return Table(_HEADINGS, rows).lines(page)
+    return named_rows(_HEADINGS, "object", cells, names, page)
+
+
+def named_rows(
+    headings: Sequence[Sequence[str]], title: str, cells: Sequence[Sequence[Cell]],
+    names: Sequence[str], page: Page,
+) -> list[str]:
+    """A table with as many columns as leave room for the names; the title stands above these."""
+    headings, cells = fitting(headings, cells, page, least=_SHORTEST_NAME)
+    room = page.width - left_width(cells, headings)
+    labels = [Cell(short_label(name, room, page)) for name in names]
+    return cost_table(headings, title, cells, labels, page)
 
 
 def object_details(found: Details, page: Page) -> list[str]:
@@ -74,7 +86,7 @@ def _use(use: Use, page: Page) -> list[Cell]:
 def short_label(name: str, room: int, page: Page) -> str:
     """A name as it fits."""
     text = printable(name)
-    return text if page.full_names else fit(text, max(room, 20))
+    return text if page.full_names else fit(text, max(room, _SHORTEST_NAME))
 
 
 def _facts(group: Group, use: Use, page: Page) -> list[str]:
@@ -85,36 +97,42 @@ def _facts(group: Group, use: Use, page: Page) -> list[str]:
             f"{blocks.smallest:,}" if blocks.smallest == blocks.largest
             else f"{blocks.smallest:,} to {blocks.largest:,}"
         )
-        lines.append(
-            f"  {blocks.number:,} block{'s' if blocks.number != 1 else ''} of {size} bytes: {short_count(blocks.bytes)} bytes in all, "
-            f"{short_count(blocks.most_alive)} alive at most"
+        lines += _fact(
+            f"{blocks.number:,} block{'s' if blocks.number != 1 else ''} of {size} bytes: "
+            f"{short_count(blocks.bytes)} bytes in all, {short_count(blocks.most_alive)} alive at "
+            "most", page,
         )
     if identity.size:
-        lines.append(f"  {identity.size:,} bytes in {printable(os.path.basename(identity.object))}")
+        lines += _fact(f"{identity.size:,} bytes in {os.path.basename(identity.object)}", page)
     if identity.function is not None and identity.places:
-        lines.append(f"  by {short_label(identity.function.name, page.width - 5, page)}, called from")
+        room = page.width - len("  by , called from")
+        lines.append(f"  by {short_label(identity.function.label, room, page)}, called from")
     for place in identity.places:
         where = f"{os.path.basename(place.file)}:{place.line}" if place.line else "???"
         name = page.name(place.function)
         lines.append(f"    {short_label(f'{name}  {where}', page.width - 4, page)}")
     if use.loaded:
-        lines.append(
-            f"  {short_count(use.loaded)} bytes loaded into L1, {short_count(use.unused)} of them "
-            f"never used ({100 * use.unused / use.loaded:.1f}%)"
+        lines += _fact(
+            f"{short_count(use.loaded)} bytes loaded into L1, {short_count(use.unused)} of them "
+            f"never used ({100 * use.unused / use.loaded:.1f}%)", page,
         )
     return lines
 
 
+def _fact(text: str, page: Page) -> list[str]:
+    return textwrap.wrap(
+        printable(text), page.width, initial_indent="  ", subsequent_indent="    ",
+        break_on_hyphens=False, break_long_words=page.cut,
+    )
+
+
 def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
     cells = [_use(one.use, page) for one in who[:_MOST_LOADERS]]
-    headings = [[*row[:-1], ""] for row in _HEADINGS]
-    headings[-1][-1] = "loaded by"
-    room = page.width - left_width(cells, [row[:-1] for row in headings])
-    rows = []
-    for row, one in zip(cells, who):
+    names = []
+    for one in who[:_MOST_LOADERS]:
         where = f"{os.path.basename(one.file)}:{one.line}  " if one.line else ""
-        rows.append([*row, Cell(short_label(f"{where}{page.name(one.function)}", room, page))])
-    lines = Table(headings, rows).lines(page)
+        names.append(f"{where}{page.name(one.function)}")
+    lines = named_rows(_HEADINGS, "loaded by", cells, names, page)
     if len(who) > _MOST_LOADERS:
         lines.append(f"and {len(who) - _MOST_LOADERS} more places")
     return lines
@@ -123,22 +141,31 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
 def _picture(picture: Layout, page: Page) -> list[str]:
     used = sum(1 for byte in picture.bytes if byte.used)
     loaded = sum(1 for byte in picture.bytes if byte.loaded)
-    lines = [
-        page.heading(f"An element of {picture.size:,} bytes") + f" ({picture.reason})",
+    title, reason = f"An element of {picture.size:,} bytes", f"({picture.reason})"
+    lines = [page.heading(title)]
+    if len(f"{title} {reason}") <= page.width:
+        lines[0] += f" {reason}"
+    else:
+        lines += _wrapped(reason, page)
+    lines += _wrapped(
         f"{used:,} bytes were used, {loaded - used:,} loaded and never used, "
-        f"{picture.size - loaded:,} never loaded",
-    ]
+        f"{picture.size - loaded:,} never loaded", page,
+    )
     most = max(byte.loaded for byte in picture.bytes)
-    for start in range(0, picture.size, _ROW_BYTES):
+    row_bytes = _ROW_BYTES
+    while row_bytes > _GROUP_BYTES and 6 + row_bytes + row_bytes // _GROUP_BYTES > page.width:
+        row_bytes //= 2
+    for start in range(0, picture.size, row_bytes):
         text = f"{start:5} "
-        for at in range(start, min(start + _ROW_BYTES, picture.size)):
+        for at in range(start, min(start + row_bytes, picture.size)):
             byte = picture.bytes[at]
             if at % _GROUP_BYTES == 0 or byte.borders:
                 text += _border(byte.borders, most)
             text += _character(byte.loaded, byte.used)
         lines.append(text.rstrip())
     if picture.unmapped:
-        lines.append(f"{short_count(picture.unmapped)} evicted lines are not in the picture")
+        unmapped = short_count(picture.unmapped)
+        lines += _wrapped(f"{unmapped} evicted lines are not in the picture", page)
     return lines
 
 
