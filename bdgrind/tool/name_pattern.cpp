@@ -56,7 +56,8 @@ std::string_view without_parameters(std::string_view function_name) {
         if (clone == std::string_view::npos) return function_name;
         name = name.substr(0, clone);
     }
-    while (take_off_end(name, " const") || take_off_end(name, " volatile") || take_off_end(name, " &") || take_off_end(name, "&")) {
+    while (take_off_end(name, " const") || take_off_end(name, " volatile") || take_off_end(name, " &") ||
+           take_off_end(name, "&")) {
     }
     if (!name.ends_with(')')) return function_name;
     const std::size_t parameters = opening_bracket(name, '(', ')');

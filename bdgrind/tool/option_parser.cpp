@@ -87,7 +87,9 @@ bool take_off_start(std::string_view& text, std::string_view start) {
 // Whether `argument` is --name=value; reads the value then.
 template <class Value>
 bool take(std::string_view argument, const char* name, Value* value, const char* form, OptionError* error) {
-    if (!take_off_start(argument, "--") || !take_off_start(argument, name) || !take_off_start(argument, "=")) return false;
+    if (!take_off_start(argument, "--") || !take_off_start(argument, name) || !take_off_start(argument, "=")) {
+        return false;
+    }
     *error = {.name = name, .form = form, .value = argument.data(), .message = read(argument, value)};
     return true;
 }

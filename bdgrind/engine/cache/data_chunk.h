@@ -22,7 +22,8 @@ struct DataPosition {
     auto operator<=>(const DataPosition&) const = default;
 };
 
-// Of an access that misses, the part that lies in one line; or an access that did not happen. `Use`: how a line was used.
+// Of an access that misses, the part that lies in one line; or an access that did not happen. `Use` is how a line was
+// used.
 template <class Use>
 struct DataMiss {
     static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
