@@ -47,7 +47,9 @@ export function App({ report }: { report: Report }) {
     const fail = (error: unknown): void => {
         report.loading = false;
         setFailure(error instanceof Error ? error.message : String(error));
-        document.documentElement.dataset["loaded"] = "";
+        const { dataset } = document.documentElement;
+        dataset["loaded"] = "";
+        delete dataset["busy"];
     };
     // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
     const show = (next: State): void => {
