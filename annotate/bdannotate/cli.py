@@ -46,7 +46,7 @@ from .model.merge import (
 from .model.metrics import with_cycle_costs
 from .model.objects import Identity, Objects, object_violation, only_of
 from .model.profile import Function, Profile
-from .model.separate import Separation, separated
+from .model.separate import Separation, in_frames, separated
 from .options import (
     DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options, parse_options,
 )
@@ -144,6 +144,8 @@ def _report(paths: Sequence[str], options: Options) -> int:
 def _objects(paths: Sequence[str], profile: Profile, options: Options) -> Objects:
     """What is to be shown of the data objects beside the profiles."""
     objects = _load_objects(paths, profile, options)
+    if _separation(options):
+        objects = in_frames(objects, profile)
     if options.function is None:
         return objects
     return only_of(objects, FunctionPattern(function_pattern(options.function)).matches)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .frames import Chains, Frame, Kind, frames_by_function
+from .objects import ObjectRow, Objects, has_object
 from .profile import (
     Call, CallSite, Function, Place, Profile, Row, add_rows, subtract_rows,
 )
@@ -24,6 +25,8 @@ SEPARATOR = " › "
 _LOOP = re.compile(
     f"(.*){SEPARATOR}({Kind.LOOP.value}|{Kind.REGION.value}) (.*):(\\d+)", re.DOTALL
 )
+
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,31 @@ def _function(root: Function, frame: Frame) -> Function:
     where = f"{os.path.basename(frame.file)}:{frame.line}" if frame.line else frame.name
     name = f"{root.name}{SEPARATOR}{frame.kind.value} {where}"
     return Function(root.object, frame.file or root.file, name)
+
+
+def in_frames(objects: Objects, profile: Profile) -> Objects:
+    """Data objects beside a profile with separate frames: what loaded them are the frames. Objects
+    know lines and no instructions; so that is told where one frame has nearly all of what a line
+    did to data."""
+    events = [
+        number for number, event in enumerate(profile.events)
+        if has_object(event) and event in objects.events
+    ]
+    frames: dict[tuple[str, str, str, int], dict[Function, int]] = {}
+    for (function, file), lines in profile.lines.items():
+        root = function.name.partition(SEPARATOR)[0]
+        for line, row in lines.items():
+            mine = frames.setdefault((function.object, root, file, line), {})
+            mine[function] = mine.get(function, 0) + sum(row[event] for event in events)
+
+    def frame(row: ObjectRow) -> ObjectRow:
+        found = frames.get((row.function.object, row.function.name, row.file, row.line), {})
+        most = max(sorted(found), key=lambda function: found[function], default=row.function)
+        if found.get(most, 0) < _NEARLY_ALL * sum(found.values()):
+            return row
+        return row._replace(function=most)
+
+    return replace(objects, rows=tuple(map(frame, objects.rows)))
 
 
 class LoopName(NamedTuple):
