@@ -33,8 +33,8 @@ class Engine {
 public:
     explicit Engine(const EngineConfig& config);
 
-    // Processes whole records, in program order, and returns how many words. It stops where there are requests(),
-    // which must be served before the rest is given to it; as a rule there are none and all is processed.
+    // Processes whole records, at least one, in program order, and returns how many words. It stops where there are
+    // requests(), which must be served before the rest is given to it; as a rule there are none and all is processed.
     // Blocks must stay valid as long as the engine.
     std::size_t replay(Batch batch);
 
