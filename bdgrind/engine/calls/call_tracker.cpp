@@ -43,8 +43,8 @@ std::size_t calls_since_same(const Execution& execution) {
 // no section, so that it is looked at.
 constinit const Exit kStopped{};
 
-// What began the stack may have gone on with a tail call: the return of that leaves it, too, and reaches code whose call
-// was never seen. (As where a signal handler ends in its cold part: it returns to the kernel's trampoline.)
+// What began the stack may have gone on with a tail call: the return of that leaves it, too, and reaches code whose
+// call was never seen. (As where a signal handler ends in its cold part: it returns to the kernel's trampoline.)
 bool has_left_root(const Execution& execution, const Block& block, Address stack_pointer) {
     return execution.calls.empty() && stack_pointer > execution.base &&
            block.function != &execution.context->function();

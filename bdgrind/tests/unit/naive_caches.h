@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all of
-// what it was loaded for.
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all
+// of what it was loaded for.
 
 #pragma once
 

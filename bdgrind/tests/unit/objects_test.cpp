@@ -283,7 +283,8 @@ TEST_F(ObjectsTest, WhatAllocatesElementsHasSoMany) {
     EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"unknown", 1}}));
 }
 
-// A pool's element leaves the pool's block as it is, if it lies in one; any other block takes the place of what was there.
+// A pool's element leaves the pool's block as it is, if it lies in one; any other block takes the place of what was
+// there.
 TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
     const auto allocate_from_pool = [this](Address result) {
         trace_.run(call_second_, kStack).run(pool_body_, kStack - 8).mark(Marker::kAllocatorEntered, 64);
