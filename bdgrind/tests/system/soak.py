@@ -29,7 +29,7 @@ REQUESTS = [["-d"], ["-d", "soak"], ["-z"], ["-s"], ["-b"], ["-e"], ["-i", "off"
 
 # How much more memory the second half of the run may have than the first.
 GROWTH = 1.05
-# What it may grow by, in KiB, each time that observation starts again: all code is translated anew, and Valgrind's table
+# What it may grow by, in KiB, each time that observation starts again: code is translated anew, and Valgrind's table
 # keeps what it had until it is full. (Callgrind grows by 600 there, bdgrind by 400.)
 TRANSLATED_ANEW = 600
 
