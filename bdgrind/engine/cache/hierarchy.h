@@ -99,7 +99,8 @@ public:
         if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 
-    // Where the line lies that such a miss will drive out of D1, as far as is known now; not necessarily there.
+    // The address of the line that a miss to come will evict from D1, unless an earlier miss evicts it first. Only good
+    // for host prefetches, as the slot may still be empty.
     Address replaced_by(const DataMiss& miss) const {
         return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
     }
