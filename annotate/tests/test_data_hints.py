@@ -4,9 +4,9 @@
 import re
 
 import pytest
-from bdannotate import cli
 from bdannotate.cli import main
 from bdannotate.model.types import Field, FoundTypes, Type
+from bdannotate.modes import objects
 from object_files import ObjectFile
 
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1", "AcCost1")
@@ -53,7 +53,7 @@ def fixture_profile(tmp_path):
 
 
 def known(monkeypatch, kind=KIND):
-    monkeypatch.setattr(cli, "read_types", lambda wanted, *_: FoundTypes(
+    monkeypatch.setattr(objects, "read_types", lambda wanted, *_: FoundTypes(
         {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}
     ))
 
@@ -126,7 +126,7 @@ def test_the_first_screen_names_it_in_a_line(profile, capsys):
 
 
 def test_types_are_not_read_for_the_first_screen(profile, monkeypatch):
-    monkeypatch.setattr(cli, "read_types", lambda *_: pytest.fail("types were read"))
+    monkeypatch.setattr(objects, "read_types", lambda *_: pytest.fail("types were read"))
     assert main([profile]) == 0
 
 
@@ -156,6 +156,6 @@ def test_types_may_be_told_where_they_are_looked_for(profile, capsys):
 
 def test_a_type_may_be_that_of_an_object_without_a_hint(profile, capsys, monkeypatch):
     known(monkeypatch)
-    monkeypatch.setattr(cli, "notable_objects", lambda _objects: [])
+    monkeypatch.setattr(objects, "notable_objects", lambda _objects: [])
     options = ["--hints", "--object=heap", "--object-type=heap=item", profile]
     assert "as --object-type=heap=item says" in report(capsys, *options)

@@ -13,6 +13,9 @@ MAY_IMPORT = {
     "views": {"views", "analyses", "model"},
     "exports": {"exports", "model"},
     "html": {"html", "views", "analyses", "model"},
+    "modes": {
+        "modes", "html", "exports", "views", "analyses", "reading", "model", "options", "pager",
+    },
 }
 # These stand above all rooms.
 TOP = {"__init__", "cli", "options", "pager"}

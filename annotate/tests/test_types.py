@@ -6,9 +6,9 @@ import os
 import shutil
 
 import pytest
-from bdannotate import cli
 from bdannotate.cli import main
 from bdannotate.model.types import Field, FoundTypes, Type
+from bdannotate.modes import objects
 from bdannotate.reading.inlined import InlinedCalls
 from programs import compiled
 from test_objects import GROUPS, HEAP, beside
@@ -120,7 +120,7 @@ def test_a_file_that_is_newer_than_the_profile_is_named(tmp_path, profile, capsy
 
 def test_a_file_with_other_lines_than_those_that_ran_has_no_types(tmp_path, profile, capsys, monkeypatch):
     path = str(tmp_path / "program")
-    monkeypatch.setattr(cli, "read_inlined_calls", lambda wanted: InlinedCalls({}, (), frozenset({path})))
+    monkeypatch.setattr(objects, "read_inlined_calls", lambda wanted: InlinedCalls({}, (), frozenset({path})))
     assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
     out, err = capsys.readouterr()
     assert "item, 16 bytes" not in out
@@ -140,7 +140,7 @@ def test_options_that_make_no_sense(profile, capsys, options):
 def of_a_stranger(tmp_path, monkeypatch, kind, groups, note):
     """A profile for which this type is found whatever is asked."""
     monkeypatch.setattr(
-        cli, "read_types",
+        objects, "read_types",
         lambda wanted, *_: FoundTypes(
             {(path, name): (kind,) for path, what in wanted.items() for name in what.names}, {}, (note,)
         ),

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether all costs of a profile, and of the files beside it, add up."""
+
+from __future__ import annotations
+
+from bdcommon import console
+
+from ..model.check import check as check_sums
+from ..model.context_check import context_violation
+from ..model.contexts import Kind
+from ..model.objects import object_violation
+from ..model.profile import Profile
+from ..reading.contexts import contexts_path, read_contexts
+from ..reading.objects import objects_path, read_objects
+from ..reading.parser import Detail, parse
+from ..reading.progress import Progress
+from .outputs import EXIT_FAILED, EXIT_GOOD
+
+
+def check(path: str) -> int:
+    profile = parse(path, Detail.FUNCTIONS, Progress("reading"))
+    result = check_sums(profile)
+    if result.violation:
+        console.say(f"bd_annotate: {result.violation}")
+        return EXIT_FAILED
+    source = profile.parts[0].source
+    what = f"{result.functions} functions, {len(profile.events)} events: all costs add up"
+    lines = [f"{source}: {what}"]
+    for title, found in (("roots", result.roots), ("called, and a root", result.also_called)):
+        names = ", ".join(function.name for function in found[:8])
+        if found:
+            lines.append(f"  {title}: {len(found)} ({names}{', ...' if len(found) > 8 else ''})")
+    console.write([f"{console.printable(line)}\n" for line in lines])
+    contexts = contexts_path(path)
+    status = _check_contexts(contexts, profile) if contexts else EXIT_GOOD
+    objects = objects_path(path)
+    return max(status, _check_objects(objects, profile)) if objects else status
+
+
+def _check_objects(path: str, profile: Profile) -> int:
+    objects = read_objects(path)
+    violation = object_violation(objects, profile)
+    if violation:
+        console.say(f"bd_annotate: {violation}")
+        return EXIT_FAILED
+    line = (
+        f"{path}: {len(objects.groups)} objects, {len(objects.rows)} rows: "
+        "the same run as the profile tells of"
+    )
+    console.write([f"{console.printable(line)}\n"])
+    return EXIT_GOOD
+
+
+def _check_contexts(path: str, profile: Profile) -> int:
+    tree = read_contexts(path)
+    violation = context_violation(tree, profile)
+    if violation:
+        console.say(f"bd_annotate: {violation}")
+        return EXIT_FAILED
+    functions = sum(1 for frame in tree.frames if frame.kind is Kind.FUNCTION)
+    line = (
+        f"{path}: {len(tree)} nodes of {functions} functions, height {tree.height()}: "
+        "the same run as the profile tells of"
+    )
+    console.write([f"{console.printable(line)}\n"])
+    return EXIT_GOOD

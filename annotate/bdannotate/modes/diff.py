@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report on what changed from one profile to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bdcommon import console
+
+from ..analyses.columns import without_rates
+from ..analyses.diff import Diff, make_diff
+from ..analyses.hint_changes import hint_changes
+from ..analyses.object_diff import ObjectDiff
+from ..analyses.source_diff import diff_sources
+from ..model.merge import add, common_events, functions_of, project
+from ..options import Options
+from ..pager import write_paged
+from ..reading.parser import Detail
+from ..views import csv_report, json_report, text_report
+from .inputs import Inputs
+from .objects import object_diff
+from .outputs import judge, page_of, selection_of
+
+
+def diff(paths: Sequence[str], options: Options) -> int:
+    inputs = Inputs(options)
+    detail = Detail.LINES if options.annotate or options.hints else Detail.FUNCTIONS
+    before, after = (inputs.profile(path, detail) for path in paths)
+    events = common_events(before, after)
+    for profile in (before, after):
+        left_out = [event for event in profile.events if event not in events]
+        if left_out:
+            source = profile.parts[0].source
+            inputs.say_notes([f"only {source} counts {' '.join(left_out)}: not compared"])
+    objects = object_diff(paths, (before, after), inputs) if options.objects else None
+    before, after = project(before, events), project(after, events)
+    selection = selection_of(add(before, after), options)
+    if not options.show and options.format == "text":
+        selection = replace(selection, columns=without_rates(selection.columns))
+    made = make_diff(before, after, selection)
+    if options.format == "json":
+        console.write(json_report.to_json(json_report.diff_json(made, objects)))
+    elif options.format == "csv":
+        console.write([csv_report.diff_csv(made)])
+    else:
+        write_paged(_sections(made, objects, options))
+    return judge(options, after, before)
+
+
+def _sections(made: Diff, objects: ObjectDiff | None, options: Options) -> list[str]:
+    page = page_of(options, functions_of(made.before) | functions_of(made.after))
+    lines = text_report.diff_report(made, page)
+    if objects:
+        lines += text_report.object_diff(objects, page)
+    if options.hints:
+        lines += text_report.hint_changes(hint_changes(made), page)
+    if options.annotate:
+        found = diff_sources(made, options.include, options.include_before, options.context)
+        lines += text_report.source_diff(found, made, page)
+    return lines

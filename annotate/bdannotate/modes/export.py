@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles in the forms of other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bdcommon import console
+
+from ..analyses.objects import as_profile
+from ..exports.formats import FORMATS
+from ..exports.request import make_request
+from ..model.contexts import merged
+from ..model.errors import UserError
+from ..options import DEFAULT_THRESHOLD, Options
+from ..reading.load import sum_of, with_costs
+from ..reading.parser import Detail
+from .inputs import Inputs
+from .objects import all_objects
+from .outputs import EXIT_GOOD, write_file
+
+
+def export(paths: Sequence[str], options: Options) -> int:
+    inputs = Inputs(options)
+    form = FORMATS[options.export]
+    detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
+    detail = Detail.INSTRUCTIONS if inputs.separation or form.has_inlined else detail
+    paths = with_costs(paths)
+    profiles = [inputs.profile_of_functions(path, detail) for path in paths]
+    profile = inputs.with_separate_frames(sum_of(profiles))
+    if options.objects:
+        profile = as_profile(all_objects(paths, profile, inputs), profile)
+    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    has_tree = form.has_paths and not inputs.separation
+    tree = merged(inputs.trees(paths, profiles)) if has_tree else None
+    if form.is_binary and options.output is None:
+        raise UserError(f"--export={options.export} is no text: say with -o where it goes")
+    functions = {place.function for place in profile.instructions} if form.has_inlined else ()
+    chains = inputs.inlined_chains(profile, functions) if functions else None
+    request = make_request(profile, options.events, threshold, tree, form.all_events, chains)
+    if form.is_one_event and len(request.metrics) > 1:
+        raise UserError(f"--export={options.export} holds one event, --events names several")
+    note = form.note(request)
+    if note:
+        inputs.say_notes([note])
+    pieces: Iterable[str | bytes] = form.pieces(request)
+    if options.output is None:
+        console.write(piece for piece in pieces if isinstance(piece, str))
+    else:
+        write_file(options.output, pieces)
+    return EXIT_GOOD

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The web report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from bdcommon import __version__
+
+from ..html.page import page
+from ..html.page_data import page_data
+from ..html.subject import of_sum, of_two
+from ..options import Options
+from ..reading.load import with_costs
+from ..reading.parser import Detail
+from ..views import json_report
+from .inputs import Inputs
+from .objects import objects_of_page
+from .outputs import EXIT_GOOD, write_file
+
+
+def html(paths: Sequence[str], options: Options, target: str) -> int:
+    inputs = Inputs(options)
+    paths = paths if options.mode == "diff" else with_costs(paths)
+    profiles = [
+        inputs.with_estimate(inputs.profile_of_functions(path, Detail.INSTRUCTIONS))
+        for path in paths
+    ]
+    trees = inputs.trees(paths, profiles)
+    if options.mode == "diff":
+        subject = of_two(profiles[0], profiles[1], (trees[0], trees[1]))
+    else:
+        subject = of_sum(profiles, trees, lambda total: objects_of_page(paths, total, inputs))
+    data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
+    names = [os.path.basename(path) for path in paths]
+    title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    write_file(target, page(data, json_report.text(title)))
+    return EXIT_GOOD

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The profiles of a run and what lies beside them, read as its options say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bdcommon import console
+
+from ..analyses.structure import wanted_lines
+from ..model.cold_parts import with_cold_parts
+from ..model.contexts import ContextTree
+from ..model.frames import Chains
+from ..model.merge import Renaming, parse_substitution
+from ..model.metrics import with_cycle_costs
+from ..model.profile import Function, Profile
+from ..model.separate import Separation, separated
+from ..options import Options
+from ..reading.inlined import read_inlined_calls
+from ..reading.load import load, load_contexts, load_sum
+from ..reading.parser import Detail
+
+
+class Inputs:
+    """What is wrong with a file is a UserError; what is not known, and why, is said in a note."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.separation = Separation(options.separate_loops, options.separate_inlines)
+        self.renaming = Renaming(
+            tuple(map(parse_substitution, options.mod_filename)),
+            tuple(map(parse_substitution, options.mod_funcname)),
+        )
+
+    def say_notes(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            console.say(f"bd_annotate: note: {note}")
+
+    def profile(self, path: str, detail: Detail) -> Profile:
+        found = load(path, self._detail(detail), self.renaming, self.options.threads)
+        return self.with_separate_frames(self.with_estimate(found))
+
+    def sum_of_profiles(self, paths: Sequence[str], detail: Detail) -> Profile:
+        found = load_sum(paths, self._detail(detail), self.renaming, self.options.threads)
+        return self.with_separate_frames(self.with_estimate(found))
+
+    def profile_of_functions(self, path: str, detail: Detail) -> Profile:
+        """As the file has it: without separate frames."""
+        return load(path, detail, self.renaming, self.options.threads)
+
+    def with_estimate(self, profile: Profile) -> Profile:
+        factors = self.options.cycle_costs
+        return with_cycle_costs(profile, factors) if factors else profile
+
+    def with_separate_frames(self, profile: Profile) -> Profile:
+        if self.separation or self.options.structure:
+            profile = with_cold_parts(profile)
+        if not self.separation:
+            return profile
+        functions = {place.function for place in profile.instructions}
+        return separated(profile, self.inlined_chains(profile, functions), self.separation)
+
+    def inlined_chains(self, profile: Profile, functions: Iterable[Function]) -> Chains:
+        inlined = read_inlined_calls(wanted_lines(profile, functions))
+        self.say_notes(inlined.notes)
+        return inlined.chains
+
+    def trees(
+        self, paths: Sequence[str], profiles: Sequence[Profile]
+    ) -> list[ContextTree | None]:
+        """The context trees beside the profiles. Those of other runs are left out, with a note."""
+        found = [
+            load_contexts(path, profile, self.renaming) for path, profile in zip(paths, profiles)
+        ]
+        self.say_notes(contexts.note for contexts in found if contexts.note)
+        return [contexts.tree for contexts in found]
+
+    def _detail(self, detail: Detail) -> Detail:
+        return Detail.INSTRUCTIONS if self.separation else detail

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The data objects beside the profiles: those that are asked for, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ..analyses.data_hints import notable_objects
+from ..analyses.diff import matching_functions
+from ..analyses.object_details import Details, object_details
+from ..analyses.object_diff import ObjectDiff, diff_objects
+from ..analyses.objects import Entry, label, list_objects
+from ..analyses.report import FunctionPattern, function_pattern
+from ..analyses.source import time_written
+from ..analyses.source_diff import same_lines
+from ..analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
+from ..model.errors import OtherRun, UserError
+from ..model.objects import Identity, Objects, only_of
+from ..model.profile import Profile
+from ..model.separate import in_frames
+from ..options import DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options
+from ..reading.inlined import read_inlined_calls
+from ..reading.load import load_objects
+from ..reading.objects import objects_path
+from ..reading.types import read_types
+from ..views import text_report
+from ..views.text import Page
+from .inputs import Inputs
+from .outputs import rows_of
+
+
+def all_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects:
+    """Those beside all of the profiles, whose sum `profile` is."""
+    loaded = load_objects(paths, profile, inputs.renaming, time_written(profile))
+    inputs.say_notes(loaded.notes)
+    return loaded.objects
+
+
+def objects_of_page(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:
+    """The data objects beside the profiles if all have some. Those of another run are left out, with
+    a note."""
+    if not _have_objects(paths):
+        return None
+    try:
+        return all_objects(paths, profile, inputs)
+    except OtherRun as error:
+        inputs.say_notes([f"{error}; here they are left out"])
+        return None
+
+
+def _have_objects(paths: Sequence[str]) -> bool:
+    return all(objects_path(path) is not None for path in paths)
+
+
+def _shown_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects:
+    """What is to be shown of them."""
+    objects = all_objects(paths, profile, inputs)
+    if inputs.separation:
+        objects = in_frames(objects, profile)
+    function = inputs.options.function
+    if function is None:
+        return objects
+    return only_of(objects, FunctionPattern(function_pattern(function)).matches)
+
+
+def _objects_of_hints(
+    paths: Sequence[str], profile: Profile, inputs: Inputs
+) -> Objects | None:
+    """Hints stay where the objects cannot be read."""
+    try:
+        return _shown_objects(paths, profile, inputs)
+    except UserError as error:
+        inputs.say_notes([f"no hints on data: {error}"])
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedObjects:
+    """What a report says of data objects."""
+
+    asked_for: Objects | None  # by --objects or --object
+    meant: int  # how many --object is about
+    details: Sequence[Details]  # of these, as many as are shown
+    notable: Sequence[Details]  # of those that the hints are about
+    are_there: bool  # whether the report could say more of them
+
+
+def reported_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> ReportedObjects:
+    options = inputs.options
+    is_asked_for = options.objects or options.object is not None
+    asked_for = _shown_objects(paths, profile, inputs) if is_asked_for else None
+    meant = _meant(asked_for, options) if asked_for else []
+    shown = meant[:rows_of(options.limit, DEFAULT_LINES)]
+    are_there = options.format == "text" and _have_objects(paths)
+    of_hints = asked_for if are_there else None
+    if are_there and asked_for is None:
+        of_hints = _objects_of_hints(paths, profile, inputs)
+    notable = notable_objects(of_hints) if of_hints else []
+    types: dict[Identity, TypedGroup] = {}
+    # The first screen is to be there soon, so it does without types.
+    if meant or (options.hints and of_hints):
+        others = [entry for entry in notable if options.hints and entry not in shown]
+        types = _types([*shown, *others], profile, inputs)
+    known = types if options.hints else {}
+    return ReportedObjects(
+        asked_for, len(meant),
+        object_details(asked_for, shown, types, options.element_size) if asked_for else (),
+        object_details(of_hints, notable, known) if of_hints else (),
+        are_there,
+    )
+
+
+def object_sections(found: ReportedObjects, options: Options, page: Page) -> list[str]:
+    """The lists that were asked for."""
+    lines: list[str] = []
+    if found.asked_for and options.objects:
+        threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+        limit = rows_of(options.limit, DEFAULT_OBJECTS)
+        lines += text_report.objects(list_objects(found.asked_for, threshold, limit), page)
+    if found.details:
+        lines += text_report.object_details(found.details, page)
+        more = found.meant - len(found.details)
+        lines += [f"{more} more have such a name: --limit=all"] if more else []
+    return lines
+
+
+def _meant(objects: Objects, options: Options) -> list[Entry]:
+    """Those that --object is about."""
+    if options.object is None:
+        return []
+    pattern = function_pattern(options.object)
+    found = list_objects(objects, 0, None)
+    meant = [entry for entry in found.entries if pattern.search(label(entry.group))]
+    if not meant:
+        raise UserError(f"--object={options.object}: no object that was loaded has such a name")
+    return meant
+
+
+def _types(
+    meant: Sequence[Entry], profile: Profile, inputs: Inputs
+) -> dict[Identity, TypedGroup]:
+    options = inputs.options
+    groups = [entry.group for entry in meant]
+    asked = [
+        AskedType(function_pattern(place), name, f"--object-type={place}={name}")
+        for place, name in options.object_types
+    ]
+    for one in asked:
+        if not any(one.pattern.search(label(group)) for group in groups):
+            raise UserError(f"{one.option}: no object that is shown has such a name")
+    inlined = read_inlined_calls(call_sites(groups))
+    sought = typing(groups, asked, inlined.chains, options.include)
+    found = read_types(sought.wanted, inlined.changed, time_written(profile))
+    types, refusals = types_of(asked, sought, found)
+    inputs.say_notes((*inlined.notes, *found.notes, *refusals))
+    return types
+
+
+def object_diff(
+    paths: Sequence[str], profiles: tuple[Profile, Profile], inputs: Inputs
+) -> ObjectDiff:
+    options = inputs.options
+    before, after = (
+        _shown_objects([path], profile, inputs) for path, profile in zip(paths, profiles)
+    )
+    threshold, limit = options.threshold, rows_of(options.limit, DEFAULT_OBJECTS)
+    if threshold is None:
+        threshold = DEFAULT_THRESHOLD
+    if options.format == "json":
+        threshold, limit = options.threshold or 0.0, None
+    lines = partial(same_lines, include=options.include, include_before=options.include_before)
+    return diff_objects(before, after, matching_functions(*profiles), lines, threshold, limit)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all reports have in common: which part of a profile they show, the page, and the verdict."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+
+from bdcommon import console
+
+from ..analyses.budget import failures, parse_condition
+from ..analyses.report import Selection, make_selection
+from ..model.errors import UserError
+from ..model.profile import Function, Profile
+from ..options import DEFAULT_THRESHOLD, Options
+from ..views.names import Names
+from ..views.text import Page
+
+EXIT_GOOD = 0
+EXIT_FAILED = 1
+
+_DEFAULT_WIDTH = 120
+_MIN_WIDTH = 40
+
+
+def selection_of(profile: Profile, options: Options) -> Selection:
+    threshold = options.threshold
+    if threshold is None and options.format == "text":
+        threshold = DEFAULT_THRESHOLD
+    return make_selection(
+        profile, options.show, options.sort, threshold, options.inclusive, options.function,
+        full_stacks=options.full_stacks or options.format != "text",
+    )
+
+
+def rows_of(limit: int | None, default: int) -> int | None:
+    """How many rows a list has; None for all."""
+    return default if limit is None else limit or None
+
+
+def page_of(options: Options, functions: Iterable[Function]) -> Page:
+    terminal = console.is_terminal()
+    width = options.width or _DEFAULT_WIDTH
+    if terminal and options.width is None:
+        width = shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
+    wanted = options.colour == "yes" or (
+        options.colour == "auto" and terminal and "NO_COLOR" not in os.environ
+    )
+    exact = bool(options.show) if options.exact is None else options.exact
+    return Page(
+        max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names,
+        cut=(terminal or options.width is not None) and not options.full_names,
+        names=Names(function.name for function in functions),
+    )
+
+
+def write_file(path: str, pieces: Iterable[str | bytes]) -> None:
+    try:
+        with open(path, "wb") as file:
+            for piece in pieces:
+                file.write(
+                    piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
+                )
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "not a file's name"
+        raise UserError(f"{path}: {reason}") from None
+
+
+def judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
+    """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
+    conditions = [parse_condition(text) for text in options.fail_if]
+    console.flush()
+    reasons = failures(conditions, profile, baseline) if conditions else []
+    for reason in reasons:
+        console.say(f"bd_annotate: failed: {reason}")
+    return EXIT_FAILED if reasons else EXIT_GOOD

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report on many profiles, one beside the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bdcommon import console
+
+from ..analyses.per_file import make_per_file
+from ..model.merge import reorder
+from ..options import Options
+from ..pager import write_paged
+from ..reading.parser import Detail
+from ..views import csv_report, json_report, text_report
+from .inputs import Inputs
+from .outputs import EXIT_GOOD, page_of, selection_of
+
+
+def per_file(paths: Sequence[str], options: Options) -> int:
+    inputs = Inputs(options)
+    profiles = [inputs.profile(path, Detail.FUNCTIONS) for path in paths]
+    profiles = [reorder(profile, profiles[0].events) for profile in profiles]
+    found = make_per_file(profiles, selection_of(profiles[0], options))
+    if options.format == "json":
+        console.write(json_report.to_json(json_report.per_file_json(found)))
+    elif options.format == "csv":
+        console.write([csv_report.per_file_csv(found)])
+    else:
+        functions = (entry.function for entry, _ in found.functions)
+        write_paged(text_report.per_file_report(found, page_of(options, functions)))
+    return EXIT_GOOD

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report on one profile, or on the sum of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bdcommon import console
+
+from ..analyses.loads import Loads
+from ..analyses.report import Report, make_report
+from ..analyses.structure import Structure, structures
+from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
+from ..pager import write_paged
+from ..reading.parser import Detail
+from ..views import csv_report, json_report, text_report
+from ..views.text import Page
+from .inputs import Inputs
+from .objects import ReportedObjects, object_sections, reported_objects
+from .outputs import judge, page_of, rows_of, selection_of
+
+
+def report(paths: Sequence[str], options: Options) -> int:
+    inputs = Inputs(options)
+    profile = inputs.sum_of_profiles(paths, _detail(options))
+    baseline = None
+    if options.baseline is not None:
+        baseline = inputs.profile(options.baseline, Detail.FUNCTIONS)
+    made = make_report(profile, selection_of(profile, options))
+    found = _structures(made, inputs) if options.structure else []
+    objects = reported_objects(paths, profile, inputs)
+    if options.format == "json":
+        shape = json_report.profile_json(made, found, objects.asked_for, objects.details)
+        console.write(json_report.to_json(shape))
+    elif options.format == "csv":
+        console.write([csv_report.profile_csv(made)])
+    else:
+        page = page_of(options, made.graph.functions)
+        lines = _sections(made, found, objects, options, page)
+        write_paged([*lines, *object_sections(objects, options, page)])
+    return judge(options, profile, baseline)
+
+
+def _detail(options: Options) -> Detail:
+    if options.instructions or options.structure:
+        return Detail.INSTRUCTIONS
+    return Detail.FUNCTIONS if options.format == "csv" else Detail.LINES
+
+
+def _structures(made: Report, inputs: Inputs) -> list[Structure]:
+    chains = inputs.inlined_chains(made.profile, (entry.function for entry in made.entries))
+    return structures(made.profile, made.graph, made.entries, chains)
+
+
+def _sections(
+    made: Report, found: Sequence[Structure], objects: ReportedObjects, options: Options, page: Page
+) -> list[str]:
+    limits = text_report.Limits(
+        rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
+        fit=options.limit is None,
+    )
+    asked_for_more = (
+        options.totals or options.hints or options.tree != "none" or options.files
+        or options.annotate or options.instructions or options.structure
+        or objects.asked_for is not None
+    )
+    lines = text_report.first_screen(
+        made, limits, not options.hints, not asked_for_more, page, objects.are_there,
+        () if options.hints else objects.notable,
+    )
+    loads = None
+    if objects.asked_for and options.objects:
+        loads = Loads(objects.asked_for, made.profile.events)
+    if options.totals:
+        lines += text_report.totals(made, page)
+    if options.hints:
+        lines += text_report.hints(made, page, objects.notable)
+    if options.tree != "none":
+        lines += text_report.tree(made, page, options.tree, loads)
+    if options.structure:
+        lines += text_report.structure(found, made, page)
+    if options.files:
+        lines += text_report.files(made, page)
+    if options.annotate:
+        lines += text_report.source(made, page, options.include, options.context, loads)
+    if options.instructions:
+        lines += text_report.instructions(made, page)
+    return lines
