@@ -13,14 +13,16 @@ from bdannotate.model.graph import build
 from bdannotate.model.profile import Function
 from bdannotate.reading.parser import Detail, parse_text
 
-# A loop of f, line 4, whose body is at line 5 or, cold, at line 9: cold in the third of ten
-# iterations. From then on all is the cold part's.
-SPLIT = """positions: instr line
+# What each profile here begins with: all is in one file, and f comes first.
+HEAD = """positions: instr line
 events: Ir
 ob=app
 fl=a.c
 fn=f
-0x20 3 1
+"""
+# A loop of f, line 4, whose body is at line 5 or, cold, at line 9: cold in the third of ten
+# iterations. From then on all is the cold part's.
+SPLIT = f"""{HEAD}0x20 3 1
 0x24 4 3
 cfn=f.cold
 calls=1 0x10 9
@@ -58,13 +60,20 @@ def function(name):
     return Function("app", "a.c", name)
 
 
+def frame_of_f(profile):
+    return frames_by_function(profile, [function("f")], {})[function("f")]
+
+
+def flow_of_f(text):
+    return flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+
+
 def joined(text):
     return with_cold_parts(parse_text(text, Detail.INSTRUCTIONS))
 
 
 def test_a_loop_that_runs_on_in_the_cold_part_is_one():
-    profile = joined(SPLIT)
-    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    root = frame_of_f(joined(SPLIT))
     assert (root.self_cost, root.inclusive, root.entries) == ((2,), (41,), 1)
     (loop,) = root.frames
     assert (loop.line, loop.entries, loop.parts[0].iterations) == (4, 1, 10)
@@ -135,12 +144,7 @@ def test_reports_of_loops_have_no_cold_parts(tmp_path, capsys):
 
 # A loop from 0x14 on. The call at 0x18 ends with an exception in 4 of 10 cases; its handler, which
 # lies behind the function's end, goes on in the loop.
-CAUGHT = """positions: instr line
-events: Ir
-ob=app
-fl=a.c
-fn=f
-0x10 3 1
+CAUGHT = f"""{HEAD}0x10 3 1
 0x14 5 10
 0x18 5 10
 cfn=g
@@ -160,9 +164,14 @@ fn=g
 """
 
 
+def with_second_call(text, behind):
+    """f calls g once more, 5 times in line 8; what is behind that call is another handler's, too."""
+    call = "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n"
+    return text.replace("fn=g\n0x100", f"{call}{behind}fn=g\n0x100")
+
+
 def test_a_handler_in_a_loop_is_part_of_it():
-    profile = parse_text(CAUGHT, Detail.INSTRUCTIONS)
-    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    root = frame_of_f(parse_text(CAUGHT, Detail.INSTRUCTIONS))
     (loop,) = root.frames
     assert (loop.kind.value, loop.line, loop.entries) == ("loop", 4, 1)
     assert (loop.parts[0].iterations, loop.self_cost, root.self_cost) == (10, (44,), (2,))
@@ -170,10 +179,7 @@ def test_a_handler_in_a_loop_is_part_of_it():
 
 
 def test_handlers_of_several_calls_are_told_apart_by_how_often_they_were_entered():
-    text = CAUGHT.replace(
-        "fn=g\n0x100", "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x40 9 2\nfn=g\n0x100"
-    )
-    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    flow = flow_of_f(with_second_call(CAUGHT, "0x40 9 2\n"))
     address = [flow.steps[block.first].address for block in flow.blocks]
     assert [
         (address[source], address[target], count)
@@ -187,8 +193,7 @@ def test_a_function_begins_where_it_is_called():
     text = CAUGHT.replace("0x28 7 4\n0x2c 7 4\njump=4 0x20 4\n0x2c 7\n", "")
     text = text.replace("0x10 3 1\n", "0x4 7 4\n0x8 7 4\njump=4 0x20 4\n0x8 7\n0x10 3 1\n")
     text += "fn=main\n0x50 20 1\ncfn=f\ncalls=1 0x10 3\n0x50 20 76\n"
-    profile = parse_text(text, Detail.INSTRUCTIONS)
-    root = frames_by_function(profile, [function("f")], {})[function("f")]
+    root = frame_of_f(parse_text(text, Detail.INSTRUCTIONS))
     (loop,) = root.frames
     assert (root.address, root.entries) == (0x10, 1)
     assert (loop.kind.value, loop.line, loop.parts[0].iterations) == ("loop", 4, 10)
@@ -196,12 +201,7 @@ def test_a_function_begins_where_it_is_called():
 
 def test_calls_that_never_return_have_nothing_behind_them():
     """Here a handler, which is what one of two throws leads to; from the other nothing is known."""
-    text = """positions: instr line
-events: Ir
-ob=app
-fl=a.c
-fn=f
-0x10 3 5
+    text = f"""{HEAD}0x10 3 5
 jcnd=3/5 0x20 4
 0x10 3
 0x14 4 2
@@ -218,18 +218,15 @@ calls=3 0x200 1
 0x20 4 12
 0x30 9 3
 """
-    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    flow = flow_of_f(text)
     number = {flow.steps[block.first].address: index for index, block in enumerate(flow.blocks)}
     assert flow.successors[number[0x14]] == {}
     assert flow.successors[number[0x20]] == {number[0x18]: 3}
 
 
 def test_a_handler_that_several_calls_may_lead_to_is_entered_from_nowhere():
-    text = CAUGHT.replace("0x28", "0x80").replace("0x2c", "0x84").replace(
-        "fn=g\n0x100",
-        "0x30 8 5\ncfn=g\ncalls=5 0x100 1\n0x30 8 9\n0x34 9 1\n0x50 9 4\nfn=g\n0x100",
-    )
-    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    text = CAUGHT.replace("0x28", "0x80").replace("0x2c", "0x84")
+    flow = flow_of_f(with_second_call(text, "0x34 9 1\n0x50 9 4\n"))
     entered = {
         flow.steps[block.first].address: count
         for block, count in zip(flow.blocks, flow.entered) if count
@@ -239,12 +236,7 @@ def test_a_handler_that_several_calls_may_lead_to_is_entered_from_nowhere():
 
 def test_the_dynamic_linker_makes_no_second_way_into_a_loop():
     """The first call by way of its stub is two, and the stub's instructions are the call's."""
-    text = """positions: instr line
-events: Ir
-ob=app
-fl=a.c
-fn=f
-0x10 3 1
+    text = f"""{HEAD}0x10 3 1
 0x14 5 10
 0x18 5 23
 cfn=_dl_runtime_resolve
@@ -258,6 +250,6 @@ jcnd=9/10 0x14 5
 0x1c 4
 0x20 9 1
 """
-    flow = flows(parse_text(text, Detail.INSTRUCTIONS), [function("f")])[function("f")]
+    flow = flow_of_f(text)
     assert flow.executed == (1, 10, 10, 10, 1)
     assert flow.entered == (1, 0, 0)
