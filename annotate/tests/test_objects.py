@@ -219,6 +219,13 @@ def test_objects_of_another_run_are_refused(tmp_path, capsys):
     assert "tells of another run" in capsys.readouterr().err
 
 
+def test_nothing_is_asked_about_the_code_of_another_run(tmp_path, capsys, monkeypatch):
+    """Its addresses may be those of another program, and the answer takes time."""
+    monkeypatch.setattr(load, "read_inlined_calls", lambda _wanted: pytest.fail("it was asked"))
+    assert main(["--objects", beside(tmp_path, rows=ROWS[1:])]) == 2
+    assert "tells of another run" in capsys.readouterr().err
+
+
 def test_equal_sums_make_no_other_process_the_same_run(tmp_path, capsys):
     assert main(["--objects", beside(tmp_path, head=HEAD.replace("pid: 7", "pid: 8"))]) == 2
     assert "tells of another run" in capsys.readouterr().err

@@ -270,12 +270,16 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
     return None
 
 
-def is_same_run(objects: Objects, profile: Profile) -> bool:
+def is_same_run(found: Sequence[Objects], profile: Profile) -> bool:
     """By what happened at all: the processes, and the sums of all costs."""
+    mine: dict[str, int] = {}
+    for objects in found:
+        for event, total in zip(objects.events, objects.totals()):
+            mine[event] = mine.get(event, 0) + total
     totals = dict(zip(profile.events, profile.totals()))
-    return _runs(objects.parts) == _runs(profile.parts) and all(
-        totals.get(event) == total
-        for event, total in zip(objects.events, objects.totals()) if has_object(event)
+    parts = [part for objects in found for part in objects.parts]
+    return _runs(parts) == _runs(profile.parts) and all(
+        totals.get(event) == total for event, total in mine.items() if has_object(event)
     )
 
 

@@ -111,16 +111,16 @@ def load_objects(
                 "objects are told apart by a run with --objects=yes"
             )
         found += read_parts(path)
+    if not is_same_run(found, whole):
+        raise OtherRun(
+            f"{found[0].parts[0].source} tells of another run than {whole.parts[0].source}: "
+            "remove or rename it"
+        )
     inlined = read_inlined_calls(inlined_calls(found))
     objects = merge_objects(
         [at_own_lines(one, inlined.chains) for one in found],
         lambda function: rename_function(function, renaming),
     )
-    if not is_same_run(objects, whole):
-        raise OtherRun(
-            f"{objects.parts[0].source} tells of another run than {whole.parts[0].source}: "
-            "remove or rename it"
-        )
     newer = [
         f"{shorten(name)} is newer than the profile: its lines may be others than those that ran"
         for name in inlined.chains if is_newer(name, written)
