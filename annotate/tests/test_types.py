@@ -9,6 +9,7 @@ import pytest
 from bdannotate.cli import main
 from bdannotate.model.types import Field, FoundTypes, Type
 from bdannotate.modes import objects
+from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls
 from programs import compiled
 from test_objects import GROUPS, HEAP, beside
@@ -115,7 +116,18 @@ def test_a_file_that_is_newer_than_the_profile_is_named(tmp_path, profile, capsy
     assert main(options) == 0
     out, err = capsys.readouterr()
     assert "item, 16 bytes" in out
-    assert err.count("\n") == 1 and "is newer than the profile: its types may be others" in err
+    assert err.count("\n") == 1 and "is newer than the profile: its lines and types may be others" in err
+
+
+def test_a_newer_file_is_named_once_for_lines_and_types(tmp_path, profile, capsys, monkeypatch):
+    path = str(tmp_path / "program")
+    for module in (load, objects):
+        monkeypatch.setattr(module, "read_inlined_calls", lambda wanted: InlinedCalls({path: {}}, ("said once",)))
+    os.utime(profile, (1000, 1000))
+    assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "bd_annotate: note: said once"
+    assert "is newer than the profile" in second
 
 
 def test_a_file_with_other_lines_than_those_that_ran_has_no_types(tmp_path, profile, capsys, monkeypatch):

@@ -26,6 +26,7 @@ class Inputs:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self._said: set[str] = set()
         self.separation = Separation(options.separate_loops, options.separate_inlines)
         self.renaming = Renaming(
             tuple(map(parse_substitution, options.mod_filename)),
@@ -33,8 +34,11 @@ class Inputs:
         )
 
     def say_notes(self, notes: Iterable[str]) -> None:
+        """Each once in a run: several views may miss the same file."""
         for note in notes:
-            console.say(f"bd_annotate: note: {note}")
+            if note not in self._said:
+                self._said.add(note)
+                console.say(f"bd_annotate: note: {note}")
 
     def profile(self, path: str, detail: Detail) -> Profile:
         found = load(path, self._detail(detail), self.renaming, self.options.threads)

@@ -12,7 +12,7 @@ from functools import reduce
 from ..model.check import sum_violations
 from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
-from ..model.errors import OtherRun, UserError, shorten
+from ..model.errors import OtherRun, UserError
 from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, is_same_run, inlined_calls
 from ..model.objects import merge as merge_objects
@@ -20,7 +20,7 @@ from ..model.profile import Profile
 from ..model.threads import below_creators
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
-from .object_files import is_newer
+from .object_files import newer_notes
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
 from .progress import Progress
@@ -121,11 +121,7 @@ def load_objects(
         [at_own_lines(one, inlined.chains) for one in found],
         lambda function: rename_function(function, renaming),
     )
-    newer = [
-        f"{shorten(name)} is newer than the profile: its lines may be others than those that ran"
-        for name in inlined.chains if is_newer(name, written)
-    ]
-    return LoadedObjects(objects, (*inlined.notes, *newer))
+    return LoadedObjects(objects, (*inlined.notes, *newer_notes(inlined.chains, written)))
 
 
 def _is_empty(path: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 
-from ..model.errors import UserError
+from ..model.errors import UserError, shorten
 
 
 def require_object_file(name: str) -> None:
@@ -18,8 +19,17 @@ def require_object_file(name: str) -> None:
         raise UserError("there is no such file")
 
 
-def is_newer(name: str, written: float | None) -> bool:
-    """Than a profile, written in seconds since 1970; None if nobody knows when."""
+def newer_notes(names: Iterable[str], written: float | None) -> list[str]:
+    """A sentence for each that is newer than a profile, written in seconds since 1970; None if
+    nobody knows when. It is the same for all that is read of a file."""
+    return [
+        f"{shorten(name)} is newer than the profile: its lines and types may be others than those "
+        "of the program that ran"
+        for name in names if _is_newer(name, written)
+    ]
+
+
+def _is_newer(name: str, written: float | None) -> bool:
     try:
         return written is not None and os.stat(name).st_mtime > written
     except (OSError, ValueError):

@@ -18,7 +18,7 @@ from .dwarf import (
     LIBRARIES, NAMED_TYPES, Dwarf, Entry, Unit, Units, follow, integer, name_of, section_bytes, uleb,
 )
 from .dwarf_types import TypeReader
-from .object_files import is_newer, require_object_file
+from .object_files import newer_notes, require_object_file
 
 _DEBUG_FOLDER = "/usr/lib/debug/.build-id"
 _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
@@ -48,11 +48,7 @@ def read_types(
             continue
         named |= {(path, name): types for name, types in found[0].items()}
         variables |= {(path, variable): types for variable, types in found[1].items()}
-        if is_newer(path, written):
-            notes.append(
-                f"{shorten(path)} is newer than the profile: its types may be others than those of "
-                "the program that ran"
-            )
+        notes += newer_notes([path], written)
     return FoundTypes(named, variables, tuple(notes))
 
 
