@@ -130,12 +130,18 @@ def test_types_are_not_read_for_the_first_screen(profile, monkeypatch):
     assert main([profile]) == 0
 
 
-def test_the_first_screen_stays_without_objects_that_can_be_read(tmp_path, profile, capsys):
-    (tmp_path / "objects.p.out").write_bytes(b"data-objects: 1\n")
-    assert main([profile]) == 0
-    out, err = capsys.readouterr()
-    assert "== What to change" in out and "heap" not in out
-    assert re.fullmatch(r"bd_annotate: note: no hints on data: [^\n]*\n", err)
+@pytest.mark.parametrize("end", [20, 500, -1])
+def test_what_is_about_more_stays_without_objects_that_can_be_read(tmp_path, profile, capsys, end):
+    path = tmp_path / "objects.p.out"
+    path.write_bytes(path.read_bytes()[:end])
+    for option, title in (("--width=80", "== What to change"), ("--hints", "== Hints ==")):
+        assert main([option, profile]) == 0
+        out, err = capsys.readouterr()
+        assert title in out and "heap" not in out and "--objects" not in out
+        assert re.fullmatch(r"bd_annotate: note: data objects are left out: \S*objects\.p\.out: [^\n]*\n", err)
+    for option in ("--objects", "--object=heap", "--check"):
+        assert main([option, profile]) == 2
+        assert "objects.p.out: " in capsys.readouterr().err
 
 
 def test_names_are_neutralised(tmp_path, capsys, monkeypatch, profile):

@@ -212,14 +212,24 @@ def test_data_objects_of_two_profiles_are_added_up(tmp_path, capsys):
 
 def test_data_objects_of_another_run_are_left_out(tmp_path, capsys):
     profile = pathlib.Path(objects_beside(tmp_path))
-    profile.write_text(profile.read_text().replace("6 100 4 522", "6 100 4 523").replace("totals: 110 5 522", "totals: 110 5 523"))
+    text = profile.read_text().replace("6 100 4 522", "6 100 4 523")
+    profile.write_text(text.replace("totals: 110 5 522", "totals: 110 5 523"))
     page = report(tmp_path, profile)
     assert page.facts["data"] is None and "data" not in page.facts["tables"]
     assert "objects.p.out tells of another run" in capsys.readouterr().err
+
+
+def test_data_objects_that_cannot_be_read_are_left_out(tmp_path, capsys):
+    """The profile is none the worse."""
+    profile = objects_beside(tmp_path)
     damaged = tmp_path / "objects.p.out"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    assert main([f"--html={tmp_path / 'r.html'}", str(profile)]) == 2
-    assert "objects.p.out" in capsys.readouterr().err
+    page = report(tmp_path, profile)
+    assert page.facts["data"] is None and "data" not in page.facts["tables"]
+    assert re.fullmatch(
+        r"bd_annotate: note: data objects are left out: \S*objects\.p\.out: [^\n]* cut off[^\n]*\n",
+        capsys.readouterr().err,
+    )
 
 
 def hostile_profile(tmp_path):

@@ -11,10 +11,6 @@ class UserError(Exception):
     """What went wrong, as one sentence that names the file or option."""
 
 
-class OtherRun(UserError):
-    """A file beside a profile that tells of another run."""
-
-
 class ProfileError(UserError):
     """A profile that breaks the format, located by file and line."""
 

@@ -16,7 +16,7 @@ from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
 from ..analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
-from ..model.errors import OtherRun, UserError
+from ..model.errors import UserError
 from ..model.objects import Identity, Objects, only_of
 from ..model.profile import Profile
 from ..model.separate import in_frames
@@ -38,42 +38,26 @@ def all_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objec
     return loaded.objects
 
 
-def objects_of_page(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:
-    """The data objects beside the profiles if all have some. Those of another run are left out, with
-    a note."""
-    if not _have_objects(paths):
+def objects_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:
+    """The same for what is about more: None unless all profiles have some. Those that cannot be read,
+    or are of another run, are left out, with a note."""
+    if any(objects_path(path) is None for path in paths):
         return None
     try:
         return all_objects(paths, profile, inputs)
-    except OtherRun as error:
-        inputs.say_notes([f"{error}; here they are left out"])
+    except UserError as error:
+        inputs.say_notes([f"data objects are left out: {error}"])
         return None
 
 
-def _have_objects(paths: Sequence[str]) -> bool:
-    return all(objects_path(path) is not None for path in paths)
-
-
-def _shown_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects:
+def _shown(objects: Objects, profile: Profile, inputs: Inputs) -> Objects:
     """What is to be shown of them."""
-    objects = all_objects(paths, profile, inputs)
     if inputs.separation:
         objects = in_frames(objects, profile)
     function = inputs.options.function
     if function is None:
         return objects
     return only_of(objects, FunctionPattern(function_pattern(function)).matches)
-
-
-def _objects_of_hints(
-    paths: Sequence[str], profile: Profile, inputs: Inputs
-) -> Objects | None:
-    """Hints stay where the objects cannot be read."""
-    try:
-        return _shown_objects(paths, profile, inputs)
-    except UserError as error:
-        inputs.say_notes([f"no hints on data: {error}"])
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +74,16 @@ class ReportedObjects:
 def reported_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> ReportedObjects:
     options = inputs.options
     is_asked_for = options.objects or options.object is not None
-    asked_for = _shown_objects(paths, profile, inputs) if is_asked_for else None
+    found: Objects | None = None
+    if is_asked_for:
+        found = all_objects(paths, profile, inputs)
+    elif options.format == "text":
+        found = objects_if_readable(paths, profile, inputs)
+    found = _shown(found, profile, inputs) if found else None
+    asked_for = found if is_asked_for else None
+    of_hints = found if options.format == "text" else None
     meant = _meant(asked_for, options) if asked_for else []
     shown = meant[:rows_of(options.limit, DEFAULT_LINES)]
-    are_there = options.format == "text" and _have_objects(paths)
-    of_hints = asked_for if are_there else None
-    if are_there and asked_for is None:
-        of_hints = _objects_of_hints(paths, profile, inputs)
     notable = notable_objects(of_hints) if of_hints else []
     types: dict[Identity, TypedGroup] = {}
     # The first screen is to be there soon, so it does without types.
@@ -108,7 +95,7 @@ def reported_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> 
         asked_for, len(meant),
         object_details(asked_for, shown, types, options.element_size) if asked_for else (),
         object_details(of_hints, notable, known) if of_hints else (),
-        are_there,
+        of_hints is not None,
     )
 
 
@@ -163,7 +150,8 @@ def object_diff(
 ) -> ObjectDiff:
     options = inputs.options
     before, after = (
-        _shown_objects([path], profile, inputs) for path, profile in zip(paths, profiles)
+        _shown(all_objects([path], profile, inputs), profile, inputs)
+        for path, profile in zip(paths, profiles)
     )
     threshold, limit = options.threshold, rows_of(options.limit, DEFAULT_OBJECTS)
     if threshold is None:

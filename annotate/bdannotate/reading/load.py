@@ -12,7 +12,7 @@ from functools import reduce
 from ..model.check import sum_violations
 from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
-from ..model.errors import OtherRun, UserError
+from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, is_same_run, inlined_calls
 from ..model.objects import merge as merge_objects
@@ -112,7 +112,7 @@ def load_objects(
             )
         found += read_parts(path)
     if not is_same_run(found, whole):
-        raise OtherRun(
+        raise UserError(
             f"{found[0].parts[0].source} tells of another run than {whole.parts[0].source}: "
             "remove or rename it"
         )
