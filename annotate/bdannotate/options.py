@@ -299,7 +299,7 @@ def parse_options(argv: Sequence[str]) -> Options:
     )
 
 
-# What each mode other than the report has no place for.
+# What each mode other than the report has no place for, nor has a page.
 _VIEWS = ("hints", "files", "annotate", "instructions", "objects", "structure", "totals")
 _VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
 
@@ -336,8 +336,16 @@ def _check_html(given: argparse.Namespace) -> None:
     if given.html is None:
         if given.no_sources:
             raise UserError("--no-sources is for --html")
-    elif given.format != "text":
+        return
+    if given.format != "text":
         raise UserError("--format does not go with --html")
+    if given.fail_if:
+        raise UserError("--fail-if does not go with --html")
+    asked = [f"--{name}" for name in _VIEWS if getattr(given, name) == "yes"]
+    asked += ["--object"] if given.object is not None else []
+    asked += ["--tree"] if given.tree != "none" else []
+    if asked:
+        raise UserError(f"{asked[0]} does not go with --html: a page always has the same views")
 
 
 def _limit(text: str | None) -> int | None:

@@ -439,12 +439,28 @@ def test_contexts_of_another_run_are_left_out(tmp_path, capsys, head, costs, rea
     (["--html=x.html", "--check", "X"], "--html does not go with --check"),
     (["--html=x.html", "--per-file", "X"], "--html does not go with --per-file"),
     (["--html=x.html", "--format=json", "X"], "--format does not go with --html"),
+    (["--html=x.html", "--fail-if=Ir > 1", "X"], "--fail-if does not go with --html"),
     (["--no-sources", "X"], "--no-sources is for --html"),
 ])
 def test_mistakes_are_answered_in_a_sentence(capsys, arguments, problem):
     given = [str(PROFILES / "helper.out") if word == "X" else word for word in arguments]
     assert main(given) == 2
     assert capsys.readouterr().err == f"bd_annotate: {problem}\n"
+
+
+@pytest.mark.parametrize("view", [
+    "--hints", "--files", "--annotate", "--instructions", "--objects", "--object=x", "--structure", "--totals",
+    "--tree=both",
+])
+@pytest.mark.parametrize("compared", [[], ["--diff", str(PROFILES / "repaired.out")]])
+def test_what_a_page_shows_is_not_asked_for(tmp_path, capsys, view, compared):
+    path = tmp_path / "r.html"
+    assert main([f"--html={path}", view, *compared, str(PROFILES / "helper.out")]) == 2
+    other = "--html: a page always has the same views"
+    if compared and view not in ("--hints", "--annotate", "--objects"):
+        other = "--diff"
+    assert capsys.readouterr().err == f"bd_annotate: {view.partition('=')[0]} does not go with {other}\n"
+    assert not path.exists()
 
 
 def test_a_damaged_tree_beside_a_profile_is_named(tmp_path, capsys):
