@@ -326,6 +326,16 @@ def test_objects_are_the_functions_of_an_exported_profile(tmp_path, capsys):
     assert costs == {"(unknown)": 10, "heap prog.c:22, make": 480, "variable table": 32}
 
 
+def test_what_helps_code_is_not_advised_for_data(tmp_path, capsys):
+    """No object has lines of its own, whatever the program was compiled with."""
+    exported = str(tmp_path / "exported.out")
+    assert main(["--export=callgrind", "--objects", "-o", exported, beside(tmp_path)]) == 0
+    assert main([exported]) == 0
+    text = capsys.readouterr().out
+    assert "heap prog.c:22, make" in text
+    assert "Unknown" not in text and "-g" not in text
+
+
 def test_objects_go_with_no_other_export(tmp_path, capsys):
     assert main(["--export=dot", "--objects", beside(tmp_path)]) == 2
     assert "--objects does not go with --export" in capsys.readouterr().err

@@ -127,9 +127,7 @@ def loaders(objects: Objects, group: Group) -> list[Loader]:
 def as_profile(objects: Objects, profile: Profile) -> Profile:
     """For viewers of profiles: a function for each object, whose lines are those that loaded it.
     What has nothing to do with objects is left out."""
-    names = [
-        Function(f"({group.identity.kind.value})", "", label(group)) for group in objects.groups
-    ]
+    names = [Function(_module(group.identity.kind), "", label(group)) for group in objects.groups]
     lines: dict[FilePlace, dict[int, Row]] = {}
     for row in objects.rows:
         known = lines.setdefault(FilePlace(names[row.group], row.file), {})
@@ -139,6 +137,19 @@ def as_profile(objects: Objects, profile: Profile) -> Profile:
         jumps={}, origins=(),
     )
     return project(found, tuple(filter(has_object, objects.events)))
+
+
+def _module(kind: ObjectKind) -> str:
+    """What stands in place of an object file."""
+    return f"({kind.value})"
+
+
+_MODULES = frozenset(map(_module, ObjectKind))
+
+
+def is_data(function: Function) -> bool:
+    """Whether it is one of as_profile's, which are no code."""
+    return function.object in _MODULES
 
 
 def label(group: Group) -> str:

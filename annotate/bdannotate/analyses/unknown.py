@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
+from .objects import is_data
 from .report import Report
 
 # Below this share of the cost, nobody needs to be told.
@@ -29,7 +30,7 @@ def unknown_code(report: Report, metric: Metric) -> Unknown | None:
     without_lines: dict[str, int] = {}
     for function, costs in report.graph.functions.items():
         value = count(costs.self_cost)
-        if function.file != "???" or value <= 0:
+        if function.file != "???" or value <= 0 or is_data(function):
             continue
         without_lines[function.object] = without_lines.get(function.object, 0) + value
         if function.is_nameless:
