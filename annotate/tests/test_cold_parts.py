@@ -12,6 +12,7 @@ from bdannotate.model.frames import frames_by_function
 from bdannotate.model.graph import build
 from bdannotate.model.profile import Function
 from bdannotate.reading.parser import Detail, parse_text
+from object_files import ObjectFile
 
 # What each profile here begins with: all is in one file, and f comes first.
 HEAD = """positions: instr line
@@ -140,6 +141,38 @@ def test_reports_of_loops_have_no_cold_parts(tmp_path, capsys):
     assert names() == {"f", "f.cold", "g", "main"}
     assert names("--structure") == {"f", "g", "main"}
     assert names("--separate-loops") == {"f", "f › loop a.c:4", "g", "main"}
+
+
+def test_data_objects_have_no_cold_parts_either(tmp_path, capsys):
+    """f loads 1 line in line 5, and its cold part 3 there and 5 in line 9, where it allocates."""
+    text = SPLIT.replace("events: Ir", "events: Ir DLmr").replace("totals: 42", "totals: 42 9")
+    text = text.replace("0x28 5 2\n", "0x28 5 2 1\n").replace("0x28 5 8\n", "0x28 5 8 3\n")
+    (tmp_path / "p.out").write_text(text.replace("0x14 9 1\n", "0x14 9 1 5\n", 1))
+    functions = [("app", "a.c", 3, "f"), ("app", "a.c", 9, "f.cold")]
+    groups = ["heap 1 64 0 64 64 64 64 64 0 1 2 1 9 16 0 0 malloc", "stack 1 1 f", "stack 1 1 f.cold"]
+    rows = [(1, 1, 1, 5, (0, 1)), (1, 2, 1, 5, (0, 3)), (2, 1, 1, 9, (0, 0)), (3, 2, 1, 9, (0, 5))]
+    data = ObjectFile(("Ir", "DLmr"), functions, groups, rows).bytes()
+    (tmp_path / "objects.p.out").write_bytes(data)
+
+    def shown(*options):
+        assert main(["--objects", "--format=json", *options, str(tmp_path / "p.out")]) == 0
+        found = json.loads(capsys.readouterr().out)
+        names = {one["id"]: one["name"] for one in found["functions"]}
+        labels = [group["label"] for group in found["objects"]["groups"]]
+        return [
+            (labels[row["group"]], names.get(row["function_id"]), row["function"], row["line"], row["self"][1])
+            for row in found["objects"]["rows"]
+        ]
+
+    heap, stack = "heap a.c:9, f", "stack of f"
+    assert shown("--structure") == [(heap, "f", "f", 5, 4), (stack, "f", "f", 9, 5)]
+    loop = "f › loop a.c:4"
+    assert shown("--separate-loops") == [(heap, loop, loop, 5, 4), (stack, loop, loop, 9, 5)]
+    cold = "f.cold"
+    assert shown() == [
+        (f"{heap}.cold", "f", "f", 5, 1), (f"{heap}.cold", cold, cold, 5, 3), (stack, "f", "f", 9, 0),
+        (f"{stack}.cold", cold, cold, 9, 5),
+    ]
 
 
 # A loop from 0x14 on. The call at 0x18 ends with an exception in 4 of 10 cases; its handler, which

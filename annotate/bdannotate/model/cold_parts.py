@@ -29,8 +29,8 @@ class _Position(NamedTuple):
 
 
 def with_cold_parts(profile: Profile) -> Profile:
-    """Cold parts joined with their functions; calls of them become jumps, if there are
-    instructions. Where the function has several levels of recursion, it is not known whose the
+    """Cold parts joined with their functions, as the profile says from then on; calls of them become
+    jumps, if there are instructions. Where the function has several levels of recursion, it is not known whose the
     costs of its cold part are, and it stays apart."""
     owners = _owners(profile)
     if not owners:
@@ -64,7 +64,7 @@ def with_cold_parts(profile: Profile) -> Profile:
     }
     whole = replace(
         profile, calls=calls, instruction_calls=instruction_calls, jumps=jumps,
-        beginnings=beginnings,
+        beginnings=beginnings, cold_parts=owners,
     )
     return map_functions(whole, joined)
 

@@ -16,7 +16,7 @@ from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, is_same_run, inlined_calls
 from ..model.objects import merge as merge_objects
-from ..model.profile import Profile
+from ..model.profile import Function, Profile
 from ..model.threads import below_creators
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
@@ -101,7 +101,7 @@ def load_objects(
     profiles: Sequence[str], whole: Profile, renaming: Renaming, written: float | None = None
 ) -> LoadedObjects:
     """The data objects beside all these profiles, whose sum `whole` is, `written` in seconds since
-    1970."""
+    1970. Their functions are those that the sum has."""
     found: list[Objects] = []
     for profile in profiles:
         path = objects_path(profile)
@@ -117,10 +117,12 @@ def load_objects(
             "remove or rename it"
         )
     inlined = read_inlined_calls(inlined_calls(found))
-    objects = merge_objects(
-        [at_own_lines(one, inlined.chains) for one in found],
-        lambda function: rename_function(function, renaming),
-    )
+
+    def name(function: Function) -> Function:
+        renamed = rename_function(function, renaming)
+        return whole.cold_parts.get(renamed, renamed)
+
+    objects = merge_objects([at_own_lines(one, inlined.chains) for one in found], name)
     return LoadedObjects(objects, (*inlined.notes, *newer_notes(inlined.chains, written)))
 
 
