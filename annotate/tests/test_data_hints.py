@@ -144,6 +144,50 @@ def test_what_is_about_more_stays_without_objects_that_can_be_read(tmp_path, pro
         assert "objects.p.out: " in capsys.readouterr().err
 
 
+@pytest.fixture(name="older")
+def fixture_older(tmp_path):
+    """The same run without objects, which had no hint."""
+    path = tmp_path / "older.out"
+    path.write_text(PROFILE.replace("7 5000 1000 48000 1000 16000 2000 500000", "7 5000 1000 0 1000 64000 2000 500000"))
+    return str(path)
+
+
+@pytest.mark.parametrize("options", [[], ["--objects"]])
+def test_hints_that_are_compared_name_the_data_of_the_newer_run(tmp_path, profile, older, capsys, options):
+    if options:  # which compares objects, so both must have them
+        rows = [(*ROWS[0][:4], (0, 1000, 0, 1000, 64000, 2000, 500_000)), *ROWS[1:]]
+        data = ObjectFile(EVENTS, FUNCTIONS, GROUPS, rows, PATTERNS, HEAD).bytes()
+        (tmp_path / "objects.older.out").write_bytes(data)
+    text = report(capsys, "--diff", "--hints", *options, older, profile)
+    title, words = hint(text.partition("== Hints that are new ==")[2], 1)
+    assert title.startswith("main")
+    assert "Data: heap prog.c:22, make. Never used: 48.0k of 64.0k bytes loaded" in words
+    title, words = hint(text.partition("== Data that no hint is about ==")[2], 1)
+    assert title == "variable large" and "Never used: 12.0k of 25.6k bytes loaded" in words
+    assert ("== Data objects ==" in text) == bool(options)
+
+
+def test_hints_that_are_compared_know_types(tmp_path, profile, capsys, monkeypatch):
+    """As the line that allocates tells them: there is no --object-type= for two runs."""
+    known(monkeypatch)
+    (tmp_path / "prog.c").write_text("\n" * 21 + "    return calloc(1000, sizeof(struct item));\n")
+    options = ["--diff", "--hints", "-I", str(tmp_path), profile, profile]
+    words = hint(report(capsys, *options).partition("== Hints that are as before ==")[2], 1)[1]
+    assert "Fields of item, 64 bytes" in words and "used when loaded: key, next" in words
+
+
+@pytest.mark.parametrize("end", [None, 20])
+def test_hints_are_compared_without_the_data_of_the_newer_run(tmp_path, profile, older, capsys, end):
+    """It has none, or none that can be read. That of the older one says nothing of what is there now."""
+    if end is not None:
+        data = (tmp_path / "objects.p.out").read_bytes()
+        (tmp_path / "objects.older.out").write_bytes(data[:end])
+    assert main(["--diff", "--hints", profile, older]) == 0
+    out, err = capsys.readouterr()
+    assert "== Hints that are gone ==" in out and "heap" not in out and "no hint is about" not in out
+    assert err.count("data objects are left out") == err.count("\n") == (end is not None)
+
+
 def test_names_are_neutralised(tmp_path, capsys, monkeypatch, profile):
     hostile = "\x1b[31m\x07" + "x" * 500
     known(monkeypatch, Type(hostile, 64, tuple(Field(hostile, hostile, at, 8) for at in range(0, 64, 8))))

@@ -16,17 +16,18 @@ from .report import Report, make_report
 @dataclass(frozen=True, slots=True)
 class HintChanges:
     """amounts are the bytes never used, inclusive, before and after; of all functions that have a
-    hint in either profile."""
+    hint in either profile. after is what the hints that are not gone are of."""
 
     gone: tuple[Hint, ...]
     new: tuple[Hint, ...]
     remaining: tuple[Hint, ...]
     amounts: Mapping[Function, tuple[int, int]]
+    after: Report
 
 
 def hint_changes(diff: Diff) -> HintChanges:
     """The numbers of hints that remain are those of the profile after."""
-    reports = tuple(_report(profile, diff) for profile in (diff.before, diff.after))
+    reports = [_report(profile, diff) for profile in (diff.before, diff.after)]
     before, after = map(hints, reports)
     there_before, there_after = ({hint.function for hint in found} for found in (before, after))
     amounts = {
@@ -38,6 +39,7 @@ def hint_changes(diff: Diff) -> HintChanges:
         tuple(hint for hint in after if hint.function not in there_before),
         tuple(hint for hint in after if hint.function in there_before),
         amounts,
+        reports[1],
     )
 
 

@@ -11,7 +11,6 @@ from bdcommon import console
 from ..analyses.columns import without_rates
 from ..analyses.diff import Diff, make_diff
 from ..analyses.hint_changes import hint_changes
-from ..analyses.object_diff import ObjectDiff
 from ..analyses.source_diff import diff_sources
 from ..model.merge import add, common_events, functions_of, project
 from ..options import Options
@@ -19,7 +18,7 @@ from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
 from .inputs import Inputs
-from .objects import object_diff
+from .objects import ComparedObjects, compared_objects
 from .outputs import judge, page_of, selection_of
 
 
@@ -33,14 +32,14 @@ def diff(paths: Sequence[str], options: Options) -> int:
         if left_out:
             source = profile.parts[0].source
             inputs.say_notes([f"only {source} counts {' '.join(left_out)}: not compared"])
-    objects = object_diff(paths, (before, after), inputs) if options.objects else None
+    objects = compared_objects(paths, (before, after), inputs)
     before, after = project(before, events), project(after, events)
     selection = selection_of(add(before, after), options)
     if not options.show and options.format == "text":
         selection = replace(selection, columns=without_rates(selection.columns))
     made = make_diff(before, after, selection)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.diff_json(made, objects)))
+        console.write(json_report.to_json(json_report.diff_json(made, objects.diff)))
     elif options.format == "csv":
         console.write([csv_report.diff_csv(made)])
     else:
@@ -48,13 +47,13 @@ def diff(paths: Sequence[str], options: Options) -> int:
     return judge(options, after, before)
 
 
-def _sections(made: Diff, objects: ObjectDiff | None, options: Options) -> list[str]:
+def _sections(made: Diff, objects: ComparedObjects, options: Options) -> list[str]:
     page = page_of(options, functions_of(made.before) | functions_of(made.after))
     lines = text_report.diff_report(made, page)
-    if objects:
-        lines += text_report.object_diff(objects, page)
+    if objects.diff:
+        lines += text_report.object_diff(objects.diff, page)
     if options.hints:
-        lines += text_report.hint_changes(hint_changes(made), page)
+        lines += text_report.hint_changes(hint_changes(made), page, objects.notable)
     if options.annotate:
         found = diff_sources(made, options.include, options.include_before, options.context)
         lines += text_report.source_diff(found, made, page)

@@ -145,14 +145,40 @@ def _types(
     return types
 
 
-def object_diff(
+@dataclass(frozen=True, slots=True)
+class ComparedObjects:
+    """What a comparison says of data objects."""
+
+    diff: ObjectDiff | None  # with --objects
+    notable: Sequence[Details]  # of those that the hints are about; of the profile after
+
+
+def compared_objects(
     paths: Sequence[str], profiles: tuple[Profile, Profile], inputs: Inputs
-) -> ObjectDiff:
+) -> ComparedObjects:
     options = inputs.options
-    before, after = (
-        _shown(all_objects([path], profile, inputs), profile, inputs)
-        for path, profile in zip(paths, profiles)
-    )
+    has_hints = options.hints and options.format == "text"
+    diff = None
+    after: Objects | None = None
+    if options.objects:
+        before, after = (
+            _shown(all_objects([path], profile, inputs), profile, inputs)
+            for path, profile in zip(paths, profiles)
+        )
+        diff = _object_diff(before, after, profiles, options)
+    elif has_hints:
+        found = objects_if_readable(paths[1:], profiles[1], inputs)
+        after = _shown(found, profiles[1], inputs) if found else None
+    if after is None or not has_hints:
+        return ComparedObjects(diff, ())
+    notable = notable_objects(after)
+    types = _types(notable, profiles[1], inputs)
+    return ComparedObjects(diff, object_details(after, notable, types))
+
+
+def _object_diff(
+    before: Objects, after: Objects, profiles: tuple[Profile, Profile], options: Options
+) -> ObjectDiff:
     threshold, limit = options.threshold, rows_of(options.limit, DEFAULT_OBJECTS)
     if threshold is None:
         threshold = DEFAULT_THRESHOLD

@@ -66,8 +66,12 @@ def hint_lines(
     return lines
 
 
-def hint_change_lines(found: HintChanges, page: Page) -> list[tuple[str, list[str]]]:
-    """Title and lines of each section: what is gone, what is new, what remains."""
+def hint_change_lines(
+    found: HintChanges, page: Page, data: Mapping[Function, DataText],
+    others: Sequence[tuple[str, Sequence[str]]],
+) -> list[tuple[str, list[str]]]:
+    """Title and lines of each section: what is gone, what is new, what remains, and what is not a
+    function's."""
     def said(function: Function) -> str:
         before, after = map(short_count, found.amounts[function])
         return f"never used {before} bytes before, {after} now."
@@ -81,8 +85,10 @@ def hint_change_lines(found: HintChanges, page: Page) -> list[tuple[str, list[st
     ]
     sections = [("Hints that are gone", gone or ["none"])]
     for title, hints in (("new", found.new), ("as before", found.remaining)):
-        lines = hint_lines(hints, page, notes(hints)) if hints else ["none"]
+        lines = hint_lines(hints, page, notes(hints), data) if hints else ["none"]
         sections.append((f"Hints that are {title}", lines))
+    if others:
+        sections.append(("Data that no hint is about", hint_lines((), page, others=others)))
     return sections
 
 

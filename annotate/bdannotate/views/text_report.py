@@ -232,8 +232,11 @@ def diff_report(diff: Diff, page: Page) -> list[str]:
     return lines
 
 
-def hint_changes(found: HintChanges, page: Page) -> list[str]:
-    sections = hint_change_lines(found, page)
+def hint_changes(found: HintChanges, page: Page, details: Sequence[Details] = ()) -> list[str]:
+    """details are those of notable objects, of the profile after."""
+    data = _data_hints(found.after, (*found.new, *found.remaining), details)
+    texts, others = data_texts(data, page), other_data(data, page)
+    sections = hint_change_lines(found, page, texts, others)
     return [line for title, lines in sections for line in section(title, lines, page)]
 
 
