@@ -44,13 +44,9 @@ export function App({ report }: { report: Report }) {
     const [, setLoaded] = useState(0);
     const [failure, setFailure] = useState("");
     const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-    const fail = (error: unknown): void => {
-        report.loading = false;
-        setFailure(error instanceof Error ? error.message : String(error));
-        const { dataset } = document.documentElement;
-        dataset["loaded"] = "";
-        delete dataset["busy"];
-    };
+    // Of several failures, the first one is said.
+    const fail = (error: unknown): void =>
+        setFailure((said) => said || (error instanceof Error ? error.message : String(error)));
     // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
     const show = (next: State): void => {
         const { dataset } = document.documentElement;
@@ -62,23 +58,23 @@ export function App({ report }: { report: Report }) {
         }
         dataset["busy"] = "";
         if (next.view !== before.view) setState(next);
-        void report.load(next).then(() => {
+        void report.load(next).catch(fail).then(() => {
             if (wanted.current !== next) return;
             delete dataset["busy"];
             setState({ ...next });
-        }, fail);
+        });
     };
     useEffect(() => {
         const changed = (): void => show(parse(location.hash));
         const load = async (): Promise<void> => {
             const changed = (): void => setLoaded((count) => count + 1);
-            await report.load(state);
+            await report.load(state).catch(fail);
             changed();
-            await report.loadRest(state, changed);
+            await report.loadRest(state, changed, fail);
             document.documentElement.dataset["loaded"] = "";
         };
         addEventListener("hashchange", changed);
-        requestAnimationFrame(() => setTimeout(() => void load().catch(fail))); // after the first picture
+        requestAnimationFrame(() => setTimeout(() => void load())); // after the first picture
         return () => removeEventListener("hashchange", changed);
     }, []);
     useEffect(() => {

@@ -182,6 +182,12 @@ export function ShareBar({ share, label }: { share: number; label: string }) {
     );
 }
 
+// In place of what is not unpacked yet; or never will be, as the page was cut off or damaged on its way.
+export function Unread({ what }: { what: string }) {
+    const { report, state } = usePage();
+    return <Empty>{report.isDamaged(state) ? `The report is incomplete or damaged: ${what} cannot be shown.` : `Reading ${what}…`}</Empty>;
+}
+
 export function Empty({ children }: { children: ComponentChildren }) {
     return <p class="empty">{children}</p>;
 }

@@ -30,6 +30,7 @@ export class Report {
     loading = true;
     private readonly tables: Map<string, Table>;
     private readonly reading = new Map<string, Promise<Column>>();
+    private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
     private readonly metricsByName: Map<string, Metric>;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
@@ -51,37 +52,62 @@ export class Report {
         return needs(this, state).every(({ table, columns }) => columns.every((column) => this.tables.get(table)!.columns.has(column)));
     }
 
+    // Whether something that is needed to show this will never be there.
+    isDamaged(state: State): boolean {
+        return needs(this, state).some(({ table, columns }) => columns.some((column) => this.damaged.has(key(table, column))));
+    }
+
+    get areSourcesDamaged(): boolean {
+        return this.damaged.has("sources");
+    }
+
     // What is needed to show this.
     load(state: State): Promise<void> {
         return this.unpack(needs(this, state));
     }
 
+    // All that is there is unpacked when this fails.
     private async unpack(wanted: readonly Need[]): Promise<void> {
-        await Promise.all(wanted.flatMap(({ table, columns }) => columns.map((column) => this.unpackColumn(table, column))));
+        const done = await Promise.allSettled(
+            wanted.flatMap(({ table, columns }) => columns.map((column) => this.unpackColumn(table, column))),
+        );
         const tree = this.tables.get("tree");
         if (tree && !this.tree && treeStructure.every((column) => tree.columns.has(column))) this.tree = new ContextTree(this.facts, tree);
+        for (const one of done) if (one.status === "rejected") throw one.reason;
     }
 
     private async unpackColumn(table: string, column: string): Promise<void> {
-        const name = `${table} ${column}`;
+        const name = key(table, column);
         const known = this.reading.get(name) ?? readColumn(this.facts, table, column);
         this.reading.set(name, known);
-        this.tables.get(table)!.columns.set(column, await known);
+        this.tables.get(table)!.columns.set(column, await this.noting(name, known));
+    }
+
+    private async noting<T>(name: string, read: Promise<T>): Promise<T> {
+        try {
+            return await read;
+        } catch (error) {
+            this.damaged.add(name);
+            throw error;
+        }
     }
 
     // What the first picture does without: all but the events of the tree that this state would not show in the icicle.
-    // `changed` is called after each step.
-    async loadRest(state: State, changed: () => void): Promise<void> {
+    // `changed` is called after each step, and `fail` if it was in vain.
+    async loadRest(state: State, changed: () => void, fail: (error: unknown) => void): Promise<void> {
         for (const need of allWholeTables(this)) {
-            await this.unpack([need]);
+            await this.unpack([need]).catch(fail);
             changed();
         }
-        await this.load({ ...state, view: "icicle" });
-        if (this.facts.hasSources) {
-            this.sources = new Map((await readSources()).map((source) => [source.file, source]));
-        }
+        await this.load({ ...state, view: "icicle" }).catch(fail);
+        if (this.facts.hasSources) await this.loadSources().catch(fail);
         this.loading = false;
         changed();
+    }
+
+    private async loadSources(): Promise<void> {
+        const found = await this.noting("sources", readSources());
+        this.sources = new Map(found.map((source) => [source.file, source]));
     }
 
     get functions(): Table {
@@ -208,5 +234,7 @@ export class Report {
         });
     }
 }
+
+const key = (table: string, column: string): string => `${table} ${column}`;
 
 export const columnName = (column: MetricColumn): string => `${column.metric.name}:${column.kind}`;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // browser.mjs: opens a report in Chromium, without a network, and tells as JSON what was there. Standard input is
-// {file, width, scheme, old, steps: [{fragment, keys, read}]}: whether the browser is an old one; and of each step, a
-// fragment to go to, keys to press, and an expression whose value is wanted.
+// {file, width, scheme, old, opens, steps: [{fragment, keys, read}]}: whether the browser is an old one, and whether there
+// is enough of the report to open it; and of each step, a fragment to go to, keys to press, and an expression whose value
+// is wanted.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,9 +35,12 @@ page.on("request", (request) => {
     if (!request.url().startsWith("file:") && !request.url().startsWith("blob:")) errors.push(`asked for ${request.url()}`);
 });
 await page.goto(`file://${wanted.file}`);
-await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
-const ready = Number(await page.evaluate("document.documentElement.dataset.ready"));
-await page.waitForSelector("html[data-loaded]", { timeout: 120_000 });
+let ready = 0;
+if (wanted.opens) {
+    await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
+    ready = Number(await page.evaluate("document.documentElement.dataset.ready"));
+    await page.waitForSelector("html[data-loaded]", { timeout: 120_000 });
+}
 // The page draws what has changed with the next frame, and what it has measured by then with the one after that.
 const drawn = () => page.evaluate(`new Promise((done) => {
     let frames = 4;

@@ -92,10 +92,10 @@ def browse(workshop):
     if not chromium:
         pytest.skip("chromium is missing; on Debian: apt-get install chromium")
 
-    def go(report, steps, width=1280, scheme="light", old=False):
+    def go(report, steps, width=1280, scheme="light", old=False, opens=True):
         wanted = {
             "chromium": chromium, "file": str(report), "width": width, "scheme": scheme, "old": old,
-            "steps": steps,
+            "opens": opens, "steps": steps,
         }
         found = json.loads(node(workshop, "tests/browser.mjs", input=json.dumps(wanted)))
         assert found["errors"] == []
@@ -446,6 +446,60 @@ def test_a_page_that_is_cut_off_or_damaged(browse, reports, tmp_path):
         assert browse(tmp_path / f"{page}.html", steps) == [
             [f"Not all of the report can be shown: {problem}.", True], "graph",
         ]
+
+
+@pytest.mark.parametrize("report, missing, gone, stays", [
+    ("tree", "table-arcs-3", {
+        "tables": "the calls", "graph": "the calls", "source": "the lines",
+    }, ["icicle", "treemap"]),
+    ("data", "table-data-0", {"data": "the data objects"}, ["tables", "graph", "source"]),
+])
+def test_views_of_what_is_not_there_say_so(browse, reports, tmp_path, report, missing, gone, stays):
+    """None of them is read for ever. What stands behind is gone, too, if the page was cut off, and not if it is damaged."""
+    whole = (reports / f"{report}.html").read_text()
+    start = f'<script type="application/octet-stream" id="{missing}">'
+    (tmp_path / "cut.html").write_text(whole[: whole.index(start)])
+    (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
+    said = "document.querySelector('main').innerText"
+    steps = [{"fragment": f"#{view}", "read": said} for view in (*gone, *stays)]
+    found = dict(zip((*gone, *stays), browse(tmp_path / "cut.html", steps)))
+    for view, what in gone.items():
+        assert f"The report is incomplete or damaged: {what} cannot be shown." in found[view], view
+    damaged = dict(zip((*gone, *stays), browse(tmp_path / "damaged.html", steps)))
+    assert all("incomplete or damaged" not in damaged[view] for view in stays)
+    assert not any("Reading" in text for text in (*found.values(), *damaged.values()))
+
+
+def test_a_tree_that_is_not_there_is_not_waited_for(browse, reports, tmp_path):
+    whole = (reports / "tree.html").read_text()
+    start = '<script type="application/octet-stream" id="table-tree-0">'
+    (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
+    said = "document.querySelector('main').innerText"
+    (icicle,) = browse(tmp_path / "damaged.html", [{"fragment": "#icicle", "read": said}])
+    assert icicle == "The report is incomplete or damaged: the calling contexts cannot be shown."
+
+
+def test_sources_that_are_not_there_are_not_waited_for(browse, reports, tmp_path):
+    whole = (reports / "source.html").read_text()
+    start = '<script type="application/octet-stream" id="sources">'
+    (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
+    said = "document.querySelector('main .note').innerText"
+    (note,) = browse(tmp_path / "damaged.html", [{"fragment": "#source", "read": said}])
+    assert note == "No text: the report is incomplete or damaged."
+
+
+@pytest.mark.parametrize("end, said", [
+    ("<script type=\"application/octet-stream\" id=\"facts\">",
+     "The report cannot be shown: the page is cut off: it has no facts."),
+    ("</script>", "If this stays, JavaScript is switched off, or the file is incomplete or damaged."),
+])
+def test_a_page_with_too_little_to_be_opened(browse, reports, tmp_path, end, said):
+    """It is cut off before the data, or within its script."""
+    whole = (reports / "plain.html").read_text()
+    (tmp_path / "cut.html").write_text(whole[: whole.index(end)])
+    shown = "new Promise((done) => setTimeout(() => done(document.getElementById('root').innerText), 500))"
+    (text,) = browse(tmp_path / "cut.html", [{"read": shown}], opens=False)
+    assert text.endswith(said)
 
 
 def test_a_large_tree(browse, tmp_path):

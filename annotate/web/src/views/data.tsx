@@ -7,7 +7,7 @@ import { usePage, useSize } from "../context";
 import { SumCosts, metricValue, type Costs } from "../costs";
 import type { DataGroup, Metric } from "../data";
 import { baseName, bytes, count, grouped, inSentence, percent, times } from "../format";
-import { Empty, FunctionLink, LongList, SearchBox, Value, matcher } from "../parts";
+import { Empty, FunctionLink, LongList, SearchBox, Unread, Value, matcher } from "../parts";
 import { columnName, type MetricColumn, type Report } from "../report";
 
 const rowHeight = 26;
@@ -36,7 +36,7 @@ interface Listed {
 export function Data() {
     const { report, state, go } = usePage();
     if (!report.facts.data) return <Empty>The profile does not tell data apart: run the program with --objects=yes.</Empty>;
-    if (!report.isReady(state)) return <Empty>Reading the data objects…</Empty>;
+    if (!report.isReady(state)) return <Unread what="the data objects" />;
     const columns = dataColumns(report);
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns.find(({ metric }) => metric.name === "SpLoss1") ?? columns[0];
     const match = matcher(state.q);

@@ -6,7 +6,7 @@ import { usePage, useSize } from "../context";
 import { change, metricValue, type Costs } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
 import { count, metricText, percent, signed, times } from "../format";
-import { Empty, FunctionLink, Legend, SearchBox, SizePicker, matcher } from "../parts";
+import { Empty, FunctionLink, Legend, SearchBox, SizePicker, Unread, matcher } from "../parts";
 import type { Arc } from "../report";
 
 const shownArcs = 12;
@@ -120,7 +120,7 @@ function Side({ title, list, none }: { title: string; list: Neighbour[]; none: s
     return (
         <section class="side">
             <h2>{title}</h2>
-            {list.length === 0 && <p class="note">{report.loading && !report.arcs() ? "Reading the calls…" : none}</p>}
+            {list.length === 0 && (report.arcs() ? <p class="note">{none}</p> : <Unread what="the calls" />)}
             <ul>
                 {shown.map((item) => (
                     <Box item={item} key={item.arc.row} />

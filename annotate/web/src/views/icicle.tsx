@@ -8,14 +8,14 @@ import { usePage, useSize } from "../context";
 import { metricValue } from "../costs";
 import { Cell, picture, rectAt, widths, type Picture, type Rect } from "../flame";
 import { baseName, count, grouped, inSentence, metricText, percent, signed } from "../format";
-import { AboveButton, Empty, Legend, SearchBox, SizePicker, foldsStart, matcher } from "../parts";
+import { AboveButton, Empty, Legend, SearchBox, SizePicker, Unread, foldsStart, matcher } from "../parts";
 
 const rowHeight = 20;
 const font = "12px system-ui, sans-serif";
 
 export function Icicle() {
     const { report, state, link } = usePage();
-    if (!report.isReady(state)) return <Empty>Reading the calling contexts…</Empty>;
+    if (!report.isReady(state)) return <Unread what="the calling contexts" />;
     if (!report.tree) {
         return (
             <div class="explain">

@@ -7,7 +7,7 @@ import { css, shareColour, textOn } from "../colours";
 import { usePage } from "../context";
 import { RowCosts, metricValue, type Costs, type Kind, type SideName } from "../costs";
 import { baseName, count, exactText, metricText, percent } from "../format";
-import { Empty, FunctionLink, LongList, SizePicker } from "../parts";
+import { Empty, FunctionLink, LongList, SizePicker, Unread } from "../parts";
 import type { Report } from "../report";
 import { LoadedData } from "./data";
 
@@ -85,7 +85,7 @@ export function Source() {
                 .sort((one, other) => other.value - one.value || one.file - other.file),
         [files, metric],
     );
-    if (!ready) return <Empty>{report.loading ? "Reading the lines…" : "The profile has no lines."}</Empty>;
+    if (!ready) return <Unread what="the lines" />;
     const own = state.fn === null ? null : (report.facts.functions[state.fn]?.[2] ?? null);
     const hottest = listed.find(({ file }) => report.sources?.has(file))?.file ?? listed[0]?.file ?? null;
     const file = state.file ?? (own !== null && files.has(own) ? own : hottest);
@@ -122,6 +122,12 @@ function lineOf(report: Report, fn: number, file: number): number | null {
     return first;
 }
 
+// Why there is no text, where nothing else says it.
+function unread(report: Report): string {
+    if (report.areSourcesDamaged) return "the report is incomplete or damaged";
+    return report.loading ? "reading the sources…" : "the file is not known";
+}
+
 function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
     const { report, state, go } = usePage();
     const metric = report.sizeMetric(state.metric);
@@ -150,7 +156,7 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
     const note = source
         ? source.newer ? "The file is newer than the profile: costs may stand beside the wrong lines." : null
         : report.facts.hasSources
-          ? `No text: ${report.facts.sourceNotes[file] ?? (report.loading ? "reading the sources…" : "the file is not known")}.`
+          ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}.`
           : "The report was made without sources.";
     return (
         <>

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { count, percent } from "../format";
-import { AboveButton, Empty, LongList, SearchBox, Value, foldsStart, matcher } from "../parts";
+import { AboveButton, Empty, LongList, SearchBox, Unread, Value, foldsStart, matcher } from "../parts";
 import { columnName, type MetricColumn, type Report } from "../report";
 import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
 import { groupings, tableKinds, type Grouping } from "../state";
@@ -121,7 +121,7 @@ export function Tables() {
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
             </p>
-            {!ready ? <Empty>Reading the calls…</Empty> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
+            {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
                     <TableOfRows shown={shown} cursor={at} columns={columns} by={by} choose={choose} toggle={toggle} match={match} />
                 </div>
