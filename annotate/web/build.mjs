@@ -12,7 +12,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const read = (...path) => readFileSync(join(here, ...path), "utf8");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-const common = { bundle: true, minify: true, write: false, legalComments: "none", absWorkingDir: here, logLevel: "warning" };
+const common = {
+    bundle: true, minify: true, write: false, legalComments: "none", absWorkingDir: here, logLevel: "warning",
+};
 const bundle = async (options) => (await build({ ...common, ...options })).outputFiles[0].text.trim();
 
 const script = await bundle({

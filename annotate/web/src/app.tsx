@@ -96,15 +96,20 @@ export function App({ report }: { report: Report }) {
     const current = useRef<HTMLAnchorElement>(null);
     useEffect(() => current.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
     const View = components[state.view];
-    const tabs = (Object.keys(titles) as View[]).filter((view) => (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data));
+    const tabs = (Object.keys(titles) as View[]).filter((view) =>
+        (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data));
     const command = report.facts.sides[0]![0]!.command;
     return (
         <PageContext.Provider value={page}>
             <header class="top">
                 <h1>
-                    {report.comparing ? "What changed" : "Cache use"} <span class="command" title={command}>{shortCommand(command)}</span>
+                    {report.comparing ? "What changed" : "Cache use"}{" "}
+                    <span class="command" title={command}>{shortCommand(command)}</span>
                 </h1>
-                <button type="button" class="theme" onClick={() => setDark(!dark)} aria-label={dark ? "Light colours" : "Dark colours"}>
+                <button
+                    type="button" class="theme" onClick={() => setDark(!dark)}
+                    aria-label={dark ? "Light colours" : "Dark colours"}
+                >
                     {dark ? "☀" : "☾"}
                 </button>
                 <nav aria-label="Views">
@@ -147,7 +152,9 @@ function Chosen({ fn }: { fn: number }) {
     if (report.facts.tree) to.unshift(["icicle", { view: "icicle", focus: true, node: null }]);
     return (
         <footer class="chosen-bar" aria-label="Chosen function">
-            <span class="chosen-name" title={report.fullName(fn)}><b>{report.name(fn)}</b> <small>{report.where(fn)}</small></span>
+            <span class="chosen-name" title={report.fullName(fn)}>
+                <b>{report.name(fn)}</b> <small>{report.where(fn)}</small>
+            </span>
             <span class="chosen-costs">
                 {metric.heading}: {metricText(metric, metricValue(metric, costs, "incl"))} <small>incl</small>{" "}
                 {metricText(metric, metricValue(metric, costs, "self"))} <small>self</small>

@@ -59,8 +59,11 @@ export interface DataGroup {
     size: number; // of a variable, in bytes
     function: number | null; // whose frames; the function called to allocate
     places: [number, number, number][]; // where that was called, the innermost first: function, file, line
-    blocks: { number: number; bytes: number; freed: number; mostAlive: number; smallest: number; largest: number } | null;
-    layout: { size: number; reason: string; first: number; unmapped: number } | null; // of an element; its bytes' first row
+    blocks: {
+        number: number; bytes: number; freed: number; mostAlive: number; smallest: number; largest: number;
+    } | null;
+    // Of an element; first is its bytes' first row.
+    layout: { size: number; reason: string; first: number; unmapped: number } | null;
 }
 
 export interface Facts {
@@ -152,8 +155,8 @@ async function unpack(base64: string): Promise<Uint8Array> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The script runs before the browser has read what stands behind it, which takes longer than a first picture. An element
-// is whole when something follows it.
+// The script runs before the browser has read what stands behind it, which takes longer than a first picture. An
+// element is whole when something follows it.
 async function whole(id: string): Promise<HTMLElement> {
     for (;;) {
         const isAll = document.readyState !== "loading";

@@ -14,7 +14,8 @@ export interface Need {
 
 export const treeStructure = ["parent", "frame", "place"] as const;
 
-// A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken whole.
+// A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
+// whole.
 const wholeTables: Partial<Record<View, readonly string[]>> = {
     tables: ["arcs", "cycles"],
     graph: ["arcs"],
@@ -26,12 +27,16 @@ const wholeTables: Partial<Record<View, readonly string[]>> = {
 export function needs(report: Report, state: State): Need[] {
     const found = (wholeTables[state.view] ?? []).flatMap((table) => wholeTable(report, table));
     const metrics = treeMetrics(report, state);
-    if (report.facts.tree && metrics) found.unshift({ table: "tree", columns: [...treeStructure, ...selfColumns(report, metrics), "calls"] });
+    if (report.facts.tree && metrics) {
+        found.unshift({ table: "tree", columns: [...treeStructure, ...selfColumns(report, metrics), "calls"] });
+    }
     return found;
 }
 
 export function allWholeTables(report: Report): Need[] {
-    return Object.keys(report.facts.tables).filter((table) => table !== "tree").flatMap((table) => wholeTable(report, table));
+    return Object.keys(report.facts.tables)
+        .filter((table) => table !== "tree")
+        .flatMap((table) => wholeTable(report, table));
 }
 
 function wholeTable(report: Report, table: string): Need[] {
@@ -46,12 +51,15 @@ function treeMetrics(report: Report, state: State): Metric[] | null {
         const share = report.shareFor(metric);
         return share ? [metric, share] : [metric];
     }
-    if (state.view === "tables" && state.table !== "flat") return report.columns(state.cols).map(({ metric }) => metric);
+    if (state.view === "tables" && state.table !== "flat") {
+        return report.columns(state.cols).map(({ metric }) => metric);
+    }
     return null;
 }
 
 function selfColumns(report: Report, metrics: readonly Metric[]): string[] {
     const { facts, comparing } = report;
-    const events = facts.events.filter((_, event) => metrics.some((metric) => metric.numerator[event] || metric.denominator?.[event]));
+    const events = facts.events.filter((_, event) =>
+        metrics.some((metric) => metric.numerator[event] || metric.denominator?.[event]));
     return sides.slice(0, comparing ? 2 : 1).flatMap((side) => events.map((event) => `${side}self:${event}`));
 }

@@ -15,7 +15,10 @@ import type { State } from "./state";
 export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "source" | "icicle" }) {
     const { report, link } = usePage();
     return (
-        <a class="fn" href={link({ fn, ...(view ? { view } : {}), ...(view === "icicle" ? { focus: true } : {}) })} title={report.fullName(fn)}>
+        <a
+            class="fn" href={link({ fn, ...(view ? { view } : {}), ...(view === "icicle" ? { focus: true } : {}) })}
+            title={report.fullName(fn)}
+        >
             {report.name(fn)}
         </a>
     );
@@ -77,17 +80,22 @@ export function SizePicker() {
     );
 }
 
-// What only starts the program is one row, unless all of it is asked for, or one of its functions is searched for or hidden.
+// What only starts the program is one row, unless all of it is asked for, or one of its functions is searched for or
+// hidden.
 export function foldsStart(report: Report, state: State): boolean {
     const match = matcher(state.q);
-    return !state.above && !report.facts.above.some((fn) => state.hide.includes(fn) || (match && report.matches(match, fn)));
+    return !state.above && !report.facts.above.some((fn) =>
+        state.hide.includes(fn) || (match && report.matches(match, fn)));
 }
 
 export function AboveButton() {
     const { report, state, go } = usePage();
     if (report.above.size < 2) return null;
     return (
-        <button type="button" aria-pressed={state.above} title="Show what only starts the program, too" onClick={() => go({ above: !state.above })}>
+        <button
+            type="button" aria-pressed={state.above} title="Show what only starts the program, too"
+            onClick={() => go({ above: !state.above })}
+        >
             Above main
         </button>
     );
@@ -185,7 +193,8 @@ export function ShareBar({ share, label }: { share: number; label: string }) {
 // In place of what is not unpacked yet; or never will be, as the page was cut off or damaged on its way.
 export function Unread({ what }: { what: string }) {
     const { report, state } = usePage();
-    return <Empty>{report.isDamaged(state) ? `The report is incomplete or damaged: ${what} cannot be shown.` : `Reading ${what}…`}</Empty>;
+    if (report.isDamaged(state)) return <Empty>The report is incomplete or damaged: {what} cannot be shown.</Empty>;
+    return <Empty>Reading {what}…</Empty>;
 }
 
 export function Empty({ children }: { children: ComponentChildren }) {

@@ -2,7 +2,9 @@
 //
 // The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
 
-import { Table, readColumn, readFacts, readSources, type Column, type Facts, type Metric, type SourceText } from "./data";
+import {
+    Table, readColumn, readFacts, readSources, type Column, type Facts, type Metric, type SourceText,
+} from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
 import { baseName } from "./format";
 import { allWholeTables, needs, treeStructure, type Need } from "./needs";
@@ -39,7 +41,9 @@ export class Report {
         this.above = new Set(facts.above);
         this.totals = new TotalCosts(facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
-        this.tables = new Map(Object.entries(facts.tables).map(([name, { rows }]) => [name, new Table(rows, new Map())]));
+        this.tables = new Map(
+            Object.entries(facts.tables).map(([name, { rows }]) => [name, new Table(rows, new Map())]),
+        );
     }
 
     static async open(): Promise<Report> {
@@ -49,12 +53,14 @@ export class Report {
     }
 
     isReady(state: State): boolean {
-        return needs(this, state).every(({ table, columns }) => columns.every((column) => this.tables.get(table)!.columns.has(column)));
+        return needs(this, state).every(({ table, columns }) =>
+            columns.every((column) => this.tables.get(table)!.columns.has(column)));
     }
 
     // Whether something that is needed to show this will never be there.
     isDamaged(state: State): boolean {
-        return needs(this, state).some(({ table, columns }) => columns.some((column) => this.damaged.has(key(table, column))));
+        return needs(this, state).some(({ table, columns }) =>
+            columns.some((column) => this.damaged.has(key(table, column))));
     }
 
     get areSourcesDamaged(): boolean {
@@ -72,7 +78,9 @@ export class Report {
             wanted.flatMap(({ table, columns }) => columns.map((column) => this.unpackColumn(table, column))),
         );
         const tree = this.tables.get("tree");
-        if (tree && !this.tree && treeStructure.every((column) => tree.columns.has(column))) this.tree = new ContextTree(this.facts, tree);
+        if (tree && !this.tree && treeStructure.every((column) => tree.columns.has(column))) {
+            this.tree = new ContextTree(this.facts, tree);
+        }
         for (const one of done) if (one.status === "rejected") throw one.reason;
     }
 

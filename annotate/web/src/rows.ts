@@ -30,7 +30,10 @@ export function topRows(report: Report, kind: TableKind, grouping: Grouping, fol
     const folded = (rows: Row[]): Row[] => (fold.startRows ? aboveFolded(report, rows) : rows);
     if (kind === "flat") return grouping === "none" ? folded(flatRows(report, grouping)) : flatRows(report, grouping);
     if (kind === "callers") return folded(report.facts.functions.map((_, fn) => callersRow(report, fn, fold.start)));
-    if (report.tree) return Array.from(report.tree.roots, (node) => groupRow(report, Group.ofNode(report.tree!, node, fold.start), ""));
+    if (report.tree) {
+        const row = (node: number): Row => groupRow(report, Group.ofNode(report.tree!, node, fold.start), "");
+        return Array.from(report.tree.roots, row);
+    }
     return entryFunctions(report).map((fn) => calleesRow(report, fn));
 }
 
@@ -114,16 +117,19 @@ function callersRow(report: Report, fn: number, fold: boolean): Row {
     if (report.tree) {
         const group = (): Group => Group.callersOf(report.tree!, fn, fold);
         const hasChildren = report.tree.nodesOf(fn).length > 0;
-        return { ...row, hasChildren, children: () => group().children().map((child) => groupRow(report, child, row.key)) };
+        const children = (): Row[] => group().children().map((child) => groupRow(report, child, row.key));
+        return { ...row, hasChildren, children };
     }
     const arcs = report.arcs()?.callers[fn] ?? [];
-    return { ...row, hasChildren: arcs.length > 0, children: () => arcs.map((arc) => arcRow(report, arc, arc.caller, row.key)) };
+    const children = (): Row[] => arcs.map((arc) => arcRow(report, arc, arc.caller, row.key));
+    return { ...row, hasChildren: arcs.length > 0, children };
 }
 
 function calleesRow(report: Report, fn: number): Row {
     const row = functionRow(report, fn, `t${fn}`);
     const arcs = report.arcs()?.callees[fn] ?? [];
-    return { ...row, hasChildren: arcs.length > 0, children: () => arcs.map((arc) => arcRow(report, arc, arc.callee, row.key)) };
+    const children = (): Row[] => arcs.map((arc) => arcRow(report, arc, arc.callee, row.key));
+    return { ...row, hasChildren: arcs.length > 0, children };
 }
 
 const nothing: Costs = { cost: () => null };
@@ -174,7 +180,8 @@ export function sortKey(row: Row, column: MetricColumn, comparing: boolean): num
 
 export function sorted(rows: Row[], column: MetricColumn, comparing: boolean, up: boolean): Row[] {
     const keyed = rows.map((row) => ({ row, key: sortKey(row, column, comparing) }));
-    keyed.sort((one, other) => (up ? one.key - other.key : other.key - one.key) || (one.row.label < other.row.label ? -1 : 1));
+    keyed.sort((one, other) =>
+        (up ? one.key - other.key : other.key - one.key) || (one.row.label < other.row.label ? -1 : 1));
     return keyed.map(({ row }) => row);
 }
 

@@ -125,7 +125,8 @@ export class ContextTree {
         if (!this.startNodes) {
             this.startNodes = new Uint8Array(this.size);
             const above = new Set(this.facts.above);
-            const starts = (nodes: Uint32Array): Uint32Array => nodes.filter((node) => above.has(this.functionOf(node) ?? -1));
+            const starts = (nodes: Uint32Array): Uint32Array =>
+                nodes.filter((node) => above.has(this.functionOf(node) ?? -1));
             for (const root of this.roots) {
                 for (const first of starts(this.children(root))) {
                     const found = [first];
@@ -188,9 +189,12 @@ export class Group implements Costs {
     }
 
     // Who asks for what only starts the program wants to see it.
-    private static of(tree: ContextTree, nodes: readonly number[], place: number, upwards: boolean, fold: boolean): Group {
+    private static of(
+        tree: ContextTree, nodes: readonly number[], place: number, upwards: boolean, fold: boolean,
+    ): Group {
         const isStart = nodes.some((node) => tree.isStart(node));
-        return new Group(tree, nodes.length ? tree.frame[nodes[0]!]! : 0, place, nodes, nodes, upwards, fold && !isStart);
+        const name = nodes.length ? tree.frame[nodes[0]!]! : 0;
+        return new Group(tree, name, place, nodes, nodes, upwards, fold && !isStart);
     }
 
     // All that only starts the program, from these on.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // browser.mjs: opens a report in Chromium, without a network, and tells as JSON what was there. Standard input is
-// {file, width, scheme, old, opens, steps: [{fragment, keys, read}]}: whether the browser is an old one, and whether there
-// is enough of the report to open it; and of each step, a fragment to go to, keys to press, and an expression whose value
-// is wanted.
+// {file, width, scheme, old, opens, steps: [{fragment, keys, read}]}: whether the browser is an old one, and whether
+// there is enough of the report to open it; and of each step, a fragment to go to, keys to press, and an expression
+// whose value is wanted.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -32,7 +32,8 @@ page.on("console", (message) => {
 });
 page.on("pageerror", (error) => errors.push(String(error)));
 page.on("request", (request) => {
-    if (!request.url().startsWith("file:") && !request.url().startsWith("blob:")) errors.push(`asked for ${request.url()}`);
+    const url = request.url();
+    if (!url.startsWith("file:") && !url.startsWith("blob:")) errors.push(`asked for ${url}`);
 });
 await page.goto(`file://${wanted.file}`);
 let ready = 0;
@@ -62,7 +63,8 @@ for (const step of wanted.steps) {
     if (step.axe) {
         // By the debugger's way in: the page's own policy lets no foreign script run.
         violations = await page.evaluate(`${axe}; axe.run({ runOnly: ["wcag2a", "wcag2aa"] }).then((found) =>
-            found.violations.map((violation) => violation.id + ": " + violation.nodes.map((node) => node.html).slice(0, 3).join(" ")))`);
+            found.violations.map((violation) =>
+                violation.id + ": " + violation.nodes.map((node) => node.html).slice(0, 3).join(" ")))`);
     }
     const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     if (step.picture) await page.screenshot({ path: step.picture });

@@ -148,8 +148,8 @@ def data_beside(folder):
     head = "pid: 7\ncmd: prog\npart: 1"
     (folder / "objects.data.out").write_bytes(ObjectFile(events, functions, groups, rows, patterns, head).bytes())
     (folder / "data.out").write_text(
-        f"version: 1\n{head}\nevents: {' '.join(events)}\nob=prog\nfl=prog.c\nfn=main\n7 90 0 4 2 512 11 192 24\n8 10 0 0 0 600 20 680 40\n"
-        "fn=make\n23 10 0 1 0 0 1 64 64\n"
+        f"version: 1\n{head}\nevents: {' '.join(events)}\nob=prog\nfl=prog.c\nfn=main\n"
+        "7 90 0 4 2 512 11 192 24\n8 10 0 0 0 600 20 680 40\nfn=make\n23 10 0 1 0 0 1 64 64\n"
     )
 
 
@@ -183,8 +183,11 @@ def tree_of(profile, path):
     path.write_bytes(ContextFile(data["events"], named, ["thread 1"], nodes).bytes())
 
 
-EXACT_ROWS = """Array.from(document.querySelectorAll(".row[data-function]"), (row) => [row.dataset.function,
-    Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))])"""
+# Of a row, by column.
+EXACT = """Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"),
+    (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))"""
+EXACT_ROWS = f"""Array.from(document.querySelectorAll(".row[data-function]"),
+    (row) => [row.dataset.function, {EXACT}])"""
 
 CELLS = "Number(document.querySelector('canvas').dataset.cells)"
 LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
@@ -192,7 +195,8 @@ LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
 
 @pytest.mark.parametrize("report, width, scheme", [
     ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
-    ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"), ("data", 400, "light"), ("data", 1280, "dark"),
+    ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"), ("data", 400, "light"),
+    ("data", 1280, "dark"),
 ])
 def test_every_view_opens(browse, reports, report, width, scheme):
     steps = [{"fragment": f"#{view}", "read": "document.querySelector('main').innerText.length"} for view in VIEWS]
@@ -254,7 +258,8 @@ def test_what_starts_the_program_is_one_row(browse, tmp_path):
         [(0, 0, 0, (0, 0)), *((at + 1, at + 1, 1, (1, 1)) for at in range(4))],
     ).bytes())
     annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
-    control = "Array.from(document.querySelectorAll('.bar button')).find((button) => button.innerText === 'Above main').click()"
+    control = "Array.from(document.querySelectorAll('.bar button'))" \
+              ".find((button) => button.innerText === 'Above main').click()"
     flat, found, tree, all_of_it, callers, icicle, shown, searched = browse(tmp_path / "x.html", [
         {"fragment": "#tables?table=flat&cols=SpLoss1:incl,Ir:self", "read": EXACT_ROWS},
         {"fragment": "#tables?table=flat&q=below&cols=Ir:self", "read": EXACT_ROWS},
@@ -326,7 +331,8 @@ def test_the_call_graph_has_the_costs_of_the_calls(browse, reports):
 def test_source_lines_have_their_costs(browse, reports):
     (lines,) = browse(reports / "source.html", [{
         "fragment": "#source?metric=Ir",
-        "read": "[document.querySelector('.path').innerText, Array.from(document.querySelectorAll('.line[data-line] .heat'), "
+        "read": "[document.querySelector('.path').innerText, "
+                "Array.from(document.querySelectorAll('.line[data-line] .heat'), "
                 "(e) => [Number(e.parentElement.dataset.line), e.dataset.exact]).filter(([, cost]) => cost !== '')]",
     }])
     data = json_of(PROFILES / "sources.out")
@@ -344,7 +350,8 @@ def test_icicle_by_keyboard_and_by_link(browse, reports):
     spoken = "document.querySelector('.spoken').innerText"
     first, zoomed, back = browse(reports / "tree.html", [
         {"fragment": "#icicle?metric=Ir", "read": "(document.querySelector('.canvas-box').focus(), location.hash)"},
-        {"keys": ["ArrowDown", "ArrowDown", "Enter"], "read": "[location.hash, document.querySelectorAll('.crumb').length]"},
+        {"keys": ["ArrowDown", "ArrowDown", "Enter"],
+         "read": "[location.hash, document.querySelectorAll('.crumb').length]"},
         {"fragment": "#icicle?metric=Ir", "read": f"[{spoken}, document.querySelectorAll('.crumb').length]"},
     ])
     assert "node=" not in first
@@ -353,15 +360,16 @@ def test_icicle_by_keyboard_and_by_link(browse, reports):
 
 
 def test_a_plain_profile_says_what_the_icicle_needs(browse, reports):
-    (text,) = browse(reports / "plain.html", [{"fragment": "#icicle", "read": "document.querySelector('main').innerText"}])
+    steps = [{"fragment": "#icicle", "read": "document.querySelector('main').innerText"}]
+    (text,) = browse(reports / "plain.html", steps)
     assert "--context-tree=yes" in text
 
 
 def test_the_difference_is_shown(browse, reports):
     (rows,) = browse(reports / "diff.html", [{
         "fragment": "#tables?table=flat&cols=SpLoss1:self",
-        "read": "Array.from(document.querySelectorAll('.row[data-function]'), (row) => "
-                "[row.dataset.function, Number(row.querySelector('[data-exact]').dataset.exact), row.querySelector('.change').title])",
+        "read": "Array.from(document.querySelectorAll('.row[data-function]'), (row) => [row.dataset.function, "
+                "Number(row.querySelector('[data-exact]').dataset.exact), row.querySelector('.change').title])",
     }])
     data = json_of("--diff", "--show=SpLoss1:self", "--threshold=0", PROFILES / "helper.out", PROFILES / "repaired.out")
     for change in data["functions"]:
@@ -374,9 +382,10 @@ def test_the_difference_is_shown(browse, reports):
 def test_data_has_the_numbers_of_the_json(browse, reports):
     """Its table in any order, who loaded each, each byte of an element, and what a line of code loads."""
     objects = json_of("--objects", reports / "data.out")["objects"]
-    values = "Object.fromEntries(Array.from(row.querySelectorAll('[data-exact]'), (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))"
-    rows = f"Array.from(document.querySelectorAll('[data-group]'), (row) => [Number(row.dataset.group), row.querySelector('a').innerText, {values}])"
-    loaders = f"Array.from(document.querySelectorAll('[data-loader]'), (row) => [Number(row.dataset.loader), {values}])"
+    rows = f"""Array.from(document.querySelectorAll("[data-group]"),
+        (row) => [Number(row.dataset.group), row.querySelector("a").innerText, {EXACT}])"""
+    loaders = f"""Array.from(document.querySelectorAll("[data-loader]"),
+        (row) => [Number(row.dataset.loader), {EXACT}])"""
     table, upwards, filtered, who, others, details, layout, source = browse(reports / "data.html", [
         {"fragment": "#data", "read": rows},
         {"fragment": "#data?sort=Unused1%3Aself&up=1", "read": rows},
@@ -384,9 +393,11 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
         {"fragment": "#data?object=0", "read": loaders},
         {"fragment": "#data?object=1", "read": loaders},
         {"fragment": "#data?object=0", "read": "document.querySelector('.details').innerText"},
-        {"read": "Array.from(document.querySelectorAll('.byte'), (byte) => [Number(byte.dataset.loaded), Number(byte.dataset.used)])"},
-        {"fragment": "#source?line=7&metric=SpLoss1", "read":
-            "Array.from(document.querySelectorAll('.loaded-data span'), (one) => [Number(one.dataset.group), Number(one.dataset.exact)])"},
+        {"read": "Array.from(document.querySelectorAll('.byte'), "
+                 "(byte) => [Number(byte.dataset.loaded), Number(byte.dataset.used)])"},
+        {"fragment": "#source?line=7&metric=SpLoss1",
+         "read": "Array.from(document.querySelectorAll('.loaded-data span'), "
+                 "(one) => [Number(one.dataset.group), Number(one.dataset.exact)])"},
     ])
 
     def columns(costs):
@@ -400,9 +411,13 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
     expected = [[number, group["label"], columns(group["self"])] for number, group in enumerate(objects["groups"])]
     assert [label for _, label, _ in expected] == ["heap prog.c:22, make", "variable </script><b>table"]
     assert (table, upwards, filtered) == (expected[::-1], expected[::-1], expected[:1])
-    of = [[[at, columns(row["self"])] for at, row in enumerate(objects["rows"]) if row["group"] == group] for group in (0, 1)]
+    of = [
+        [[at, columns(row["self"])] for at, row in enumerate(objects["rows"]) if row["group"] == group]
+        for group in (0, 1)
+    ]
     assert (who, others) == (of[0], of[1][::-1]), "by what was never used"
-    for text in ("3 blocks of 24 bytes: 72 B in all, 72 B alive at most, 1 freed", "prog.c:22 make", "prog.c:5 main", "by malloc"):
+    blocks = "3 blocks of 24 bytes: 72 B in all, 72 B alive at most, 1 freed"
+    for text in (blocks, "prog.c:22 make", "prog.c:5 main", "by malloc"):
         assert text in details
     assert layout == [[10, 10]] * 8 + [[12, 3]] + [[12, 1]] * 3 + [[12, 0]] * 4 + [[10, 0]] * 8
     assert source == [[0, 480], [1, 32]]
@@ -419,10 +434,8 @@ def test_hostile_names_stay_text(browse, reports, tmp_path):
         [(0, 0, 0, (0, 0)), (1, 1, 0, (10, 9)), (2, 2, 1, (5, 5))],
     ).bytes())
     annotate(f"--html={tmp_path}/x.html", profile)
-    found = browse(tmp_path / "x.html", [
-        {"fragment": f"#{view}?fn=0", "read": "[document.title, document.images.length, document.querySelector('main').innerText]"}
-        for view in VIEWS
-    ])
+    shown = "[document.title, document.images.length, document.querySelector('main').innerText]"
+    found = browse(tmp_path / "x.html", [{"fragment": f"#{view}?fn=0", "read": shown} for view in VIEWS])
     assert {(title, images) for title, images, _ in found} == {("x.out", 0)}
     assert "onerror=" in found[0][2]
 
@@ -438,7 +451,9 @@ def test_a_page_that_is_cut_off_or_damaged(browse, reports, tmp_path):
     steps = [{
         "fragment": "#summary", "axe": True,
         "read": "[document.querySelector('.failure').innerText, document.querySelector('.headline') !== null]",
-    }, {"fragment": "#graph", "read": "document.querySelector('main').dataset.view"}]  # not all of what it needs is there
+    }, {  # not all of what it needs is there
+        "fragment": "#graph", "read": "document.querySelector('main').dataset.view",
+    }]
     for page, problem in (
         ("cut", f"the page is cut off: it has no {name}"),
         ("damaged", f"the page is cut off or damaged: its {name} cannot be unpacked"),
@@ -455,7 +470,8 @@ def test_a_page_that_is_cut_off_or_damaged(browse, reports, tmp_path):
     ("data", "table-data-0", {"data": "the data objects"}, ["tables", "graph", "source"]),
 ])
 def test_views_of_what_is_not_there_say_so(browse, reports, tmp_path, report, missing, gone, stays):
-    """None of them is read for ever. What stands behind is gone, too, if the page was cut off, and not if it is damaged."""
+    """None of them is read for ever. What stands behind is gone, too, if the page was cut off, but not if it is
+    damaged."""
     whole = (reports / f"{report}.html").read_text()
     start = f'<script type="application/octet-stream" id="{missing}">'
     (tmp_path / "cut.html").write_text(whole[: whole.index(start)])

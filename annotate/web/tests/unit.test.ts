@@ -26,7 +26,8 @@ test("counts have three digits and a unit", () => {
 });
 
 test("what is looked at survives the fragment", () => {
-    const state = parse("#icicle?metric=Ir&fn=7&node=12&focus=1&hide=3.4&above=1&q=a%3Cb%3E%26&table=flat&sort=Ir%3Aself&up=1");
+    const link = "metric=Ir&fn=7&node=12&focus=1&hide=3.4&above=1&q=a%3Cb%3E%26&table=flat&sort=Ir%3Aself&up=1";
+    const state = parse(`#icicle?${link}`);
     assert.equal(state.view, "icicle");
     assert.equal(state.q, "a<b>&");
     assert.deepEqual(state.hide, [3, 4]);
@@ -42,7 +43,9 @@ test("columns are decoded, whatever their width", () => {
         const bytes = new Uint8Array(8 + Math.max(8, 2 * width));
         bytes[0] = width;
         column.forEach((value, row) => {
-            for (let byte = 0; byte < width; ++byte) bytes[8 + row * width + byte] = Math.floor(value / 256 ** byte) % 256;
+            for (let byte = 0; byte < width; ++byte) {
+                bytes[8 + row * width + byte] = Math.floor(value / 256 ** byte) % 256;
+            }
         });
         assert.deepEqual(Array.from(decodeColumn(bytes, 2)), column);
     });
@@ -64,7 +67,8 @@ const nodes = [
 ];
 const column = (index: number): Uint8Array => Uint8Array.from(nodes, (node) => node[index]!);
 const tree = new ContextTree(facts, new Table(nodes.length, new Map([
-    ["parent", column(0)], ["frame", column(1)], ["place", new Uint8Array(nodes.length)], ["self:Ir", column(2)], ["calls", column(3)],
+    ["parent", column(0)], ["frame", column(1)], ["place", new Uint8Array(nodes.length)], ["self:Ir", column(2)],
+    ["calls", column(3)],
 ])));
 const instructions = { name: "Ir", numerator: [1], denominator: null } as Metric;
 
@@ -80,12 +84,14 @@ test("a function's callees and callers over all paths", () => {
     assert.equal(metricValue(instructions, f, "incl"), 75, "the inner f counts once");
     assert.deepEqual(f.children().map((group) => [group.name, group.cost("incl", 0, "")]), [[2, 5], [1, 40]]);
     const callers = Group.callersOf(tree, 1, false).children();
-    assert.deepEqual(callers.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]), [[0, 55, 10], [2, 20, 20], [1, 0, 40]]);
+    const shown = callers.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]);
+    assert.deepEqual(shown, [[0, 55, 10], [2, 20, 20], [1, 0, 40]]);
     assert.deepEqual(callers[1]!.children().map((group) => group.name), [0]);
 });
 
 test("what only starts the program is one group, downwards and upwards", () => {
-    // A root calls _start 1, which calls start_main 2 and init 4; start_main calls main 8, which calls _start's function 16 again.
+    // A root calls _start 1, which calls start_main 2 and init 4; start_main calls main 8, which calls _start's
+    // function 16 again.
     const names = ["_start", "start_main", "init", "main"];
     const starts = {
         ...facts, above: [0, 1], frames: ["thread 1", 0, 1, 2, 3], functions: names.map((name) => [name, 0, 0, 0]),
@@ -93,20 +99,25 @@ test("what only starts the program is one group, downwards and upwards", () => {
     const rows = [[0, 0, 0], [1, 1, 1], [2, 2, 2], [2, 3, 4], [3, 4, 8], [5, 1, 16]];
     const of = (index: number): Uint8Array => Uint8Array.from(rows, (row) => row[index]!);
     const started = new ContextTree(starts, new Table(rows.length, new Map([
-        ["parent", of(0)], ["frame", of(1)], ["place", new Uint8Array(rows.length)], ["self:Ir", of(2)], ["calls", of(2)],
+        ["parent", of(0)], ["frame", of(1)], ["place", new Uint8Array(rows.length)], ["self:Ir", of(2)],
+        ["calls", of(2)],
     ])));
-    const told = (groups: Group[]): unknown[] => groups.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]);
+    const told = (groups: Group[]): unknown[] =>
+        groups.map((group) => [group.name, group.cost("incl", 0, ""), group.cost("self", 0, "")]);
     const root = Group.ofNode(started, 0, true);
     assert.deepEqual(told(root.children()), [["(above main)", 31, 3]]);
     assert.deepEqual(told(root.children()[0]!.children()), [[2, 4, 4], [3, 24, 8]]);
     assert.deepEqual(told(Group.ofNode(started, 0, false).children()), [[0, 31, 1]]);
-    assert.deepEqual(told(Group.ofNode(started, 1, true).children()), [[1, 26, 2], [2, 4, 4]], "its own start is asked for");
+    const ofStart = told(Group.ofNode(started, 1, true).children());
+    assert.deepEqual(ofStart, [[1, 26, 2], [2, 4, 4]], "its own start is asked for");
     const up = Group.callersOf(started, 3, true).children();
     assert.deepEqual(told(up), [["(above main)", 24, 8]]);
     assert.deepEqual(told(up[0]!.children()), [["thread 1", 24, 8]]);
     const options = { node: 4, sandwich: null, width: 100, fold: true };
     const values = widths(started, instructions, false, new Set());
-    assert.deepEqual(picture(started, values, options).above.map((cell) => [cell.name, cell.size]), [["thread 1", 31], ["(above main)", 31]]);
+    assert.deepEqual(picture(started, values, options).above.map((cell) => [cell.name, cell.size]), [
+        ["thread 1", 31], ["(above main)", 31],
+    ]);
     assert.deepEqual(picture(started, values, { ...options, node: 2 }).above.map((cell) => cell.name), ["thread 1", 0]);
 });
 
@@ -142,7 +153,9 @@ test("a darker colour is a larger share", () => {
 });
 
 test("text can be read on every shade", () => {
-    const text: Record<string, readonly [number, number, number]> = { "#000000": [0, 0, 0], "#ffffff": [255, 255, 255] };
+    const text: Record<string, readonly [number, number, number]> = {
+        "#000000": [0, 0, 0], "#ffffff": [255, 255, 255],
+    };
     assert.equal(contrast([0, 0, 0], [255, 255, 255]), 21);
     for (let at = 0; at <= 1; at += 0.001) {
         for (const shade of [shareColour(at), changeColour(2 * at - 1)]) {

@@ -20,7 +20,8 @@ const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
 function dataColumns(report: Report): MetricColumn[] {
     const { events, data } = report.facts;
     const isKnown = (metric: Metric): boolean =>
-        events.every((event, at) => !(metric.numerator[at] || metric.denominator?.[at]) || data!.events.includes(event));
+        events.every((event, at) =>
+            !(metric.numerator[at] || metric.denominator?.[at]) || data!.events.includes(event));
     return columnNames.flatMap((name): MetricColumn[] => {
         const metric = report.metric(name);
         return metric && isKnown(metric) ? [{ metric, kind: "self" }] : [];
@@ -35,13 +36,18 @@ interface Listed {
 
 export function Data() {
     const { report, state, go } = usePage();
-    if (!report.facts.data) return <Empty>The profile does not tell data apart: run the program with --objects=yes.</Empty>;
+    if (!report.facts.data) {
+        return <Empty>The profile does not tell data apart: run the program with --objects=yes.</Empty>;
+    }
     if (!report.isReady(state)) return <Unread what="the data objects" />;
     const columns = dataColumns(report);
-    const by = columns.find((column) => columnName(column) === state.sort) ?? columns.find(({ metric }) => metric.name === "SpLoss1") ?? columns[0];
+    const by = columns.find((column) => columnName(column) === state.sort)
+        ?? columns.find(({ metric }) => metric.name === "SpLoss1") ?? columns[0];
     const match = matcher(state.q);
-    const all = report.facts.data.groups.map((group, number): Listed => ({ number, group, costs: report.costs("data", number) }));
-    const loaded = all.filter(({ costs }) => columns.some(({ metric }) => metric.numerator.some((weight, event) => weight && costs.cost("self", event, ""))));
+    const all = report.facts.data.groups.map((group, number): Listed =>
+        ({ number, group, costs: report.costs("data", number) }));
+    const loaded = all.filter(({ costs }) => columns.some(({ metric }) =>
+        metric.numerator.some((weight, event) => weight && costs.cost("self", event, ""))));
     const key = ({ costs }: Listed): number => (by ? (metricValue(by.metric, costs, "self") ?? -Infinity) : 0);
     const shown = loaded
         .filter(({ group }) => !match || match(group.label))
@@ -58,14 +64,22 @@ export function Data() {
     return (
         <div class="data">
             <div class="bar"><SearchBox placeholder="Filter data" /></div>
-            <p class="note">What was loaded for data of each kind. All rows together are all that the program loaded.</p>
+            <p class="note">
+                What was loaded for data of each kind. All rows together are all that the program loaded.
+            </p>
             {shown.length === 0 ? <Empty>No data matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
                     <LongList
-                        className="rows" label="Table of data: arrow keys move" rows={shown.length + 1} height={rowHeight} focusRow={at < 0 ? null : at + 1}
+                        className="rows" label="Table of data: arrow keys move" rows={shown.length + 1}
+                        height={rowHeight} focusRow={at < 0 ? null : at + 1}
                         render={(index) => index === 0
                             ? <Head key="head" columns={columns} by={by} />
-                            : <Row key={shown[index - 1]!.number} listed={shown[index - 1]!} columns={columns} isChosen={index - 1 === at} />}
+                            : (
+                                <Row
+                                    key={shown[index - 1]!.number} listed={shown[index - 1]!} columns={columns}
+                                    isChosen={index - 1 === at}
+                                />
+                            )}
                     />
                     <p class="note">{times(shown.length, "row")} · arrow keys move</p>
                 </div>
@@ -81,7 +95,9 @@ function Head({ columns, by }: { columns: MetricColumn[]; by: MetricColumn | und
         <div class="row head">
             <span class="cell name">data</span>
             {columns.map((column) => (
-                <button type="button" key={columnName(column)} class="cell n" title={column.metric.title} aria-label={`Sort by ${column.metric.title}`}
+                <button
+                    type="button" key={columnName(column)} class="cell n" title={column.metric.title}
+                    aria-label={`Sort by ${column.metric.title}`}
                     onClick={() => go({ sort: columnName(column), up: column.metric === by?.metric && !state.up })}>
                     {column.metric === by?.metric ? (state.up ? "▲ " : "▼ ") : ""}{column.metric.heading}
                 </button>
@@ -92,12 +108,23 @@ function Head({ columns, by }: { columns: MetricColumn[]; by: MetricColumn | und
     );
 }
 
-function Row({ listed: { number, group, costs }, columns, isChosen }: { listed: Listed; columns: MetricColumn[]; isChosen: boolean }) {
+function Row({ listed: { number, group, costs }, columns, isChosen }: {
+    listed: Listed;
+    columns: MetricColumn[];
+    isChosen: boolean;
+}) {
     const { go, link } = usePage();
     return (
-        <div class={`row${isChosen ? " chosen cursor" : ""}`} data-group={number} onClick={() => go({ object: number }, true)}>
-            <span class="cell name"><a class="fn" href={link({ object: number })} title={group.label} tabIndex={-1}>{group.label}</a></span>
-            {columns.map((column) => <span class="cell n" key={columnName(column)}><Value column={column} costs={costs} /></span>)}
+        <div
+            class={`row${isChosen ? " chosen cursor" : ""}`} data-group={number}
+            onClick={() => go({ object: number }, true)}
+        >
+            <span class="cell name">
+                <a class="fn" href={link({ object: number })} title={group.label} tabIndex={-1}>{group.label}</a>
+            </span>
+            {columns.map((column) => (
+                <span class="cell n" key={columnName(column)}><Value column={column} costs={costs} /></span>
+            ))}
             <span class="cell n">{group.blocks ? count(group.blocks.number) : ""}</span>
             <span class="cell n">{group.blocks ? bytes(group.blocks.bytes) : ""}</span>
         </div>
@@ -106,21 +133,31 @@ function Row({ listed: { number, group, costs }, columns, isChosen }: { listed: 
 
 function Details({ listed: { number, group }, columns }: { listed: Listed; columns: MetricColumn[] }) {
     const { blocks } = group;
-    const size = blocks && (blocks.smallest === blocks.largest ? grouped(blocks.smallest) : `${grouped(blocks.smallest)} to ${grouped(blocks.largest)}`);
+    const size = blocks && (blocks.smallest === blocks.largest
+        ? grouped(blocks.smallest) : `${grouped(blocks.smallest)} to ${grouped(blocks.largest)}`);
     return (
         <section class="card details" data-details={number}>
             <h2>{group.label}</h2>
             {blocks && (
                 <p>
-                    {grouped(blocks.number)} {blocks.number === 1 ? "block" : "blocks"} of {size} bytes: {bytes(blocks.bytes)} in all, {bytes(blocks.mostAlive)} alive
-                    at most, {grouped(blocks.freed)} freed.
+                    {grouped(blocks.number)} {blocks.number === 1 ? "block" : "blocks"} of {size} bytes:{" "}
+                    {bytes(blocks.bytes)} in all, {bytes(blocks.mostAlive)} alive at most, {grouped(blocks.freed)}{" "}
+                    freed.
                 </p>
             )}
             {group.size > 0 && <p>{grouped(group.size)} bytes in {baseName(group.object)}.</p>}
             {group.places.length > 0 && (
                 <>
-                    <h3>Allocated {group.function !== null && <>by <FunctionLink fn={group.function} view="graph" />, called</>} from</h3>
-                    <ol class="places">{group.places.map(([fn, file, line]) => <li key={`${fn}.${file}.${line}`}><Where fn={fn} file={file} line={line} /></li>)}</ol>
+                    <h3>
+                        Allocated{" "}
+                        {group.function !== null && <>by <FunctionLink fn={group.function} view="graph" />, called</>}
+                        {" "}from
+                    </h3>
+                    <ol class="places">
+                        {group.places.map(([fn, file, line]) => (
+                            <li key={`${fn}.${file}.${line}`}><Where fn={fn} file={file} line={line} /></li>
+                        ))}
+                    </ol>
                 </>
             )}
             {group.layout && <Picture layout={group.layout} />}
@@ -133,7 +170,9 @@ function Where({ fn, file, line }: { fn: number; file: number; line: number }) {
     const { report, link } = usePage();
     return (
         <>
-            {line > 0 && <a href={link({ view: "source", fn, file, line })}>{baseName(report.facts.files[file] ?? "")}:{line}</a>}{" "}
+            {line > 0 && (
+                <a href={link({ view: "source", fn, file, line })}>{baseName(report.facts.files[file] ?? "")}:{line}</a>
+            )}{" "}
             <FunctionLink fn={fn} view="graph" />
         </>
     );
@@ -158,13 +197,22 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
             <div class="scroll-x" tabIndex={0} role="region" aria-label="Who loaded it">
                 <table class="top">
                     <thead>
-                        <tr><th scope="col">code</th>{columns.map((column) => <th scope="col" class="n" key={columnName(column)} title={column.metric.title}>{column.metric.heading}</th>)}</tr>
+                        <tr>
+                            <th scope="col">code</th>
+                            {columns.map((column) => (
+                                <th scope="col" class="n" key={columnName(column)} title={column.metric.title}>
+                                    {column.metric.heading}
+                                </th>
+                            ))}
+                        </tr>
                     </thead>
                     <tbody>
                         {found.slice(0, shownLoaders).map(({ row, costs }) => (
                             <tr key={row} data-loader={row}>
                                 <td><Where fn={functions![row]!} file={files![row]!} line={lines![row]!} /></td>
-                                {columns.map((column) => <td class="n" key={columnName(column)}><Value column={column} costs={costs} /></td>)}
+                                {columns.map((column) => (
+                                    <td class="n" key={columnName(column)}><Value column={column} costs={costs} /></td>
+                                ))}
                             </tr>
                         ))}
                     </tbody>
@@ -180,21 +228,32 @@ function Picture({ layout }: { layout: NonNullable<DataGroup["layout"]> }) {
     const { report } = usePage();
     const [element, { width }] = useSize<HTMLDivElement>();
     const table = report.table("dataBytes")!;
-    const [loaded, used, borders] = ["loaded", "used", "borders"].map((name) => Array.from(table.column(name).subarray(layout.first, layout.first + layout.size)));
+    const [loaded, used, borders] = ["loaded", "used", "borders"].map((name) =>
+        Array.from(table.column(name).subarray(layout.first, layout.first + layout.size)));
     const most = Math.max(...loaded!);
     const widthOf = (perRow: number): number => cell.left + perRow * cell.width + (perRow / cell.group) * cell.gap;
     const perRow = [64, 32, 16].find((perRow) => widthOf(perRow) <= width) ?? 16;
     const rows = Math.ceil(layout.size / perRow);
-    const [usedBytes, loadedBytes] = [used!, loaded!].map((values) => values.filter((value) => value > 0).length) as [number, number];
-    const told = `${grouped(usedBytes)} bytes were used, ${grouped(loadedBytes - usedBytes)} loaded and never used, ${grouped(layout.size - loadedBytes)} never loaded`;
+    const [usedBytes, loadedBytes] = [used!, loaded!].map((values) =>
+        values.filter((value) => value > 0).length) as [number, number];
+    const told = `${grouped(usedBytes)} bytes were used, ${grouped(loadedBytes - usedBytes)} loaded and never used, `
+        + `${grouped(layout.size - loadedBytes)} never loaded`;
     return (
         <>
             <h3>An element of {grouped(layout.size)} bytes <small>{layout.reason}</small></h3>
             <p class="detail">{told}.</p>
             <div class="layout" ref={element}>
-                <svg width={widthOf(perRow)} height={rows * (cell.height + cell.rowGap)} role="img" aria-label={told} data-bytes={layout.size}>
+                <svg
+                    width={widthOf(perRow)} height={rows * (cell.height + cell.rowGap)} role="img" aria-label={told}
+                    data-bytes={layout.size}
+                >
                     {Array.from({ length: rows }, (_, row) => (
-                        <text key={row} class="offset" x={cell.left - 10} y={row * (cell.height + cell.rowGap) + 15} text-anchor="end">{row * perRow}</text>
+                        <text
+                            key={row} class="offset" x={cell.left - 10} y={row * (cell.height + cell.rowGap) + 15}
+                            text-anchor="end"
+                        >
+                            {row * perRow}
+                        </text>
                     ))}
                     {loaded!.map((times, at) => {
                         const column = at % perRow;
@@ -204,20 +263,31 @@ function Picture({ layout }: { layout: NonNullable<DataGroup["layout"]> }) {
                         return (
                             <g key={at}>
                                 <rect
-                                    class={times ? "byte" : "byte absent"} x={x} y={y + 2} width={cell.width - 1} height={cell.height - 4}
-                                    fill={times ? css(shareColour(1 - share)) : "none"} data-loaded={times} data-used={used![at]}
+                                    class={times ? "byte" : "byte absent"} x={x} y={y + 2}
+                                    width={cell.width - 1} height={cell.height - 4}
+                                    fill={times ? css(shareColour(1 - share)) : "none"}
+                                    data-loaded={times} data-used={used![at]}
                                 >
-                                    <title>{`byte ${at}: ${times ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`}</title>
+                                    <title>
+                                        {`byte ${at}: ${times
+                                            ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`}
+                                    </title>
                                 </rect>
-                                {borders![at]! > 0 && <line class={borders![at]! > 0.4 * most ? "border" : "border at-times"} x1={x - 2} x2={x - 2} y1={y - 1} y2={y + cell.height + 1} />}
+                                {borders![at]! > 0 && (
+                                    <line
+                                        class={borders![at]! > 0.4 * most ? "border" : "border at-times"}
+                                        x1={x - 2} x2={x - 2} y1={y - 1} y2={y + cell.height + 1}
+                                    />
+                                )}
                             </g>
                         );
                     })}
                 </svg>
             </div>
             <p class="note">
-                Pale: used whenever it was loaded; dark: never; an outline: not even loaded. A line stands where a cache line begins, a dotted one where
-                one does at times.{layout.unmapped > 0 && ` ${count(layout.unmapped)} evicted lines are not in the picture.`}
+                Pale: used whenever it was loaded; dark: never; an outline: not even loaded. A line stands where a cache
+                line begins, a dotted one where one does at times.
+                {layout.unmapped > 0 && ` ${count(layout.unmapped)} evicted lines are not in the picture.`}
             </p>
         </>
     );
@@ -236,7 +306,8 @@ export function LoadedData({ file, line }: { file: number; line: number }) {
         if (files![row] !== file || lines![row] !== line) continue;
         found.set(groups![row]!, [...(found.get(groups![row]!) ?? []), report.costs("dataRows", row)]);
     }
-    const listed = Array.from(found, ([group, costs]) => ({ group, value: metricValue(metric, new SumCosts(costs), "self") ?? 0 }))
+    const listed = Array.from(found, ([group, costs]) =>
+        ({ group, value: metricValue(metric, new SumCosts(costs), "self") ?? 0 }))
         .filter(({ value }) => value > 0)
         .sort((one, other) => other.value - one.value || one.group - other.group);
     if (!listed.length) return null;
@@ -245,7 +316,8 @@ export function LoadedData({ file, line }: { file: number; line: number }) {
             Line {line}, {inSentence(metric.title)}:{" "}
             {listed.slice(0, shownHere).map(({ group, value }, index) => (
                 <span key={group} data-group={group} data-exact={value}>
-                    {index > 0 && ", "}{count(value)} for <a href={link({ view: "data", object: group })}>{data.groups[group]!.label}</a>
+                    {index > 0 && ", "}
+                    {count(value)} for <a href={link({ view: "data", object: group })}>{data.groups[group]!.label}</a>
                 </span>
             ))}
             {listed.length > shownHere && ` and ${listed.length - shownHere} more`}

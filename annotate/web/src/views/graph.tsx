@@ -45,7 +45,8 @@ function Found() {
     const { report, state, link } = usePage();
     const match = matcher(state.q);
     if (!match) return null;
-    const found = report.ranked(report.sizeMetric(state.metric), "incl").filter(({ fn }) => report.matches(match, fn)).slice(0, 15);
+    const found = report.ranked(report.sizeMetric(state.metric), "incl")
+        .filter(({ fn }) => report.matches(match, fn)).slice(0, 15);
     return (
         <ul class="found">
             {found.length === 0 && <li>No function matches.</li>}
@@ -66,7 +67,8 @@ function Around({ fn }: { fn: number }) {
         found
             .map((arc) => {
                 const arcCosts = report.costs("arcs", arc.row);
-                const value = arc.recursive ? null : report.comparing ? change(metric, arcCosts, "incl") : metricValue(metric, arcCosts, "incl");
+                const value = arc.recursive ? null
+                    : report.comparing ? change(metric, arcCosts, "incl") : metricValue(metric, arcCosts, "incl");
                 return { fn: other(arc), arc, costs: arcCosts, value };
             })
             .sort((one, two) => Math.abs(two.value ?? 0) - Math.abs(one.value ?? 0));
@@ -78,7 +80,10 @@ function Around({ fn }: { fn: number }) {
     return (
         <>
             <div class="around" ref={element}>
-                <Side title="Callers" list={callers} none="It is not called: the program, a thread or a signal handler begins here." />
+                <Side
+                    title="Callers" list={callers}
+                    none="It is not called: the program, a thread or a signal handler begins here."
+                />
                 {width > 800 && <Ribbons list={callers} inwards />}
                 <section class="centre" data-function={report.fullName(fn)}>
                     <h2 title={report.fullName(fn)}>{report.name(fn)}</h2>
@@ -86,7 +91,8 @@ function Around({ fn }: { fn: number }) {
                     <dl class="facts">
                         <dt>inclusive</dt>
                         <dd data-kind="incl" data-exact={inclusive ?? ""}>
-                            {metricText(metric, inclusive)} {report.comparing && signedChange(change(metric, costs, "incl"))}
+                            {metricText(metric, inclusive)}{" "}
+                            {report.comparing && signedChange(change(metric, costs, "incl"))}
                         </dd>
                         <dt>self</dt>
                         <dd data-kind="self" data-exact={own ?? ""}>
@@ -97,8 +103,9 @@ function Around({ fn }: { fn: number }) {
                     </dl>
                     {cycle > 0 && (
                         <p class="note">
-                            Calls itself by way of others (cycle {cycle}, {report.facts.cycles[cycle - 1]?.length} functions): calls within the cycle have no cost here,
-                            and the inclusive cost is exact only if this function was never open more than once.
+                            Calls itself by way of others (cycle {cycle}, {report.facts.cycles[cycle - 1]?.length}{" "}
+                            functions): calls within the cycle have no cost here, and the inclusive cost is exact only
+                            if this function was never open more than once.
                         </p>
                     )}
                 </section>
@@ -106,7 +113,8 @@ function Around({ fn }: { fn: number }) {
                 <Side title="Callees" list={callees} none="It calls nothing." />
             </div>
             <p class="note">
-                {metric.title}, inclusive. A band is as wide as its share of all calls on its side. Calls of a function to itself, or within a cycle, have no cost of their own.
+                {metric.title}, inclusive. A band is as wide as its share of all calls on its side. Calls of a function
+                to itself, or within a cycle, have no cost of their own.
             </p>
         </>
     );
@@ -166,7 +174,10 @@ function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
     const sum = list.reduce((total, item) => total + Math.abs(item.value ?? 0), 0);
     let at = centreBand.top;
     return (
-        <svg class="ribbons" width={bandLength} height={sideTop + Math.max(4, shown.length) * (box.height + box.gap)} aria-hidden="true">
+        <svg
+            class="ribbons" width={bandLength} height={sideTop + Math.max(4, shown.length) * (box.height + box.gap)}
+            aria-hidden="true"
+        >
             {shown.map((item, index) => {
                 const part = Math.max(1, sum ? (Math.abs(item.value ?? 0) / sum) * centreBand.height : 0);
                 const half = Math.min(part, box.height - 8) / 2;
@@ -176,12 +187,14 @@ function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
                 const colour = report.comparing
                     ? changeColour(Math.sign(item.value ?? 0) * 0.8)
                     : shareColour(share ? metricValue(share, item.costs, "incl") : null);
-                const [left, right]: [number, number][] = inwards ? [[y - half, y + half], middle] : [middle, [y - half, y + half]];
+                const side: [number, number] = [y - half, y + half];
+                const [left, right] = inwards ? [side, middle] : [middle, side];
                 const bend = bandLength / 2;
                 return (
                     <path
                         key={item.arc.row} fill={css(colour)} opacity="0.85"
-                        d={`M0,${left![0]} C${bend},${left![0]} ${bend},${right![0]} ${bandLength},${right![0]} V${right![1]} C${bend},${right![1]} ${bend},${left![1]} 0,${left![1]}Z`}
+                        d={`M0,${left![0]} C${bend},${left![0]} ${bend},${right![0]} ${bandLength},${right![0]} `
+                            + `V${right![1]} C${bend},${right![1]} ${bend},${left![1]} 0,${left![1]}Z`}
                     />
                 );
             })}

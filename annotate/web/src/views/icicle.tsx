@@ -21,8 +21,9 @@ export function Icicle() {
             <div class="explain">
                 <h2>This profile has no calling contexts</h2>
                 <p>
-                    It knows what each call from one function to another cost, but not on which paths: an icicle drawn from it would be guessed where
-                    paths meet. Run the program with <code>--context-tree=yes</code>, and this view shows every path with its exact cost.
+                    It knows what each call from one function to another cost, but not on which paths: an icicle drawn
+                    from it would be guessed where paths meet. Run the program with <code>--context-tree=yes</code>, and
+                    this view shows every path with its exact cost.
                 </p>
                 <p>
                     Until then, see <a href={link({ view: "graph" })}>callers and callees</a> or{" "}
@@ -51,17 +52,21 @@ function IcicleOf() {
         [values, state.node, sandwich, width, fold],
     );
     const start = state.node !== null && state.node < tree.size ? tree.path(state.node) : [];
-    const crumbs = fold && !(start.length && tree.isStart(start.at(-1)!)) ? start.filter((node) => !tree.isStart(node)) : start;
+    const crumbs = fold && !(start.length && tree.isStart(start.at(-1)!))
+        ? start.filter((node) => !tree.isStart(node)) : start;
     return (
         <div class="icicle">
             <div class="bar">
                 <SizePicker />
                 <SearchBox placeholder="Search functions" />
                 <button type="button" aria-pressed={state.focus} disabled={state.fn === null}
-                    title="The chosen function, its callers above it and its callees below, over all paths" onClick={() => go({ focus: !state.focus, node: null })}>
+                    title="The chosen function, its callers above it and its callees below, over all paths"
+                    onClick={() => go({ focus: !state.focus, node: null })}
+                >
                     Callers and callees
                 </button>
-                <button type="button" disabled={state.fn === null} title="Leave the chosen function out, with all it calls"
+                <button
+                    type="button" disabled={state.fn === null} title="Leave the chosen function out, with all it calls"
                     onClick={() => state.fn !== null && go({ hide: [...state.hide, state.fn], focus: false })}>
                     Hide
                 </button>
@@ -73,7 +78,9 @@ function IcicleOf() {
                 <Legend kind={report.comparing ? "change" : "share"} />
             </div>
             <nav class="crumbs" aria-label="Path">
-                {sandwich !== null ? <span>{report.name(sandwich)}: callers above, callees below, over all paths</span> : (
+                {sandwich !== null ? (
+                    <span>{report.name(sandwich)}: callers above, callees below, over all paths</span>
+                ) : (
                     <>
                         <button type="button" class="crumb" onClick={() => go({ node: null })}>all</button>
                         {crumbs.map((node) => (
@@ -84,7 +91,10 @@ function IcicleOf() {
                     </>
                 )}
                 {state.hide.map((fn) => (
-                    <button type="button" class="hidden-fn" key={fn} title="Show it again" onClick={() => go({ hide: state.hide.filter((other) => other !== fn) })}>
+                    <button
+                        type="button" class="hidden-fn" key={fn} title="Show it again"
+                        onClick={() => go({ hide: state.hide.filter((other) => other !== fn) })}
+                    >
                         without {report.name(fn)} ✕
                     </button>
                 ))}
@@ -96,8 +106,8 @@ function IcicleOf() {
                 ) : shown && <Empty>Nothing here has any {inSentence(metric.title)}.</Empty>}
             </div>
             <p class="note">
-                Width: {inSentence(metric.title)}{report.comparing ? ", before and after together" : ""}. Arrow keys move, Enter zooms in, Backspace out,
-                f shows callers and callees, x hides.
+                Width: {inSentence(metric.title)}{report.comparing ? ", before and after together" : ""}. Arrow keys
+                move, Enter zooms in, Backspace out, f shows callers and callees, x hides.
             </p>
         </div>
     );
@@ -108,7 +118,8 @@ function useMatches(): Uint8Array | null {
     const { report, state } = usePage();
     return useMemo(() => {
         const match = matcher(state.q);
-        return match && Uint8Array.from(report.facts.frames, (frame) => (typeof frame === "number" && report.matches(match, frame) ? 1 : 0));
+        return match && Uint8Array.from(report.facts.frames, (frame) =>
+            (typeof frame === "number" && report.matches(match, frame) ? 1 : 0));
     }, [state.q]);
 }
 
@@ -186,7 +197,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
         if (marked && markedRow >= 0) {
             context.strokeStyle = dark ? "#ffffff" : "#000000";
             context.lineWidth = 2;
-            context.strokeRect(marked.x + 1, markedRow * rowHeight - view.top + 1, Math.max(marked.width - 2, 1), rowHeight - 2);
+            const [x, y] = [marked.x + 1, markedRow * rowHeight - view.top + 1];
+            context.strokeRect(x, y, Math.max(marked.width - 2, 1), rowHeight - 2);
         }
         function draw(to: CanvasRenderingContext2D, rect: Rect, y: number, isAbove: boolean): void {
             const { cell } = rect;
@@ -268,7 +280,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
         <>
             <div
                 class="canvas-box" ref={box} tabIndex={0} role="application"
-                aria-label="Icicle of calling contexts: arrow keys move, Enter zooms in; the tables have the same numbers as text"
+                aria-label={"Icicle of calling contexts: arrow keys move, Enter zooms in; "
+                    + "the tables have the same numbers as text"}
                 onKeyDown={onKeyDown}
                 onScroll={(event) => {
                     const element = event.currentTarget as HTMLDivElement;
@@ -276,7 +289,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
                 }}
             >
                 <canvas
-                    ref={canvas} style={{ height: `${view.height}px` }} data-cells={rows.reduce((sum, level) => sum + level.length, 0)}
+                    ref={canvas} style={{ height: `${view.height}px` }}
+                    data-cells={rows.reduce((sum, level) => sum + level.length, 0)}
                     onMouseMove={(event) => {
                         const rect = find(event);
                         setCursor(null);
@@ -289,7 +303,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
             </div>
             {under && <Tip cell={under.rect.cell} x={under.x} y={under.y} whole={whole} />}
             <p class="spoken" aria-live="polite">
-                {described ? `${report.label(described.cell.name)}: ${count(described.cell.after)}, ${percent(whole ? described.cell.after / whole : 0)}` : ""}
+                {described ? `${report.label(described.cell.name)}: ${count(described.cell.after)}, `
+                    + percent(whole ? described.cell.after / whole : 0) : ""}
             </p>
         </>
     );
@@ -304,15 +319,27 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
     const [file, line] = report.facts.places[group.place] ?? [-1, 0];
     const left = Math.min(x + 14, window.innerWidth - 330);
     return (
-        <div class="tip" style={{ left: `${Math.max(left, 4)}px`, top: `${Math.min(y + 16, window.innerHeight - 170)}px` }}>
+        <div
+            class="tip"
+            style={{ left: `${Math.max(left, 4)}px`, top: `${Math.min(y + 16, window.innerHeight - 170)}px` }}
+        >
             <b>{report.label(cell.name)}</b>
             {typeof cell.name === "number" && <small>{report.where(cell.name)}</small>}
             {group.isStart && <small>what only starts the program: a click shows it</small>}
-            {group.place > 0 && line > 0 && <small>called from {baseName(report.facts.files[file] ?? "")}:{line}</small>}
+            {group.place > 0 && line > 0 && (
+                <small>called from {baseName(report.facts.files[file] ?? "")}:{line}</small>
+            )}
             <dl class="facts">
                 <dt>{metric.heading}</dt>
                 <dd>{count(cell.after)} · {percent(whole ? cell.after / whole : 0)} of all</dd>
-                {report.comparing && <><dt>before</dt><dd>{count(cell.before)} ({signed(count(cell.after - cell.before), cell.after - cell.before)})</dd></>}
+                {report.comparing && (
+                    <>
+                        <dt>before</dt>
+                        <dd>
+                            {count(cell.before)} ({signed(count(cell.after - cell.before), cell.after - cell.before)})
+                        </dd>
+                    </>
+                )}
                 <dt>self</dt>
                 <dd>{metricText(metric, own)}</dd>
                 {share && <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, group, "incl"))}</dd></>}

@@ -22,7 +22,8 @@ export function Profiles() {
         if (!table) return [];
         const found: { fn: number; values: number[]; mean: number }[] = [];
         for (let row = 0; row < table.rows; row += members.length) {
-            const values = members.map((_, member) => metricValue(metric, new RowCosts(report.facts, table, row + member), kind) ?? 0);
+            const values = members.map((_, member) =>
+                metricValue(metric, new RowCosts(report.facts, table, row + member), kind) ?? 0);
             const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
             if (mean > 0) found.push({ fn: table.column("function")[row]!, values, mean });
         }
@@ -31,8 +32,8 @@ export function Profiles() {
     if (!members.length) {
         return (
             <Empty>
-                This report is about one profile in one part. Give bd_annotate the profiles of several ranks, threads or runs, or a profile with several parts, to
-                compare them here.
+                This report is about one profile in one part. Give bd_annotate the profiles of several ranks, threads
+                or runs, or a profile with several parts, to compare them here.
             </Empty>
         );
     }
@@ -40,17 +41,34 @@ export function Profiles() {
     return (
         <div class="profiles">
             <div class="bar"><SizePicker /></div>
-            <h2>{metric.title} <small>{members.length} {report.table("members") || report.facts.tables["members"] ? "profiles" : "parts, in the order of time"}</small></h2>
-            <div class="columns-chart" role="img" aria-label={`From ${metricText(metric, Math.min(...totals))} to ${metricText(metric, most)}`}>
+            <h2>
+                {metric.title}{" "}
+                <small>
+                    {members.length}{" "}
+                    {report.table("members") || report.facts.tables["members"]
+                        ? "profiles" : "parts, in the order of time"}
+                </small>
+            </h2>
+            <div
+                class="columns-chart" role="img"
+                aria-label={`From ${metricText(metric, Math.min(...totals))} to ${metricText(metric, most)}`}
+            >
                 {totals.map((value, member) => (
                     <span key={member} title={`${members[member]!.label}: ${exactText(metric, value)}`}>
                         <span style={{ height: `${most ? (100 * value) / most : 0}%` }} />
                     </span>
                 ))}
             </div>
-            <Strips rows={[{ name: "everything", fn: null, values: totals }, ...rows.filter((row) => !report.above.has(row.fn)).map((row) => ({ name: report.fullName(row.fn), fn: row.fn, values: row.values }))]} />
+            <Strips
+                rows={[
+                    { name: "everything", fn: null, values: totals },
+                    ...rows.filter((row) => !report.above.has(row.fn))
+                        .map((row) => ({ name: report.fullName(row.fn), fn: row.fn, values: row.values })),
+                ]}
+            />
             <p class="note">
-                A strip has a cell per {rows.length ? "profile" : "part"}, pale to dark from nothing to the row's largest. Spread: (largest − smallest) / mean; 0% is perfect balance.
+                A strip has a cell per {rows.length ? "profile" : "part"}, pale to dark from nothing to the row's
+                largest. Spread: (largest − smallest) / mean; 0% is perfect balance.
                 {rows.length > 0 && " Functions inclusive."}
             </p>
         </div>
@@ -73,7 +91,8 @@ function Strips({ rows }: { rows: StripRow[] }) {
                 <thead>
                     <tr>
                         <th scope="col">function</th><th scope="col">each</th><th scope="col" class="n">smallest</th>
-                        <th scope="col" class="n">mean</th><th scope="col" class="n">largest</th><th scope="col">in</th><th scope="col" class="n">spread</th>
+                        <th scope="col" class="n">mean</th><th scope="col" class="n">largest</th>
+                        <th scope="col">in</th><th scope="col" class="n">spread</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -82,7 +101,9 @@ function Strips({ rows }: { rows: StripRow[] }) {
                         const mean = row.values.reduce((sum, value) => sum + value, 0) / row.values.length;
                         return (
                             <tr key={row.fn ?? -1} data-function={row.name}>
-                                <td>{row.fn === null ? <b>{row.name}</b> : <FunctionLink fn={row.fn} view="graph" />}</td>
+                                <td>
+                                    {row.fn === null ? <b>{row.name}</b> : <FunctionLink fn={row.fn} view="graph" />}
+                                </td>
                                 <td><Strip values={row.values} labels={members.map((member) => member.label)} /></td>
                                 <td class="n" data-exact={low}>{metricText(metric, low)}</td>
                                 <td class="n">{count(mean)}</td>
@@ -113,5 +134,10 @@ function Strip({ values, labels }: { values: number[]; labels: string[] }) {
         });
     }, [values, width]);
     const listed = values.slice(0, 20).map((value, index) => `${labels[index]}: ${count(value)}`).join("\n");
-    return <canvas ref={canvas} width={width} height={18} title={listed} role="img" aria-label={listed.replaceAll("\n", ", ")} />;
+    return (
+        <canvas
+            ref={canvas} width={width} height={18} title={listed} role="img"
+            aria-label={listed.replaceAll("\n", ", ")}
+        />
+    );
 }

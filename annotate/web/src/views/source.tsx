@@ -95,7 +95,11 @@ export function Source() {
                 <SizePicker />
                 <label class="picker grow">
                     <span>File</span>
-                    <select value={file ?? ""} onChange={(event) => go({ file: Number((event.target as HTMLSelectElement).value), line: null })}>
+                    <select
+                        value={file ?? ""}
+                        onChange={(event) =>
+                            go({ file: Number((event.target as HTMLSelectElement).value), line: null })}
+                    >
                         {listed.slice(0, 2000).map((item) => (
                             <option key={item.file} value={item.file}>
                                 {count(item.value)} · {report.facts.files[item.file]}
@@ -117,7 +121,8 @@ function lineOf(report: Report, fn: number, file: number): number | null {
     let first: number | null = null;
     for (let row = 0; row < lines.rows; ++row) {
         const line = lines.column("line")[row]!;
-        if (lines.column("function")[row] === fn && lines.column("file")[row] === file && line && (first === null || line < first)) first = line;
+        const isOwn = lines.column("function")[row] === fn && lines.column("file")[row] === file;
+        if (isOwn && line && (first === null || line < first)) first = line;
     }
     return first;
 }
@@ -138,8 +143,12 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
         const lines = new Set([...(costs?.lines.keys() ?? []), ...(costs?.calls.keys() ?? [])]);
         // Costs of no line, and of lines that the file does not have, stand behind.
         const others = [...lines].filter((line) => line < 1 || line > text.length).sort((one, other) => one - other);
-        const note = (line: number): string => (line < 1 ? "(line unknown)" : text.length ? "(past the end of the file)" : "");
-        return [...text.map((content, index): [number, string] => [index + 1, content]), ...others.map((line): [number, string] => [line, note(line)])];
+        const note = (line: number): string =>
+            (line < 1 ? "(line unknown)" : text.length ? "(past the end of the file)" : "");
+        return [
+            ...text.map((content, index): [number, string] => [index + 1, content]),
+            ...others.map((line): [number, string] => [line, note(line)]),
+        ];
     }, [source, costs]);
     const most = useMemo(() => {
         let found = 0;
@@ -147,8 +156,11 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
         return found;
     }, [costs, metric]);
     const hottest = useMemo(() => {
-        const lines = [...(costs?.lines ?? [])].map(([line, sum]): [number, number] => [line, metricValue(metric, sum, "self") ?? 0]);
-        return lines.reduce<[number, number] | null>((best, at) => (at[0] && at[1] > (best?.[1] ?? 0) ? at : best), null)?.[0] ?? null;
+        const lines = [...(costs?.lines ?? [])]
+            .map(([line, sum]): [number, number] => [line, metricValue(metric, sum, "self") ?? 0]);
+        return lines.reduce<[number, number] | null>(
+            (best, at) => (at[0] && at[1] > (best?.[1] ?? 0) ? at : best), null,
+        )?.[0] ?? null;
     }, [costs, metric]);
     const wanted = state.line ?? (state.fn === null ? null : lineOf(report, state.fn, file)) ?? hottest;
     const focus = wanted === null ? null : rows.findIndex(([line]) => line === wanted);
@@ -182,7 +194,12 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
                             );
                         }
                         const [line, text] = rows[index - 1]!;
-                        return <Line key={line} line={line} text={text} costs={costs} most={most} total={total} chosen={line === wanted} pick={() => go({ file, line }, true)} />;
+                        return (
+                            <Line
+                                key={line} line={line} text={text} costs={costs} most={most} total={total}
+                                chosen={line === wanted} pick={() => go({ file, line }, true)}
+                            />
+                        );
                     }}
                 />
                 {code && <Instructions file={file} line={wanted} />}
@@ -215,11 +232,14 @@ function Line({ line, text, costs, most, total, chosen, pick }: {
             <span class="number">{line || "?"}</span>
             <span
                 class="n heat" style={heat ? { background: css(colour), color: textOn(colour) } : {}}
-                data-exact={own ?? ""} title={own === null ? "" : `${exactText(metric, own)}, ${percent(total ? own / total : 0)} of all`}
+                data-exact={own ?? ""}
+                title={own === null ? "" : `${exactText(metric, own)}, ${percent(total ? own / total : 0)} of all`}
             >
                 {own === null ? "" : own === 0 ? "·" : count(own)}
             </span>
-            <span class="n in-calls" title={inCalls === null ? "" : exactText(metric, inCalls)}>{inCalls ? count(inCalls) : ""}</span>
+            <span class="n in-calls" title={inCalls === null ? "" : exactText(metric, inCalls)}>
+                {inCalls ? count(inCalls) : ""}
+            </span>
             <span class="text">
                 {text}
                 {calls.slice(0, 3).map((call) => (
@@ -242,14 +262,18 @@ function Instructions({ file, line }: { file: number; line: number | null }) {
         const [functions, files, lines] = ["function", "file", "line"].map((name) => code.column(name));
         let fn = state.fn;
         const inLine: number[] = [];
-        for (let row = 0; row < code.rows; ++row) if (files![row] === file && lines![row] === line) inLine.push(functions![row]!);
+        for (let row = 0; row < code.rows; ++row) {
+            if (files![row] === file && lines![row] === line) inLine.push(functions![row]!);
+        }
         if (inLine.length && !inLine.includes(fn ?? -1)) fn = inLine[0]!;
         const found: number[] = [];
         for (let row = 0; row < code.rows; ++row) if (functions![row] === fn) found.push(row);
         return found;
     }, [state.fn, file, line]);
     const chosen = (row: number): boolean => code.column("line")[row] === line && code.column("file")[row] === file;
-    const most = rows.reduce((all, row) => Math.max(all, metricValue(metric, report.costs("code", row), "self") ?? 0), 0);
+    const most = rows.reduce(
+        (all, row) => Math.max(all, metricValue(metric, report.costs("code", row), "self") ?? 0), 0,
+    );
     const first = rows.findIndex(chosen);
     if (!rows.length) return <p class="note code-note">Choose a line with costs to see its instructions.</p>;
     return (
@@ -275,11 +299,16 @@ function Instructions({ file, line }: { file: number; line: number | null }) {
                 return (
                     <div class={`line${chosen(row) ? " chosen" : ""}`} key={row}
                         onClick={() => go({ file: code.column("file")[row]!, line: code.column("line")[row]! }, true)}>
-                        <span class="n heat" style={value ? { background: css(colour), color: textOn(colour) } : {}} title={exactText(metric, value)}>
+                        <span
+                            class="n heat" style={value ? { background: css(colour), color: textOn(colour) } : {}}
+                            title={exactText(metric, value)}
+                        >
                             {value ? metricText(metric, value) : "·"}
                         </span>
                         <span class="address">{code.column("address")[row]!.toString(16)}</span>
-                        <span class="text">{report.facts.codeTexts[code.column("text")[row]!] || `line ${code.column("line")[row]}`}</span>
+                        <span class="text">
+                            {report.facts.codeTexts[code.column("text")[row]!] || `line ${code.column("line")[row]}`}
+                        </span>
                     </div>
                 );
             }}

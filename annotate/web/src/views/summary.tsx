@@ -45,9 +45,11 @@ function Headline() {
         const after = metricValue(lost, report.totals, "self") ?? 0;
         return (
             <p class="headline">
-                Before, <strong>{bytes(before)}</strong> were loaded into the first-level cache and never used; now it is{" "}
+                Before, <strong>{bytes(before)}</strong> were loaded into the first-level cache and never used; now it
+                is{" "}
                 <strong>{bytes(after)}</strong>
-                {before > 0 && after !== before ? `, ${percent(Math.abs(after - before) / before)} ${after < before ? "less" : "more"}` : ""}.
+                {before > 0 && after !== before
+                    ? `, ${percent(Math.abs(after - before) / before)} ${after < before ? "less" : "more"}` : ""}.
             </p>
         );
     }
@@ -60,10 +62,13 @@ function Headline() {
 
 function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; misses: string }) {
     const { report } = usePage();
-    const [loaded, lost, share, perLine, missed] = [`Loaded${level}`, `SpLoss${level}`, `Unused${level}`, `AccLine${level}`, misses].map(
+    const [loaded, lost, share, perLine, missed] = [
+        `Loaded${level}`, `SpLoss${level}`, `Unused${level}`, `AccLine${level}`, misses,
+    ].map(
         (name) => report.metric(name),
     );
-    const of = (metric: Metric | undefined): number | null => (metric ? metricValue(metric, report.totals, "self") : null);
+    const of = (metric: Metric | undefined): number | null =>
+        (metric ? metricValue(metric, report.totals, "self") : null);
     if (!loaded && !missed) return null;
     const unused = of(share);
     return (
@@ -81,7 +86,8 @@ function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; 
                     <dl class="facts">
                         <dt>never used</dt>
                         <dd data-metric={`SpLoss${level}`} data-exact={of(lost)!}>
-                            {bytes(of(lost)!)} · {percent(unused)} {report.comparing && <Change metric={lost} kind="self" costs={report.totals} />}
+                            {bytes(of(lost)!)} · {percent(unused)}{" "}
+                            {report.comparing && <Change metric={lost} kind="self" costs={report.totals} />}
                         </dd>
                         <dt>accesses per line</dt>
                         <dd>{perLine ? metricText(perLine, of(perLine)) : ""}</dd>
@@ -92,7 +98,8 @@ function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; 
                 <dl class="facts">
                     <dt>misses</dt>
                     <dd data-metric={misses} data-exact={of(missed)!}>
-                        {count(of(missed)!)} {report.comparing && <Change metric={missed} kind="self" costs={report.totals} />}
+                        {count(of(missed)!)}{" "}
+                        {report.comparing && <Change metric={missed} kind="self" costs={report.totals} />}
                     </dd>
                 </dl>
             )}
@@ -113,7 +120,8 @@ function WorkCard() {
                         <>
                             <dt title={metric.title}>{metric.name === "Ir" ? "instructions" : metric.heading}</dt>
                             <dd data-metric={metric.name} data-exact={value ?? ""}>
-                                {metricText(metric, value)} {report.comparing && <Change metric={metric} kind="self" costs={report.totals} />}
+                                {metricText(metric, value)}{" "}
+                                {report.comparing && <Change metric={metric} kind="self" costs={report.totals} />}
                             </dd>
                         </>
                     );
@@ -145,9 +153,14 @@ function Cycles({ verdict }: { verdict: Verdict }) {
             <h2>
                 Is it worth it? <small>{count(verdict.cycles)} estimated cycles, without overlap and prefetching</small>
             </h2>
-            <div class="used-bar" role="img" aria-label={parts.map(([name, share]) => `${name} ${percent(share)}`).join(", ")}>
+            <div
+                class="used-bar" role="img"
+                aria-label={parts.map(([name, share]) => `${name} ${percent(share)}`).join(", ")}
+            >
                 {parts.map(([name, share, style]) => (
-                    <span key={name} class={style} style={{ width: percent(share) }} title={`${name}: ${percent(share)}`} />
+                    <span
+                        key={name} class={style} style={{ width: percent(share) }} title={`${name}: ${percent(share)}`}
+                    />
                 ))}
             </div>
             <p class="key">
@@ -159,7 +172,8 @@ function Cycles({ verdict }: { verdict: Verdict }) {
             </p>
             <p class="more">
                 {whereFirst[verdict.first]}
-                {verdict.wasted !== null && ` Bytes that are loaded there and never used cost ${percent(verdict.wasted)} of the cycles.`}
+                {verdict.wasted !== null
+                    && ` Bytes that are loaded there and never used cost ${percent(verdict.wasted)} of the cycles.`}
                 {verdict.fitsLastLevel && " All data fits the last-level cache."}
             </p>
         </section>
@@ -172,12 +186,14 @@ function TopPlaces() {
     const metric = report.defaultMetric;
     const total = metricValue(metric, report.totals, "self") ?? 0;
     const ranked = report.ranked(metric, "self");
-    const listed = ranked.filter(({ value }, rank) => rank < places && (rank < leastPlaces || Math.abs(value) >= worthALine * total));
+    const listed = ranked.filter(({ value }, rank) =>
+        rank < places && (rank < leastPlaces || Math.abs(value) >= worthALine * total));
     const share = report.shareFor(metric);
     return (
         <section>
             <h2>
-                {report.comparing ? "What changed most" : "Where it happens"} <small>{inSentence(metric.title)}, by the function that loaded them</small>
+                {report.comparing ? "What changed most" : "Where it happens"}{" "}
+                <small>{inSentence(metric.title)}, by the function that loaded them</small>
             </h2>
             <div class="scroll-x" tabIndex={0} role="region" aria-label="Top places">
                 <table class="top">
@@ -204,10 +220,16 @@ function TopPlaces() {
                                         {report.comparing ? signed(count(value), value) : count(own)}
                                     </td>
                                     <td>
-                                        <ShareBar share={total ? own / total : 0} label={percent(total ? own / total : 0)} />{" "}
+                                        <ShareBar
+                                            share={total ? own / total : 0} label={percent(total ? own / total : 0)}
+                                        />{" "}
                                         {percent(total ? own / total : 0)}
                                     </td>
-                                    <td class="n">{metricText(metric, report.comparing ? change(metric, costs, "incl") : inclusive)}</td>
+                                    <td class="n">
+                                        {metricText(
+                                            metric, report.comparing ? change(metric, costs, "incl") : inclusive,
+                                        )}
+                                    </td>
                                     {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}
                                 </tr>
                             );
@@ -217,9 +239,10 @@ function TopPlaces() {
             </div>
             {unknown && (
                 <p class="note">
-                    {percent(unknown.share)} of what is never used is lost in code without {unknown.hasSymbols ? "lines" : "symbols"}{" "}
-                    ({unknown.objects.join(", ")}): compile it with -g, install the distribution's debug packages, or set
-                    DEBUGINFOD_URLS for the run (Valgrind 3.19 or newer).
+                    {percent(unknown.share)} of what is never used is lost in code without{" "}
+                    {unknown.hasSymbols ? "lines" : "symbols"} ({unknown.objects.join(", ")}): compile it with -g,
+                    install the distribution's debug packages, or set DEBUGINFOD_URLS for the run (Valgrind 3.19 or
+                    newer).
                 </p>
             )}
             <p class="more">
@@ -252,7 +275,8 @@ function Hints({ hints }: { hints: Hint[] }) {
                 {hints.map((hint) => (
                     <li key={hint.function}>
                         <h3>
-                            <FunctionLink fn={hint.function} view="graph" /> <small>{report.where(hint.function)}</small>
+                            <FunctionLink fn={hint.function} view="graph" />{" "}
+                            <small>{report.where(hint.function)}</small>
                             <span class="tag">{percent(hint.share)} of all never used</span>
                         </h3>
                         <p>
@@ -262,13 +286,15 @@ function Hints({ hints }: { hints: Hint[] }) {
                             <b>What helps:</b> {hint.helps}.
                             {hint.below !== null && (
                                 <p>
-                                    No symbol names it; the nearest caller that has one is <FunctionLink fn={hint.below} view="graph" />.
+                                    No symbol names it; the nearest caller that has one is{" "}
+                                    <FunctionLink fn={hint.below} view="graph" />.
                                 </p>
                             )}
                             {hint.through !== null && (
                                 <>
                                     {" "}
-                                    Most of it is lost in <FunctionLink fn={hint.through} view="graph" />, a library function.
+                                    Most of it is lost in{" "}
+                                    <FunctionLink fn={hint.through} view="graph" />, a library function.
                                 </>
                             )}
                         </p>
@@ -279,7 +305,11 @@ function Hints({ hints }: { hints: Hint[] }) {
                             {hint.line && (
                                 <>
                                     {" · most at "}
-                                    <a href={link({ view: "source", fn: hint.function, file: hint.line[0], line: hint.line[1] })}>
+                                    <a
+                                        href={link({
+                                            view: "source", fn: hint.function, file: hint.line[0], line: hint.line[1],
+                                        })}
+                                    >
                                         {baseName(report.facts.files[hint.line[0]] ?? "")}:{hint.line[1]}
                                     </a>
                                 </>
@@ -305,13 +335,21 @@ function Hints({ hints }: { hints: Hint[] }) {
 
 const words: [string, string, string][] = [
     ["Line", "", "Caches hold memory in lines of, mostly, 64 bytes. An access to one byte loads the whole line."],
-    ["Never used", "SpLoss1", "Bytes of a line that were loaded and not touched until the line left the cache. They cost bandwidth and room, for nothing."],
-    ["First-level, last-level", "SpLoss1", "The cache next to the processor (L1, for instructions I1 and for data D1), and the one before memory (LL)."],
-    ["Miss", "L1m", "An access to a line that is not in the cache. A miss of the last level waits for memory: hundreds of cycles."],
-    ["Accesses per line", "AccLine1", "How often a line was touched between its coming and going. Few accesses: it was hardly worth loading."],
-    ["Itself, self", "", "What the instructions of a function caused. A line's waste belongs to the instruction that loaded it."],
+    ["Never used", "SpLoss1",
+        "Bytes of a line that were loaded and not touched until the line left the cache. They cost bandwidth and room, "
+        + "for nothing."],
+    ["First-level, last-level", "SpLoss1",
+        "The cache next to the processor (L1, for instructions I1 and for data D1), and the one before memory (LL)."],
+    ["Miss", "L1m",
+        "An access to a line that is not in the cache. A miss of the last level waits for memory: hundreds of cycles."],
+    ["Accesses per line", "AccLine1",
+        "How often a line was touched between its coming and going. Few accesses: it was hardly worth loading."],
+    ["Itself, self", "",
+        "What the instructions of a function caused. A line's waste belongs to the instruction that loaded it."],
     ["Inclusive", "", "The same with everything that happened in calls from there: which caller is to blame."],
-    ["Context", "", "A path of calls, from the program's start to a function. The same function has other costs in other contexts."],
+    ["Context", "",
+        "A path of calls, from the program's start to a function. The same function has other costs in other "
+        + "contexts."],
 ];
 
 function Words() {
@@ -341,7 +379,9 @@ function Run() {
             ))}
             <p class="detail">
                 Written by {report.facts.generator}.
-                {report.comparing && report.facts.matched > 0 && ` ${report.facts.matched} functions lie in another file or object now, and were matched by name.`}
+                {report.comparing && report.facts.matched > 0
+                    && ` ${report.facts.matched} functions lie in another file or object now, and were matched by `
+                        + "name."}
             </p>
         </section>
     );
@@ -361,7 +401,9 @@ function RunFacts({ parts, title }: { parts: Part[]; title: string }) {
     const rows: [string, string][] = [
         ["Command", first.command],
         ["Profile", sources.slice(0, 4).join(", ") + (sources.length > 4 ? ` and ${sources.length - 4} more` : "")],
-        ["By", [first.creator, first.pid && `process ${first.pid}`, parts.length > 1 && `${parts.length} parts`].filter(Boolean).join(", ")],
+        ["By", [
+            first.creator, first.pid && `process ${first.pid}`, parts.length > 1 && `${parts.length} parts`,
+        ].filter(Boolean).join(", ")],
         ...Array.from(texts, ([name, known]): [string, string] => [name, [...known].slice(0, 4).join("; ")]),
     ];
     return (

@@ -35,7 +35,8 @@ export function Tables() {
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
     const shown = useMemo(() => {
         // A filter leaves those that match; in the tree also the paths to them, as far as they are open.
-        const wanted = (row: Row): boolean => !match || matches(report, match, row) || (row.fn === null && row.hasChildren) || state.table === "top-down";
+        const wanted = (row: Row): boolean =>
+            !match || matches(report, match, row) || (row.fn === null && row.hasChildren) || state.table === "top-down";
         return visibleRows(all.filter(wanted), open, order);
     }, [all, open, state.q, columnName(by), state.up]);
     const at = Math.min(cursor, Math.max(0, shown.length - 1));
@@ -94,7 +95,10 @@ export function Tables() {
             <div class="bar">
                 <div class="segments" role="group" aria-label="Table">
                     {tableKinds.map((kind) => (
-                        <button type="button" aria-pressed={state.table === kind} onClick={() => go({ table: kind })} key={kind}>
+                        <button
+                            type="button" aria-pressed={state.table === kind} onClick={() => go({ table: kind })}
+                            key={kind}
+                        >
                             {titles[kind]}
                         </button>
                     ))}
@@ -102,14 +106,22 @@ export function Tables() {
                 {state.table === "flat" && (
                     <label class="picker">
                         <span>by</span>
-                        <select value={state.group} onChange={(event) => go({ group: (event.target as HTMLSelectElement).value as Grouping })}>
+                        <select
+                            value={state.group}
+                            onChange={(event) => go({ group: (event.target as HTMLSelectElement).value as Grouping })}
+                        >
                             {groupings.map((grouping) => (
-                                <option key={grouping} value={grouping}>{grouping === "none" ? "function" : grouping}</option>
+                                <option key={grouping} value={grouping}>
+                                    {grouping === "none" ? "function" : grouping}
+                                </option>
                             ))}
                         </select>
                     </label>
                 )}
-                <button type="button" onClick={followHotPath} title="Open the costliest callee again and again, while it has most of the cost (h)">
+                <button
+                    type="button" onClick={followHotPath}
+                    title="Open the costliest callee again and again, while it has most of the cost (h)"
+                >
                     Hot path
                 </button>
                 <AboveButton />
@@ -123,7 +135,10 @@ export function Tables() {
             </p>
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
-                    <TableOfRows shown={shown} cursor={at} columns={columns} by={by} choose={choose} toggle={toggle} match={match} />
+                    <TableOfRows
+                        shown={shown} cursor={at} columns={columns} by={by} choose={choose} toggle={toggle}
+                        match={match}
+                    />
                 </div>
             )}
         </div>
@@ -138,6 +153,9 @@ function parentOf(shown: Shown[], at: number): number {
     for (let row = at - 1; row >= 0; --row) if (shown[row]!.depth < shown[at]!.depth) return row;
     return at;
 }
+
+const titleOf = ({ metric, kind }: MetricColumn): string =>
+    `${metric.title}, ${kind === "incl" ? "inclusive" : "self"}`;
 
 function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
     shown: Shown[];
@@ -165,8 +183,8 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                                 {columns.map((column) => (
                                     <button
                                         type="button" key={columnName(column)} class="cell n"
-                                        title={`${column.metric.title}, ${column.kind === "incl" ? "inclusive" : "self"}`}
-                                        aria-label={`Sort by ${column.metric.title}, ${column.kind === "incl" ? "inclusive" : "self"}`}
+                                        title={titleOf(column)}
+                                        aria-label={`Sort by ${titleOf(column)}`}
                                         onClick={() => go({ sort: columnName(column), up: column === by && !state.up })}
                                     >
                                         {column === by ? (state.up ? "▲ " : "▼ ") : ""}
@@ -181,7 +199,8 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                     return (
                         <div
                             key={row.key}
-                            class={`row${index - 1 === cursor ? " cursor" : ""}${row.fn !== null && row.fn === state.fn ? " chosen" : ""}`}
+                            class={`row${index - 1 === cursor ? " cursor" : ""}${
+                                row.fn !== null && row.fn === state.fn ? " chosen" : ""}`}
                             data-function={row.fn === null ? row.label : report.fullName(row.fn)}
                             onClick={() => choose(index - 1)}
                         >
@@ -189,15 +208,21 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                                 <span style={{ "--depth": Math.min(depth, 40) }} class="indent" />
                                 {row.hasChildren ? (
                                     <button
-                                        type="button" class="twist" tabIndex={-1} aria-label={open ? `Close ${row.label}` : `Open ${row.label}`}
+                                        type="button" class="twist" tabIndex={-1}
+                                        aria-label={open ? `Close ${row.label}` : `Open ${row.label}`}
                                         onClick={(event) => { event.stopPropagation(); toggle(row, !open); }}
                                     >
                                         {open ? "▾" : "▸"}
                                     </button>
                                 ) : <span class="twist" />}
                                 {row.fn === null ? <b>{row.label}</b> : (
-                                    <a class={`fn${match && matches(report, match, row) ? " match" : ""}`} title={report.fullName(row.fn)} tabIndex={-1}
-                                        href={row.node !== null ? link({ view: "icicle", node: row.node, fn: row.fn, focus: false }) : link({ view: "graph", fn: row.fn })}>
+                                    <a
+                                        class={`fn${match && matches(report, match, row) ? " match" : ""}`}
+                                        title={report.fullName(row.fn)} tabIndex={-1}
+                                        href={row.node !== null
+                                            ? link({ view: "icicle", node: row.node, fn: row.fn, focus: false })
+                                            : link({ view: "graph", fn: row.fn })}
+                                    >
                                         {row.label}
                                     </a>
                                 )}
@@ -215,7 +240,8 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                 }}
             />
             <p class="note">
-                {shown.length.toLocaleString("en")} rows · arrow keys move and open, h follows the hot path, Enter shows the call graph
+                {shown.length.toLocaleString("en")} rows · arrow keys move and open, h follows the hot path, Enter shows
+                the call graph
             </p>
         </>
     );
@@ -250,7 +276,8 @@ function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
                                 {(["self", "incl"] as const).map((kind) => (
                                     <td key={kind}>
                                         <input
-                                            type="checkbox" aria-label={`${metric.title}, ${kind}`} checked={chosen.has(`${metric.name}:${kind}`)}
+                                            type="checkbox" aria-label={`${metric.title}, ${kind}`}
+                                            checked={chosen.has(`${metric.name}:${kind}`)}
                                             onChange={() => toggle(`${metric.name}:${kind}`)}
                                         />
                                     </td>

@@ -25,7 +25,9 @@ export function Treemap() {
     const { report, state, go, dark } = usePage();
     const [element, { width }] = useSize<HTMLDivElement>();
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [cursor, setCursor] = useState<{ tile: HierarchyRectangularNode<Item>; x: number; y: number; byKey: boolean } | null>(null);
+    const [cursor, setCursor] = useState<{
+        tile: HierarchyRectangularNode<Item>; x: number; y: number; byKey: boolean;
+    } | null>(null);
     const metric = report.sizeMetric(state.metric);
     const share = report.shareFor(metric);
     const height = Math.max(360, Math.min(760, window.innerHeight - 260));
@@ -45,7 +47,9 @@ export function Treemap() {
             if (rank < mostTiles) items.push({ name: report.name(fn), fn, costs, value: size(costs) });
             else {
                 let rest = items[items.length - 1];
-                if (!rest || rest.fn !== null) items.push((rest = { name: "(smaller ones)", fn: null, costs: null, value: 0 }));
+                if (!rest || rest.fn !== null) {
+                    items.push((rest = { name: "(smaller ones)", fn: null, costs: null, value: 0 }));
+                }
                 rest.value += size(costs);
             }
         });
@@ -54,15 +58,22 @@ export function Treemap() {
             children: Array.from(objects, ([object, files]): Item => ({
                 name: baseName(object) || "(unknown object)", fn: null, costs: null, value: 0,
                 children: Array.from(files, ([file, items]): Item => ({
-                    name: !file || file === "???" ? "(unknown file)" : baseName(file), fn: null, value: 0, children: items,
+                    name: !file || file === "???" ? "(unknown file)" : baseName(file), fn: null, value: 0,
+                    children: items,
                     costs: new SumCosts(items.flatMap((item) => item.costs ?? [])),
                 })),
             })),
         };
-        const summed = hierarchy(data).sum((item) => (item.children ? 0 : item.value)).sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
-        return treemap<Item>().tile(treemapSquarify).size([width, height]).paddingTop((node) => (node.depth === 0 || node.x1 - node.x0 < 50 || node.y1 - node.y0 < 40 ? 0 : 17)).paddingInner(1).round(true)(summed);
+        const summed = hierarchy(data).sum((item) => (item.children ? 0 : item.value))
+            .sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
+        return treemap<Item>().tile(treemapSquarify).size([width, height])
+            .paddingTop((node) => (node.depth === 0 || node.x1 - node.x0 < 50 || node.y1 - node.y0 < 40 ? 0 : 17))
+            .paddingInner(1).round(true)(summed);
     }, [metric, width, height]);
-    const tiles = useMemo(() => root?.leaves().filter((tile) => tile.x1 - tile.x0 >= 1 && tile.y1 - tile.y0 >= 1) ?? [], [root]);
+    const tiles = useMemo(
+        () => root?.leaves().filter((tile) => tile.x1 - tile.x0 >= 1 && tile.y1 - tile.y0 >= 1) ?? [],
+        [root],
+    );
 
     useEffect(() => {
         const context = canvas.current?.getContext("2d");
@@ -76,7 +87,8 @@ export function Treemap() {
             const [w, h] = [tile.x1 - tile.x0, tile.y1 - tile.y0];
             if (w < 1 || h < 1 || tile.depth === 0) return;
             if (tile.children) {
-                context.fillStyle = dark ? (tile.depth === 1 ? "#2b323b" : "#3a434e") : tile.depth === 1 ? "#cfd6dd" : "#e3e8ec";
+                context.fillStyle = dark
+                    ? (tile.depth === 1 ? "#2b323b" : "#3a434e") : tile.depth === 1 ? "#cfd6dd" : "#e3e8ec";
                 context.fillRect(tile.x0, tile.y0, w, h);
                 if (w < 50 || h < 40) return;
                 context.fillStyle = dark ? "#e8ecf0" : "#16191d";
@@ -86,9 +98,11 @@ export function Treemap() {
             }
             const costs = tile.data.costs;
             const colour = report.comparing
-                ? changeColour(costs ? relative(metricValue(metric, costs, "self", "before:"), metricValue(metric, costs, "self")) : 0)
+                ? changeColour(costs
+                    ? relative(metricValue(metric, costs, "self", "before:"), metricValue(metric, costs, "self")) : 0)
                 : share && costs ? shareColour(metricValue(share, costs, "self")) : plain;
-            context.globalAlpha = match && !(tile.data.fn === null ? match(tile.data.name) : report.matches(match, tile.data.fn)) ? 0.25 : 1;
+            const { fn, name } = tile.data;
+            context.globalAlpha = match && !(fn === null ? match(name) : report.matches(match, fn)) ? 0.25 : 1;
             context.fillStyle = css(colour);
             context.fillRect(tile.x0, tile.y0, w, h);
             if (w > 44 && h > 14) {
@@ -132,31 +146,52 @@ export function Treemap() {
                 <Legend kind={report.comparing ? "change" : "share"} />
             </div>
             <div ref={element} class="picture" tabIndex={0} role="application" onKeyDown={onKeyDown}
-                aria-label="Treemap of objects, files and functions: arrow keys move, Enter shows the call graph; the flat table has the same numbers as text">
-                {root && !root.value ? <Empty>Nothing has any {inSentence(metric.title)}{report.comparing ? " that changed" : ""}.</Empty> : (
+                aria-label={"Treemap of objects, files and functions: arrow keys move, Enter shows the call graph; "
+                    + "the flat table has the same numbers as text"}>
+                {root && !root.value ? (
+                    <Empty>Nothing has any {inSentence(metric.title)}{report.comparing ? " that changed" : ""}.</Empty>
+                ) : (
                     <canvas
                         ref={canvas} style={{ height: `${height}px` }} data-cells={tiles.length}
-                        onMouseMove={(event) => { const tile = find(event); setCursor(tile && { tile, x: event.clientX, y: event.clientY, byKey: false }); }}
+                        onMouseMove={(event) => {
+                            const tile = find(event);
+                            setCursor(tile && { tile, x: event.clientX, y: event.clientY, byKey: false });
+                        }}
                         onMouseLeave={() => setCursor(null)}
-                        onClick={(event) => { const tile = find(event); if (tile?.data.fn != null) go({ fn: tile.data.fn }, true); }}
-                        onDblClick={(event) => { const tile = find(event); if (tile?.data.fn != null) go({ view: "graph", fn: tile.data.fn }); }}
+                        onClick={(event) => {
+                            const tile = find(event);
+                            if (tile?.data.fn != null) go({ fn: tile.data.fn }, true);
+                        }}
+                        onDblClick={(event) => {
+                            const tile = find(event);
+                            if (tile?.data.fn != null) go({ view: "graph", fn: tile.data.fn });
+                        }}
                     />
                 )}
             </div>
             {cursor && tip && (
-                <div class="tip" style={{ left: `${Math.max(4, Math.min(cursor.x + 14, window.innerWidth - 330))}px`, top: `${Math.min(cursor.y + 16, window.innerHeight - 120)}px` }} aria-live="polite">
+                <div
+                    class="tip"
+                    style={{
+                        left: `${Math.max(4, Math.min(cursor.x + 14, window.innerWidth - 330))}px`,
+                        top: `${Math.min(cursor.y + 16, window.innerHeight - 120)}px`,
+                    }}
+                    aria-live="polite"
+                >
                     <b>{tip.name}</b>
                     {tip.fn !== null && <small>{report.where(tip.fn)}</small>}
                     <p>
                         {report.comparing && tip.costs
                             ? signed(count(change(metric, tip.costs, "self") ?? 0), change(metric, tip.costs, "self"))
                             : `${count(tip.value)} · ${percent(total ? tip.value / total : 0)} of all`}
-                        {share && tip.costs && ` · ${share.heading} ${metricText(share, metricValue(share, tip.costs, "self"))}`}
+                        {share && tip.costs
+                            && ` · ${share.heading} ${metricText(share, metricValue(share, tip.costs, "self"))}`}
                     </p>
                 </div>
             )}
             <p class="note">
-                Area: {report.comparing ? "change of " : ""}{inSentence(metric.title)}, of the function itself. Click chooses a function; a double click or Enter shows its calls.
+                Area: {report.comparing ? "change of " : ""}{inSentence(metric.title)}, of the function itself. Click
+                chooses a function; a double click or Enter shows its calls.
             </p>
         </div>
     );
