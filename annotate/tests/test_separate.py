@@ -199,7 +199,8 @@ fn=f › loop a.c:30
 
 
 def test_what_loaded_objects_are_the_frames():
-    root, loop, other = Function("app", "a.c", "f"), Function("app", "a.c", "f › loop a.c:30"), Function("b", "a.c", "f")
+    root, loop = Function("app", "a.c", "f"), Function("app", "a.c", "f › loop a.c:30")
+    other = Function("b", "a.c", "f")
     rows = [(root, 1, 2), (root, 30, 100), (root, 31, 10), (other, 30, 7)]
     objects = Objects((), ("Ir", "DLmr"), (Group(Identity(ObjectKind.UNKNOWN)),), tuple(
         ObjectRow(0, function, "a.c", line, (0, misses)) for function, line, misses in rows

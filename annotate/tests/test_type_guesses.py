@@ -61,7 +61,9 @@ def test_one_line_that_allocates_different_types_tells_none():
     group = heap([("main", "/usr/include/c++/12/bits/new_allocator.h", 137)], (32, 32, 32))
     other = (group.sites[0][0]._replace(address=0x20),)
     group = replace(group, sites=(*group.sites, other))
-    one, two = ((Position("main", "/missing", 3), Position(f"std::vector<{name}>::f", "/missing.h", 1)) for name in "AB")
+    one, two = (
+        (Position("main", "/missing", 3), Position(f"std::vector<{name}>::f", "/missing.h", 1)) for name in "AB"
+    )
     assert guesses(group, {"/prog": {0: one, 0x20: two}}) == []
     assert guesses(group, {"/prog": {0: one, 0x20: one}}) == [("A", False)]
     assert guesses(group, {"/prog": {0: one}}) == []

@@ -234,6 +234,48 @@ def test_files_are_as_editorconfig_says() -> None:
                 wrong.append(f"{where}: there is space at the end")
             if path.suffix in {".cpp", ".h"} and "\t" in line:
                 wrong.append(f"{where}: a tab")
-            if path.suffix in {".cpp", ".h"} and len(line) > 120:
-                wrong.append(f"{where}: it is longer than 120 columns")
+    assert wrong == []
+
+
+COLUMNS = 120
+# A command of a user's has a line, as it would be typed.
+WITH_LONG_LINES = {SOURCES / "tests" / "system" / "everyday_commands.py"}
+
+
+def text_files() -> list[Path]:
+    """What is written by hand, and read: not what npm brings, nor what a build beside the sources makes."""
+    suffixes = {".cpp", ".h", ".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".md"}
+    made = {"node_modules", "web-build"}
+    folders = [TOP / name for name in ("annotate", "bdgrind", "docs")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
+    return sorted([*(path for path in files if not made & set(path.parts)), *TOP.glob("*.md")])
+
+
+def long_lines(text: str, is_markdown: bool) -> list[int]:
+    """The numbers of lines that are too long. In Markdown, a table's row is one line, and what a program has printed
+    stays as it was."""
+    found = []
+    is_printed = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if is_markdown and line.startswith("```"):
+            is_printed = not is_printed
+        may_be_long = is_markdown and (is_printed or line.lstrip().startswith("|"))
+        if len(line) > COLUMNS and not may_be_long:
+            found.append(number)
+    return found
+
+
+def test_what_a_long_line_is() -> None:
+    full = "x" * COLUMNS
+    assert long_lines(f"{full}\n{full}x\n|{full}\n", False) == [2, 3]
+    assert long_lines(f"{full}x\n| {full}\n```\n{full}x\n```\n- {full}\n", True) == [1, 6]
+
+
+def test_lines_fit_the_columns() -> None:
+    files = [path for path in text_files() if path not in WITH_LONG_LINES]
+    assert {path.suffix for path in files} >= {".cpp", ".py", ".tsx", ".md"}
+    wrong = [
+        f"{path.relative_to(TOP)}:{number}: it is longer than {COLUMNS} columns"
+        for path in files for number in long_lines(path.read_text(), path.suffix == ".md")
+    ]
     assert wrong == []

@@ -80,8 +80,8 @@ ALWAYS = {
 }
 
 
-# The address that walk() returns to is in its caller's frame. Walking that drives it out of the cache, but on x86, where
-# the argument beside it is read anew.
+# The address that walk() returns to is in its caller's frame. Walking that drives it out of the cache, but on x86,
+# where the argument beside it is read anew.
 @pytest.mark.parametrize(("guest", "of_stack"), [("objects", 101), ("objects_static", 101), ("x86/objects", 100)])
 def test_each_kind_of_object_has_its_own(tmp_path: Path, guest: str, of_stack: int) -> None:
     if guest.startswith("x86") and not has_x86():

@@ -64,8 +64,8 @@ def test_callgrind_annotate_shows_main_inclusively(profile_path: Path, event: st
     assert main and int(main[1].replace(",", "")) == expected.inclusive("main", event)
 
 
-# The functions that each form has. Sources are left out (--auto=no): of lines without the last events, callgrind_annotate
-# complains of undefined values, in Callgrind's own profiles, too.
+# The functions that each form has. Sources are left out (--auto=no): of lines without the last events,
+# callgrind_annotate complains of undefined values, in Callgrind's own profiles, too.
 STRUCTURED: dict[str, tuple[list[str], str]] = {
     "own": ([], "main"),
     "loops": (["--separate-loops"], "main › loop workload.c:"),
