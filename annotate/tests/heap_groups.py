@@ -7,6 +7,14 @@ from bdannotate.model.profile import Function
 MAIN = Function("/prog", "/src/main.cpp", "main")
 
 
+def place(function, line):
+    """A line of a function, as one that loads something."""
+    return Place(MAIN._replace(name=function), "/src/main.cpp", line)
+
+
+STEP = place("step", 7)
+
+
 def heap(places, blocks, allocator="malloc", patterns=()):
     """places: (function, file, line)."""
     functions = [(MAIN._replace(name=name), file, line) for name, file, line in places]
@@ -15,4 +23,4 @@ def heap(places, blocks, allocator="malloc", patterns=()):
         places=tuple(Place(*place) for place in functions),
     )
     sites = tuple(Site(*place, 0x10 * index) for index, place in enumerate(functions))
-    return Group(identity, Blocks(1, 1, 0, 1, 1, *blocks, 0), tuple(patterns), (sites,))
+    return Group(identity, Blocks(1, 1, 0, 1, 1, *blocks), tuple(patterns), (sites,))

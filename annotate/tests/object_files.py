@@ -8,7 +8,7 @@ from column_files import blocks, head, place_lines
 
 class ObjectFile:
     """Groups are lines of text; rows are (group, function, file, line, costs), patterns are (group,
-    offset, bytes, used, times); functions are (object, file, line, name). All numbers start at 1."""
+    row, offset, bytes, used, times); functions are (object, file, line, name). All numbers start at 1."""
 
     def __init__(self, events, functions, groups, rows, patterns=(), head="", block=3):
         self.events = events
@@ -22,7 +22,7 @@ class ObjectFile:
     def bytes(self):
         names, _ = place_lines(self.functions)
         data = head([
-            "data-objects: 1", *self.head.splitlines(), "depth: 3", "patterns-to: 65536",
+            "data-objects: 2", *self.head.splitlines(), "depth: 3", "whole-to: 65536",
             f"events: {' '.join(self.events)}", *names,
             f"groups: {len(self.groups)}", *self.groups, "rows:",
         ])

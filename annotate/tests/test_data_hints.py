@@ -12,7 +12,7 @@ from object_files import ObjectFile
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1", "AcCost1")
 FUNCTIONS = [("/prog", "/src/prog.c", 1, "main"), ("/prog", "/src/prog.c", 20, "make"), ("/lib", "", 0, "copy")]
 # 1,000 elements of 64 bytes, by make() in line 22, called by main in line 5.
-HEAP = "heap 1 64000 0 64000 64000 64000 64000 64 0 2 2 1 22 100 1 1 5 200 1 1 calloc"
+HEAP = "heap 1 64000 0 64000 64000 64000 64000 64 2 2 1 22 100 1 1 5 200 1 1 calloc"
 GROUPS = ["unknown", HEAP, "static 1 4096 table", "stack 1 1 main", "static 1 4096 large"]
 # main loads 1,000 lines of the heap and uses 16 bytes of each; copy loads the second variable.
 ROWS = [
@@ -20,7 +20,7 @@ ROWS = [
     (3, 2, 1, 23, (0, 1, 40, 1, 24, 64, 10)),
     (5, 3, 1, 0, (0, 400, 12000, 400, 13600, 800, 200_000)),
 ]
-PATTERNS = [(2, 0, 64, 0xFFFF, 900), (2, 0, 64, 0xFF0000FFFF, 100)]
+PATTERNS = [(2, 1, 0, 64, 0xFFFF, 900), (2, 1, 0, 64, 0xFF0000FFFF, 100)]
 HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
 PROFILE = f"""# callgrind format
 {HEAD}
@@ -97,8 +97,8 @@ def test_fields_and_the_split_take_the_place_of_what_usually_helps(profile, caps
     ) in words
     # Of 1,000 lines, 16 bytes each and 48 of every tenth: 20,800 bytes.
     assert (
-        "Split: key, next in an array of their own with the same index: 20.8k bytes loaded instead of "
-        "64.0k if elements are used in the order of memory"
+        "Used together: key, next (16 bytes); name[48] (48 bytes), 10.0% as often. In 2 arrays with the same "
+        "index: 20.8k bytes loaded instead of 64.0k if elements are used in the order of memory"
     ) in words
     assert "Usually helps:" not in words
 

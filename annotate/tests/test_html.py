@@ -159,7 +159,7 @@ def test_parts_of_one_profile(tmp_path):
 def folded(group, size):
     """Of each byte of an element how often it was loaded and used, from the JSON's patterns."""
     found = [[0, 0] for _ in range(size)]
-    for offset, length, used, times in group["patterns"]:
+    for offset, length, used, times, _ in group["patterns"]:
         for byte in range(length):
             found[(offset + byte) % size][0] += times
             found[(offset + byte) % size][1] += times * (used >> byte & 1)
@@ -194,7 +194,7 @@ def test_data_objects_are_those_of_the_json(tmp_path, capsys):
     ] == [{key: value for key, value in row.items() if key != "function_id"} for row in truth["rows"]]
     (heap,) = [group for group in truth["groups"] if group["patterns"]]
     (layout,) = [group["layout"] for group in found["groups"] if group["layout"]]
-    assert layout == {"size": 16, "reason": "the size of every block", "first": 0, "unmapped": 0}
+    assert layout == {"size": 16, "reason": "the size of every block", "first": 0, "unmapped": 1}
     table = page.table("dataBytes")
     assert list(zip(table["loaded"], table["used"])) == folded(heap, 16)
     assert table["borders"] == (0,) * 8 + (2,) + (0,) * 7

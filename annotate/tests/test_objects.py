@@ -19,7 +19,7 @@ from object_files import ObjectFile
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1")
 FUNCTIONS = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "make")]
 # 3 blocks of 16 bytes, by make() in line 22, called by main in line 5.
-HEAP = "heap 3 48 1 32 48 16 16 16 0 2 2 1 22 100 1 1 5 200 1 1 malloc"
+HEAP = "heap 3 48 1 32 48 16 16 16 2 2 1 22 100 1 1 5 200 1 1 malloc"
 GROUPS = ["unknown", HEAP, "static 1 64 table", "stack 1 1 main", "code 1", "unused", "file 1", "mapping 0"]
 ROWS = [
     (1, 1, 1, 6, (0, 0, 10, 1, 54, 60)),
@@ -27,7 +27,8 @@ ROWS = [
     (2, 2, 1, 23, (0, 1, 0, 1, 64, 64)),
     (3, 1, 1, 8, (0, 0, 32, 1, 32, 4)),
 ]
-PATTERNS = [(2, 0, 16, 0x00FF, 9), (2, 0, 16, 0x0FFF, 1), (2, 8, 8, 0x01, 2)]
+# By line 7 of main, but for the second one; and one line more of which nothing is known.
+PATTERNS = [(2, 2, 0, 16, 0x00FF, 9), (2, 3, 0, 16, 0x0FFF, 1), (2, 2, 8, 8, 0x01, 2), (2, 2, 0, 0, 0, 1)]
 HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
 
 PROFILE = f"""# callgrind format
@@ -73,8 +74,15 @@ def test_all_that_was_written_is_read(tmp_path):
         "(unknown)", "heap prog.c:22, make", "variable table", "stack of main", "code of prog",
         "(allocator's own, and free)", "file prog", "mapped at the start",
     ]
-    assert found.groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16, 0)
-    assert found.groups[1].patterns == tuple(Pattern(*pattern[1:]) for pattern in PATTERNS)
+    assert found.groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16)
+    main_7, make_23 = (Place(Function("prog", "/src/prog.c", name), "/src/prog.c", line)
+                       for name, line in (("main", 7), ("make", 23)))
+    assert set(found.groups[1].patterns) == {
+        Pattern(0, 16, 0xFF, 9, main_7), Pattern(0, 16, 0xFFF, 1, make_23), Pattern(8, 8, 1, 2, main_7),
+        Pattern(0, 0, 0, 1, main_7),
+    }
+    assert found.groups[1].unmapped == 1
+    assert [group.has_patterns for group in found.groups[:3]] == [False, True, False]
     assert found.parts[0].pid == "7"
 
 
@@ -84,11 +92,14 @@ def test_several_parts_in_one_file_are_added_up(tmp_path):
     assert found.totals() == (0, 10, 1044, 26, 620, 296)
     assert len(found.groups) == len(GROUPS)
     assert found.groups[1].blocks.number == 6
-    assert found.groups[1].patterns[0] == Pattern(0, 16, 0x00FF, 18)
+    assert [pattern[:4] for pattern in found.groups[1].patterns[1:]] == [
+        (0, 16, 0x00FF, 18), (0, 16, 0x0FFF, 2), (8, 8, 1, 4),
+    ]
+    assert found.groups[1].unmapped == 2
 
 
 def test_recursion_is_one_place(tmp_path):
-    deep = "heap 1 16 0 16 16 16 16 16 0 3 2 1 22 100 2 1 22 100 1 1 5 200 1 1 malloc"
+    deep = "heap 1 16 0 16 16 16 16 16 3 2 1 22 100 2 1 22 100 1 1 5 200 1 1 malloc"
     found = read(tmp_path, groups=[*GROUPS[:1], deep, HEAP, *GROUPS[3:]], rows=ROWS[:2], patterns=[])
     assert len(found.groups) == len(GROUPS) - 1
     assert found.groups[1].blocks.number == 4
@@ -120,7 +131,7 @@ INLINED = [("/prog", "/src/prog.cpp", 1, "main"), ("/prog", "/usr/include/new.h"
 def test_what_was_inlined_from_another_file_is_placed_where_the_function_calls_it(tmp_path, capsys, monkeypatch):
     """Two containers allocate in one line of the library, which was inlined into main."""
     groups = [
-        f"heap {number} {16 * number} 0 16 16 16 16 16 0 1 1 2 9 {address} 1 1 malloc"
+        f"heap {number} {16 * number} 0 16 16 16 16 16 1 1 2 9 {address} 1 1 malloc"
         for number, address in ((1, 100), (2, 200), (4, 300))
     ]
     rows = [(group, 1, 1, 5, (0, 0, 10 * group, 1, 0, 1)) for group in (1, 2, 3)]
@@ -165,9 +176,9 @@ def test_a_file_that_is_gone_is_told_of_once(tmp_path, capsys):
     ("data", "message"),
     [
         (b"contexts: 1\n", "not a file of data objects"),
-        (b"data-objects: 2\n", "version 2"),
-        (b"data-objects: 1\nevents: Ir\nobjects: 0\nfiles: 0\nfunctions: 0\ngroups: 1\n", "ends in its head"),
-        (b"data-objects: 1\nobjects: 0\n", "events: is missing"),
+        (b"data-objects: 1\n", "version 1"),
+        (b"data-objects: 2\nevents: Ir\nobjects: 0\nfiles: 0\nfunctions: 0\ngroups: 1\n", "ends in its head"),
+        (b"data-objects: 2\nobjects: 0\n", "events: is missing"),
     ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, data, message):
@@ -179,14 +190,16 @@ def test_what_is_no_such_file_is_refused(tmp_path, data, message):
     ("changes", "message"),
     [
         ({"groups": ["heap 1"]}, "is not a group of objects"),
+        ({"patterns": [(2, 5, 0, 16, 1, 1)]}, "row 5 has no name"),
+        ({"patterns": [(2, 1, 0, 65, 1, 1)]}, "a pattern of 65 bytes"),
+        ({"patterns": [(2, 1, 0, 0, 1, 1)]}, "a pattern of 0 bytes"),
         ({"groups": ["thing 1"]}, "is no kind of object"),
         ({"groups": ["stack 9 1 main"]}, "object 9 has no name"),
         ({"groups": ["static 1 x table"]}, "is not a group of objects"),
         ({"groups": ["unknown"], "rows": [(2, 1, 1, 1, (0,) * 6)]}, "group 2 has no name"),
         ({"rows": [(1, 9, 1, 1, (0,) * 6)]}, "function 9 has no name"),
         ({"rows": [(1, 1, 9, 1, (0,) * 6)]}, "file 9 has no name"),
-        ({"patterns": [(1, 0, 65, 1, 1)]}, "a pattern of 65 bytes"),
-        ({"patterns": [(1, 0, 4, 0x10, 1)]}, "a pattern of 4 bytes"),
+        ({"patterns": [(2, 1, 0, 4, 0x10, 1)]}, "a pattern of 4 bytes"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, changes, message):
@@ -220,7 +233,7 @@ def test_check_compares_with_the_profile(tmp_path, capsys):
         ({"rows": ROWS[1:]}, "SpLoss1 in all: the objects have 512, the profile 522"),
         ({"rows": [(1, 2, 1, 6, ROWS[0][4]), *ROWS[1:]]}, "of main: the objects have 512"),
         ({"rows": [(1, 1, 1, 6, (5, *ROWS[0][4][1:])), *ROWS[1:]]}, "Ir in all: the objects have 5"),
-        ({"events": EVENTS[:5], "rows": []}, "but the profile"),
+        ({"events": EVENTS[:5], "rows": [], "patterns": []}, "but the profile"),
     ],
 )
 def test_check_finds_what_differs(tmp_path, capsys, changes, message):
@@ -352,6 +365,9 @@ def test_options_that_make_no_sense(tmp_path, capsys, options):
     assert capsys.readouterr().err.startswith("bd_annotate: ")
 
 
+BY = Place(Function("prog", "/src/prog.c", "main"), "/src/prog.c", 7)
+
+
 def heap(blocks, *patterns):
     return Group(Identity(ObjectKind.HEAP), Blocks(*blocks), patterns)
 
@@ -359,22 +375,37 @@ def heap(blocks, *patterns):
 @pytest.mark.parametrize(
     ("blocks", "size"),
     [
-        ((1, 40, 0, 40, 40, 40, 40, 40, 0), 40),  # one size
-        ((3, 700, 0, 0, 0, 100, 400, 100, 0), 100),  # a vector that has grown
-        ((1, 4000, 0, 0, 0, 4000, 4000, 8, 0), 8),  # calloc
-        ((1, 4000, 0, 0, 0, 4000, 4000, 4000, 0), None),
+        ((1, 40, 0, 40, 40, 40, 40, 40), 40),  # one size
+        ((3, 700, 0, 0, 0, 100, 400, 100), 100),  # a vector that has grown
+        ((1, 4000, 0, 0, 0, 4000, 4000, 8), 8),  # calloc
+        ((1, 4000, 0, 0, 0, 4000, 4000, 4000), None),
     ],
 )
 def test_the_size_of_an_element(blocks, size):
-    found = layout(heap(blocks, Pattern(0, 8, 1, 1)))
+    found = layout(heap(blocks, Pattern(0, 8, 1, 1, BY)))
     assert (found and found.size) == size
 
 
 def test_the_size_of_an_element_may_be_given():
-    found = layout(heap((1, 4000, 0, 0, 0, 4000, 4000, 4000, 0), Pattern(60, 8, 0x81, 2)), 20)
+    found = layout(heap((1, 4000, 0, 0, 0, 4000, 4000, 4000), Pattern(60, 8, 0x81, 2, BY)), 20)
     assert [byte.used for byte in found.bytes] == [2] + 6 * [0] + [2] + 12 * [0]
     assert [byte.loaded for byte in found.bytes] == 8 * [2] + 12 * [0]
     assert found.bytes[0].borders == 2
+
+
+def test_a_small_variable_is_an_element():
+    variable = Group(Identity(ObjectKind.STATIC, "table", "prog", 16), None, (Pattern(8, 8, 3, 4, BY),))
+    found = layout(variable)
+    assert (found.size, found.reason) == (16, "the size of the variable")
+    assert [(byte.loaded, byte.used) for byte in found.bytes] == 8 * [(0, 0)] + 2 * [(4, 4)] + 6 * [(4, 0)]
+    assert layout(Group(Identity(ObjectKind.STATIC, "table", "prog", 1025), None, variable.patterns)) is None
+
+
+def test_patterns_are_those_of_the_functions_asked_for(tmp_path, capsys):
+    assert main(["--object=heap", "--function=make", "--format=json", beside(tmp_path)]) == 0
+    heap_group = json.loads(capsys.readouterr().out)["objects"]["groups"][1]
+    assert [pattern[:4] for pattern in heap_group["patterns"]] == [[0, 16, 0xFFF, 1]]
+    assert heap_group["layout"]["used"] == 12 * [1] + 4 * [0]
 
 
 def test_json_has_all_of_it(tmp_path, capsys):
@@ -383,7 +414,11 @@ def test_json_has_all_of_it(tmp_path, capsys):
     assert found["events"] == list(EVENTS)
     assert found["groups"][1]["blocks"]["most_alive"] == 48
     assert found["groups"][1]["places"][0] == {"function": "make", "file": "/src/prog.c", "line": 22}
-    assert found["groups"][1]["patterns"] == [list(pattern[1:]) for pattern in PATTERNS]
+    by = [(code["function"], code["line"]) for code in found["groups"][1]["patterns_by"]]
+    lines = {2: ("main", 7), 3: ("make", 23)}
+    assert [(*pattern[:4], by[pattern[4]]) for pattern in found["groups"][1]["patterns"]] == [
+        (*pattern[2:], lines[pattern[1]]) for pattern in PATTERNS[:3]
+    ]
     assert found["groups"][1]["layout"] is None
     assert [row["self"] for row in found["rows"]] == [list(row[4]) for row in ROWS]
 
@@ -393,7 +428,7 @@ def test_json_has_the_layout_of_those_that_are_asked_for(tmp_path, capsys):
     shown = json.loads(capsys.readouterr().out)
     groups = shown["objects"]["groups"]
     assert groups[1]["layout"] == {
-        "size": 16, "reason": "the size of every block", "unmapped": 0,
+        "size": 16, "reason": "the size of every block", "unmapped": 1,
         "loaded": 8 * [10] + 8 * [12], "used": [10] * 8 + [3, 1, 1, 1, 0, 0, 0, 0],
         "borders": [0] * 8 + [2] + 7 * [0],
     }
@@ -412,7 +447,7 @@ def test_names_are_neutralised(tmp_path, capsys):
 
 def test_narrow_pages_are_not_overrun(tmp_path, capsys):
     groups = ["unknown", HEAP.replace("16 16 16", "160 160 160"), *GROUPS[2:]]
-    profile = beside(tmp_path, groups=groups, patterns=[(2, 0, 64, 0xFFFF, 9), (2, 64, 64, 1, 3)])
+    profile = beside(tmp_path, groups=groups, patterns=[(2, 2, 0, 64, 0xFFFF, 9), (2, 2, 64, 64, 1, 3)])
     for options in (["--objects"], ["--object=."], ["--diff", "--objects", profile]):
         for width in (40, 60):
             assert main([f"--width={width}", *options, profile]) == 0

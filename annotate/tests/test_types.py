@@ -55,18 +55,18 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     path = str(tmp_path / "program")
     functions = [(path, "/src/prog.c", 1, "main"), (path, "/src/prog.c", 20, "make")]
     groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
-    patterns = [(2, 0, 64, 0x000F000F000F000F, 11)]
+    patterns = [(2, 2, 0, 64, 0x000F000F000F000F, 11)]
     beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
     text = (tmp_path / "p.out").read_text()
     (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))
     assert main(["--format=json", "--object=heap", "--object-type=heap=item", profile]) == 0
     assert json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]["split"] == {
-        "hot": {"fields": [0], "size": 4, "loads": 44}, "cold": {"fields": [1, 2], "size": 12, "loads": 0},
+        "parts": [{"fields": [0], "size": 4, "loads": 44}, {"fields": [1, 2], "size": 12, "loads": 0}],
         "now": 704, "in_order": 176, "scattered": 2816,
     }
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "Used most: key, 4 bytes together; the other 12 are never used." in text
+    assert "Used together: key (4 bytes); name[8], rank (12 bytes), never." in text
     assert "176 bytes loaded instead of 704 if elements are used in the order of memory" in text
     assert "2,816 if each lies far from the one before" in text
 
@@ -75,8 +75,24 @@ def test_the_fields_of_a_variable(profile, capsys):
     assert main(["--width=80", "--object=variable table", profile]) == 0
     found = capsys.readouterr().out
     assert "item, 16 bytes\nas it is declared; the variable has 4 of them\n" in found
-    assert "Which bytes are used is recorded for heap blocks only." in found
+    assert "Nobody has seen which bytes of it are used." in found
     assert ["4", "8", "name[8]", "char"] in [line.split() for line in found.splitlines()]
+
+
+def test_which_code_uses_which_fields(profile, capsys):
+    assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "Which code uses what it loads\n"
+        "11 lines by prog.c:7  main\n    key, name[8]\n"
+        "a line by prog.c:23  make\n    key, name[8]\n"
+    ) in text
+    assert main(["--object=heap", "--object-type=heap=item", "--format=json", profile]) == 0
+    found = json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]
+    assert [(use["function"], use["line"], use["lines"], use["fields"]) for use in found["uses"]] == [
+        ("main", 7, 11, [[0, 9], [1, 11]]), ("make", 23, 1, [[0, 1], [1, 1]]),
+    ]
+    assert found["order"] is None
 
 
 def test_json_has_the_fields(profile, capsys):

@@ -61,14 +61,14 @@ ObjectWriter::ObjectWriter(TextOutput& out, const Engine& engine, bool compat_ev
 
 void ObjectWriter::write(const RunDescription& run) {
     choose_rows(run.thread);
-    choose_groups();
-    out_ << "data-objects: 1\n";
+    choose_groups(run.thread);
+    out_ << "data-objects: 2\n";
     write_process(out_, run);
     write_descriptions(out_, run);
-    out_ << "depth: " << objects_.rules().depth << "\npatterns-to: " << UsePatterns::kMostOffset << '\n';
+    out_ << "depth: " << objects_.rules().depth << "\nwhole-to: " << UsePatterns::kMostWhole << '\n';
     write_events(out_, events_);
     names_.write(out_, engine_);
-    write_groups();
+    write_groups(run.thread);
     write_rows();
     write_patterns();
 }
@@ -99,23 +99,27 @@ void ObjectWriter::choose_rows(std::uint32_t thread) {
     }
     const auto key = [](const Row& row) { return std::tuple(row.group, row.context->id(), row.file->id, row.line); };
     std::ranges::sort(cells, {}, [&](const Cell& cell) { return key(cell.row); });
+    row_numbers_.assign(engine_.costs().size() + std::size_t{1}, 0);
     for (Cell& cell : cells) {
         if (rows_.empty() || key(rows_.back()) != key(cell.row)) rows_.push_back(std::move(cell.row));
         rows_.back().cells.push_back(cell.costs);
+        row_numbers_[index_of(cell.costs)] = static_cast<std::uint32_t>(rows_.size());
     }
 }
 
 // What cost something, or is a heap block.
-void ObjectWriter::choose_groups() {
+void ObjectWriter::choose_groups(std::uint32_t thread) {
     const std::span<const ObjectGroup> all = objects_.groups().all();
     group_numbers_.assign(all.size(), 0);
     for (const Row& row : rows_) group_numbers_[static_cast<std::uint32_t>(row.group)] = 1;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
+        if (row_numbers_[index_of(pattern.loaded_by)] == 0) continue;
         group_numbers_[static_cast<std::uint32_t>(pattern.group)] = 1;
     }
     for (std::uint32_t id = 0; id < all.size(); ++id) {
         const ObjectGroup& group = all[id];
-        if (group_numbers_[id] == 0 && group.blocks == 0 && group.live_bytes == 0) continue;
+        const bool has_blocks = (group.blocks != 0 || group.live_bytes != 0) && is_counted_here(group, thread);
+        if (group_numbers_[id] == 0 && !has_blocks) continue;
         groups_.push_back(GroupId{id});
         group_numbers_[id] = static_cast<std::uint32_t>(groups_.size());
         if (group.object != nullptr) names_.add(*group.object);
@@ -134,12 +138,15 @@ void ObjectWriter::choose_groups() {
     }
 }
 
-void ObjectWriter::write_groups() {
+void ObjectWriter::write_groups(std::uint32_t thread) {
     out_ << "groups: " << groups_.size() << '\n';
-    for (const GroupId id : groups_) write_group(objects_.groups()[id]);
+    for (const GroupId id : groups_) {
+        const ObjectGroup& group = objects_.groups()[id];
+        write_group(group, is_counted_here(group, thread));
+    }
 }
 
-void ObjectWriter::write_group(const ObjectGroup& group) {
+void ObjectWriter::write_group(const ObjectGroup& group, bool is_counted) {
     out_ << text_of(group.kind);
     const auto write_function = [this, &group] {
         if (group.function == nullptr) return;
@@ -163,9 +170,13 @@ void ObjectWriter::write_group(const ObjectGroup& group) {
             write_text(out_, group.name);
             break;
         case ObjectKind::kHeap:
-            out_ << ' ' << group.blocks << ' ' << group.bytes << ' ' << group.blocks_freed << ' ' << group.live_bytes
-                 << ' ' << group.most_live_bytes << ' ' << group.smallest << ' ' << group.largest << ' '
-                 << group.divisor << ' ' << group.unmapped;
+            if (is_counted) {
+                out_ << ' ' << group.blocks << ' ' << group.bytes << ' ' << group.blocks_freed << ' '
+                     << group.live_bytes << ' ' << group.most_live_bytes;
+            } else {
+                out_ << " 0 0 0 0 0";
+            }
+            out_ << ' ' << group.smallest << ' ' << group.largest << ' ' << group.divisor;
             [[fallthrough]];
         case ObjectKind::kMapping:
             out_ << ' ' << group.places.size();
@@ -220,9 +231,21 @@ void ObjectWriter::write_rows() {
 void ObjectWriter::write_patterns() {
     std::vector<Pattern> patterns;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
-        patterns.push_back({{number(pattern.group), pattern.offset, pattern.bytes, pattern.used, count}});
+        const std::uint32_t row = row_numbers_[index_of(pattern.loaded_by)];
+        if (row == 0) continue;
+        patterns.push_back({{number(pattern.group), row, pattern.offset, pattern.bytes, pattern.used, count}});
     }
     std::ranges::sort(patterns, {}, &Pattern::values);
+    // Several instructions of a row may have the same.
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < patterns.size(); ++i) {
+        if (std::ranges::equal(patterns[i].what(), patterns[last].what())) {
+            patterns[last].times() += patterns[i].times();
+        } else {
+            patterns[++last] = patterns[i];
+        }
+    }
+    if (!patterns.empty()) patterns.resize(last + 1);
     std::vector<std::uint64_t> values;
     write_in_blocks(out_, patterns.size(), [&](std::size_t first, std::size_t count) {
         for (std::size_t column = 0; column < Pattern{}.values.size(); ++column) {

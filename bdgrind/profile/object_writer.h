@@ -22,7 +22,7 @@ public:
     // `engine` tells objects apart, is settled or finished, and does not replay meanwhile.
     ObjectWriter(TextOutput& out, const Engine& engine, bool compat_events);
 
-    // Writes a whole file; of run.thread, if that is not 0. Heap blocks and patterns are of all threads in any case.
+    // Writes a whole file; of run.thread, if that is not 0: what it allocated, and what it loaded.
     void write(const RunDescription& run);
 
 private:
@@ -34,14 +34,19 @@ private:
         std::uint32_t line;
         std::vector<CostId> cells;
     };
+    // A row of the file's last table.
     struct Pattern {
-        std::array<std::uint64_t, 5> values;
+        std::array<std::uint64_t, 6> values;
+
+        auto what() const { return std::span(values).first<5>(); }
+        std::uint64_t& times() { return values.back(); }
     };
 
     void choose_rows(std::uint32_t thread);
-    void choose_groups();
-    void write_groups();
-    void write_group(const ObjectGroup& group);
+    void choose_groups(std::uint32_t thread);
+    void write_groups(std::uint32_t thread);
+    // Unless it is counted here, the numbers of its blocks stand in another thread's file.
+    void write_group(const ObjectGroup& group, bool is_counted);
     void write_rows();
     void write_patterns();
     std::uint32_t number(GroupId group) const { return group_numbers_[static_cast<std::uint32_t>(group)]; }
@@ -51,7 +56,12 @@ private:
     const Objects& objects_;
     const FileEvents events_;
 
+    static bool is_counted_here(const ObjectGroup& group, std::uint32_t thread) {
+        return thread == 0 || group.thread == thread;
+    }
+
     std::vector<Row> rows_;
+    std::vector<std::uint32_t> row_numbers_;    // by the cells of the rows, from 1; 0: not written
     std::vector<GroupId> groups_;               // that are written
     std::vector<std::uint32_t> group_numbers_;  // by GroupId, from 1; 0: not written
     NameLists names_;

@@ -32,15 +32,16 @@ bool is_still(const Variable& variable, Addr address) {
     return there.name != nullptr && there.begin == variable.begin;
 }
 
-// The core tells which variable has an address, but not how long it is: so the end is looked for.
-Addr end_of(const Variable& variable, Addr begin, Addr limit) {
-    Addr known = begin;
+// The core tells which variable has an address, but not how long it is: so the end is looked for,
+// from an address that it has.
+Addr end_of(const Variable& variable, Addr address) {
+    Addr known = address;
     Addr step = 4;
-    while (step < limit - known && is_still(variable, known + step)) {
+    while (step < ~known && is_still(variable, known + step)) {
         known += step;
         step *= 2;
     }
-    Addr end = std::min(known + step, limit);
+    Addr end = known + std::min(step, ~known);
     while (end - known > 1) {
         const Addr middle = known + (end - known) / 2;
         (is_still(variable, middle) ? known : end) = middle;
@@ -71,10 +72,11 @@ void add_variables(Addr begin, Addr end, const ObjectFile& file, List* list) {
             continue;
         }
         const char* const name = kept(variable.name);
-        const Addr variable_end = end_of(variable, at, end);
+        const Addr variable_end = end_of(variable, at);
+        const Addr end_here = std::min(variable_end, end);
         add_file(at);
-        list->push_back({at, variable_end, ObjectKind::kStatic, name, &file});
-        at = file_begin = variable_end;
+        list->push_back({at, end_here, ObjectKind::kStatic, name, &file, variable.begin, variable_end - variable.begin});
+        at = file_begin = end_here;
     }
     add_file(end);
 }

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.objects import Identity, Objects
+from .field_use import CodeUse, code_uses
 from .objects import MOST_ELEMENT, Entry, Layout, Loader, layout, loaders
-from .split import Split, hot_cold_split
+from .split import Order, Split, best_split, better_order
 from .types import TypedGroup
 
 
@@ -18,7 +19,9 @@ class Details:
     loaders: tuple[Loader, ...]
     layout: Layout | None
     typed: TypedGroup | None
+    uses: tuple[CodeUse, ...]  # of the type's fields
     split: Split | None
+    order: Order | None
 
 
 def object_details(
@@ -34,6 +37,12 @@ def object_details(
             picture = layout(group, element_size)
         else:
             picture = layout(group, typed.type.size, "the size of its type")
-        split = hot_cold_split(typed, group, entry.use) if typed else None
-        found.append(Details(entry, tuple(loaders(objects, group)), picture, typed, split))
+        who = tuple(loaders(objects, group))
+        if typed is None:
+            found.append(Details(entry, who, picture, None, (), None, None))
+            continue
+        found.append(Details(
+            entry, who, picture, typed, tuple(code_uses(typed.type, group.patterns)),
+            best_split(typed, group, entry.use), better_order(typed, group, entry.use),
+        ))
     return found

@@ -197,10 +197,13 @@ def layout(
 ) -> Layout | None:
     """How often each byte of an element was loaded and used. None where nobody knows what an
     element is, or none of them was loaded."""
-    blocks = group.blocks
-    if blocks is None or not group.patterns:
+    if not group.has_patterns:
         return None
-    if size is None:
+    blocks = group.blocks
+    if size is None and blocks is None:
+        if group.identity.size <= MOST_ELEMENT:
+            size, reason = group.identity.size, "the size of the variable"
+    elif size is None and blocks is not None:
         if blocks.smallest == blocks.largest and blocks.largest <= MOST_ELEMENT:
             size, reason = blocks.largest, "the size of every block"
         elif blocks.smallest < blocks.largest and blocks.divisor <= MOST_ELEMENT:
@@ -210,7 +213,7 @@ def layout(
     if not size:
         return None
     loaded, used, borders = [0] * size, [0] * size, [0] * size
-    for offset, size_here, mask, times in group.patterns:
+    for offset, size_here, mask, times, _ in group.patterns:
         if offset:
             borders[offset % size] += times
         for byte in range(size_here):
@@ -218,4 +221,4 @@ def layout(
             loaded[at] += times
             if mask >> byte & 1:
                 used[at] += times
-    return Layout(size, reason, tuple(map(Byte, loaded, used, borders)), blocks.unmapped)
+    return Layout(size, reason, tuple(map(Byte, loaded, used, borders)), group.unmapped)

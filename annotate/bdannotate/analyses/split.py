@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a type should be split in two: fields that are used often, and those that come along.
+"""What another layout of a type would load: its fields in several arrays, or in another order.
 
-The price of a part is what is loaded for it: as often as its most used field was used, either its
-bytes, where elements are used in the order of memory, or all the lines that it lies in, where each
-is far from the one before. Which of the two holds, no pattern of a single line says; so both are
-computed, and the split is the one that costs least in order.
+Fields belong together if the same functions use them: of what a function visits, a part of the type
+is loaded as often as its most used field. The price of a part is that number times its bytes, where
+elements are used in the order of memory, or times all the lines that it lies in, where each is far
+from the one before. Which of the two holds, no pattern of a single line says; so both are computed,
+and the split is the one that costs least in order, with few parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import gcd
 
-from ..model.objects import Group
+from ..model.objects import Group, ObjectKind
+from .field_use import FieldUse, Unit, units, visits
 from .objects import Use
-from .types import FieldUse, TypedGroup
+from .types import TypedGroup
 
 _LINE_BYTES = 64
 _MOST_ALIGNMENT = 8
+_BLOCK_ALIGNMENT = 16  # of what allocators return
 # What saves less is not worth a change of the program.
 _LEAST_SAVING = 0.2
+# Parts are put together as long as that costs no more than this share of what is loaded now.
+_PRICE_OF_FEWER = 0.05
+_MOST_PARTS = 64  # to begin with: what is used least is one
+_MOST_ELEMENT = 4096  # bytes; nobody splits larger types field by field
+# Fields that are used as often, in tenths of the most used, stand in the order of their alignment.
+_STEPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,66 +42,179 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Bytes loaded: now, and with the split if elements are used in the order of memory, and if
-    each lies far from the one before."""
+    """The parts, the one loaded most often first. Bytes loaded: now, and with the split if elements
+    are used in the order of memory, and if each lies far from the one before."""
 
-    hot: Part
-    cold: Part
+    parts: tuple[Part, ...]
     now: int
     in_order: int
     scattered: int
 
 
-def hot_cold_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """All fields in an order in which fewer lines have those that are used, and the first of them,
+    which this is for; bytes loaded now and then."""
+
+    fields: tuple[FieldUse, ...]
+    first: tuple[FieldUse, ...]
+    now: int
+    then: int
+
+
+_Visits = tuple[int, ...]  # by function
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    units: tuple[Unit, ...]
+    visits: _Visits
+
+    def plus(self, other: _Piece) -> _Piece:
+        return _Piece(self.units + other.units, tuple(map(max, self.visits, other.visits)))
+
+    @property
+    def alignment(self) -> int:
+        return max(_alignment(unit) for unit in self.units)
+
+    @property
+    def size(self) -> int:
+        size, alignment = sum(unit.size for unit in self.units), self.alignment
+        return -(-size // alignment) * alignment
+
+    @property
+    def in_order(self) -> int:
+        return sum(self.visits) * self.size
+
+    @property
+    def scattered(self) -> int:
+        return sum(self.visits) * (_LINE_BYTES + self.size - self.alignment)
+
+    def part(self) -> Part:
+        fields = sorted(
+            (field for unit in self.units for field in unit.fields), key=lambda field: field.offset
+        )
+        return Part(tuple(fields), self.size, sum(self.visits))
+
+
+def best_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
     """None where nothing would be saved, or nobody knows. Blocks with one element each are as far from
     each other as the allocator puts them, and their lines have others' bytes: no split is in order."""
-    if group.blocks is None or group.blocks.smallest < 2 * typed.type.size:
+    if not _is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
         return None
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns)
-    units = _units([field for field in typed.fields if field.type and field.size])
-    if not recorded or len(units) < 2:
+    pieces = _pieces(typed, group)
+    if not recorded or len(pieces) < 2:
         return None
-    # The most used first; in the order of memory where there is no difference.
-    units.sort(key=lambda unit: -max(field.used for field in unit))
-    ways = [(_part(units[:count]), _part(units[count:])) for count in range(1, len(units))]
-    hot, cold = min(ways, key=lambda way: (_in_order(way[0]) + _in_order(way[1]), way[0].size))
     scale = use.loaded / recorded
-    in_order = _in_order(hot) + _in_order(cold)
-    # A type that would cost as little in that order as it is has no fault: its order has.
-    as_it_is = min(use.loaded, _in_order(_part(units)) * scale)
-    if in_order * scale > as_it_is * (1 - _LEAST_SAVING):
+    # A type that would cost as little in the order of memory as it is has no fault: its order has.
+    whole = pieces[0]
+    for piece in pieces[1:]:
+        whole = whole.plus(piece)
+    as_it_is = min(use.loaded, whole.in_order * scale)
+    pieces = _few(pieces, _PRICE_OF_FEWER * as_it_is / scale)
+    in_order = scale * sum(piece.in_order for piece in pieces)
+    if in_order > as_it_is * (1 - _LEAST_SAVING):
         return None
-    scattered = _scattered(hot) + _scattered(cold)
-    return Split(hot, cold, use.loaded, round(in_order * scale), round(scattered * scale))
+    pieces.sort(key=lambda piece: (-sum(piece.visits), piece.units[0].offset))
+    scattered = scale * sum(piece.scattered for piece in pieces)
+    parts = tuple(piece.part() for piece in pieces)
+    return Split(parts, use.loaded, round(in_order), round(scattered))
 
 
-def _units(fields: Sequence[FieldUse]) -> list[list[FieldUse]]:
-    """What shares bytes, as bit-fields and members of unions, stays together."""
-    units: list[list[FieldUse]] = []
-    end = 0
-    for field in sorted(fields, key=lambda field: field.offset):
-        if units and field.offset < end:
-            units[-1].append(field)
-        else:
-            units.append([field])
-        end = max(end, field.offset + field.size)
-    return units
+def _is_array(group: Group, element: int) -> bool:
+    if group.identity.kind is ObjectKind.STATIC:
+        return group.identity.size >= 2 * element
+    return group.blocks is not None and group.blocks.smallest >= 2 * element
 
 
-def _part(units: Sequence[Sequence[FieldUse]]) -> Part:
-    fields = sorted((field for unit in units for field in unit), key=lambda field: field.offset)
-    size = sum(
-        max(field.offset + field.size for field in unit) - unit[0].offset for unit in units
+def _pieces(typed: TypedGroup, group: Group) -> list[_Piece]:
+    """Units that are visited alike are one piece from the start."""
+    found = units(typed.fields)
+    by_function = visits(typed.type.size, found, group.patterns)
+    alike: dict[_Visits, list[Unit]] = {}
+    for unit, times in zip(found, zip(*by_function.values())):
+        alike.setdefault(times, []).append(unit)
+    pieces = [_Piece(tuple(here), times) for times, here in alike.items()]
+    pieces.sort(key=lambda piece: -sum(piece.visits))
+    for rest in pieces[_MOST_PARTS:]:
+        pieces[_MOST_PARTS - 1] = pieces[_MOST_PARTS - 1].plus(rest)
+    return pieces[:_MOST_PARTS]
+
+
+def _few(pieces: list[_Piece], budget: float) -> list[_Piece]:
+    """Puts pieces together for at most that many bytes: always the two that cost least."""
+    while len(pieces) > 1:
+        price, one, other = min(
+            (_price(*pair), *numbers)
+            for numbers in combinations(range(len(pieces)), 2)
+            for pair in ((pieces[numbers[0]], pieces[numbers[1]]),)
+        )
+        if price > budget:
+            break
+        budget -= price
+        pieces[one] = pieces[one].plus(pieces.pop(other))
+    return pieces
+
+
+def _price(one: _Piece, other: _Piece) -> int:
+    return one.plus(other).in_order - one.in_order - other.in_order
+
+
+def better_order(typed: TypedGroup, group: Group, use: Use) -> Order | None:
+    """Of blocks with one element each. None where nothing would be saved, or nobody knows."""
+    if group.blocks is None or group.blocks.largest >= 2 * typed.type.size:
+        return None
+    if typed.type.size > _MOST_ELEMENT:
+        return None
+    found = units(typed.fields)
+    by_function = list(visits(typed.type.size, found, group.patterns).values())
+    if len(found) < 2 or not any(map(any, by_function)):
+        return None
+    often = [sum(times) for times in zip(*by_function)]
+    most = max(often)
+    order = sorted(range(len(found)), key=lambda index: (
+        -(_STEPS * often[index] // most), -_alignment(found[index]), found[index].offset,
+    ))
+    then = _lines([found[index] for index in order], [
+        [times[index] for index in order] for times in by_function
+    ])
+    now = _lines(found, by_function, [unit.offset for unit in found])
+    if then > now * (1 - _LEAST_SAVING):
+        return None
+    fields = tuple(field for index in order for field in found[index].fields)
+    first = tuple(
+        field for index in order if _STEPS * often[index] >= most for field in found[index].fields
     )
-    alignment = max(gcd(field.offset, field.size, _MOST_ALIGNMENT) for field in fields)
-    size = -(-size // alignment) * alignment
-    return Part(tuple(fields), size, max(field.used for field in fields))
+    return Order(fields, first, use.loaded, round(use.loaded * then / now))
 
 
-def _in_order(part: Part) -> int:
-    return part.loads * part.size
+def _lines(
+    found: Sequence[Unit], by_function: Sequence[Sequence[int]],
+    offsets: Sequence[int] | None = None,
+) -> float:
+    """How many lines are loaded for the visits, over all places that an allocator may put an element
+    at. Without offsets, the units follow each other."""
+    if offsets is None:
+        offsets = []
+        end = 0
+        for unit in found:
+            end += -end % _alignment(unit)
+            offsets.append(end)
+            end += unit.size
+    starts = range(0, _LINE_BYTES, _BLOCK_ALIGNMENT)
+    total = 0
+    for start in starts:
+        for times in by_function:
+            lines: dict[int, int] = {}
+            for unit, offset, here in zip(found, offsets, times):
+                first = (start + offset) // _LINE_BYTES
+                last = (start + offset + unit.size - 1) // _LINE_BYTES
+                for line in range(first, last + 1):
+                    lines[line] = max(lines.get(line, 0), here)
+            total += sum(lines.values())
+    return total / len(starts)
 
 
-def _scattered(part: Part) -> float:
-    alignment = max(gcd(field.offset, field.size, _MOST_ALIGNMENT) for field in part.fields)
-    return part.loads * (_LINE_BYTES + part.size - alignment)
+def _alignment(unit: Unit) -> int:
+    return max(gcd(field.offset, field.size, _MOST_ALIGNMENT) for field in unit.fields)

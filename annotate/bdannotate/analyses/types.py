@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of what types data objects are, why, and how the fields of these were used.
+"""Of what types data objects are, and why.
 
 A variable has a type. A heap block has none; what is known is who allocated it: the templates of the
 C++ library that were inlined or called there, and what the source line says. A type that comes to
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from ..model.errors import shorten
 from ..model.frames import Chains, Position
 from ..model.objects import Blocks, Group, Identity, ObjectKind, Site
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
+from .field_use import FieldUse, field_uses
 from .objects import label
 from .source_text import SourceText, read_source
 
@@ -32,8 +32,6 @@ _VERSIONS = re.compile(r"(?<=::)(?:__1|__2|__8|__cxx11)::")
 _STEM = re.compile(r"[\w:]+$")
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*((?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*[\s*]*)\)")
 _NEW = re.compile(r"\bnew\s+((?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*[\s*]*)(\[|[({;,)]|$)")
-_PADDING = "(padding)"
-_PADDING_OR_BASE = "(padding, virtual bases)"
 
 
 class Guess(NamedTuple):
@@ -48,19 +46,6 @@ class AskedType(NamedTuple):
     pattern: re.Pattern[str]
     name: str
     option: str
-
-
-@dataclass(frozen=True, slots=True)
-class FieldUse:
-    """A field, or a gap between fields. loaded: how many lines came with bytes of it; used: in how
-    many of these any of them was used."""
-
-    name: str
-    type: str  # empty for a gap
-    offset: int
-    size: int
-    loaded: int
-    used: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,58 +134,8 @@ def types_of(
     return types, notes
 
 
-def field_uses(found: Type, group: Group) -> tuple[FieldUse, ...]:
-    """Of all bytes of an element."""
-    places = _with_gaps(found)
-    folded: Counter[tuple[int, int, int]] = Counter()
-    for offset, size, mask, times in group.patterns:
-        folded[offset % found.size, size, mask] += times
-    loaded, used = [0] * len(places), [0] * len(places)
-    masks: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for (start, size, mask), times in folded.items():
-        if (start, size) not in masks:
-            masks[start, size] = list(_masks(places, found.size, start, size))
-        for index, own in masks[start, size]:
-            loaded[index] += times
-            if mask & own:
-                used[index] += times
-    return tuple(
-        FieldUse(*place, loaded[index], used[index]) for index, place in enumerate(places)
-    )
-
-
-_Place = tuple[str, str, int, int]  # name, type, offset, size
-
-
-def _with_gaps(found: Type) -> list[_Place]:
-    places: list[_Place] = []
-    gap = _PADDING_OR_BASE if found.has_virtual_bases else _PADDING
-    end = 0
-    for field in found.fields:
-        if field.offset > end:
-            places.append((gap, "", end, field.offset - end))
-        places.append((field.name, field.type, field.offset, field.size))
-        end = max(end, field.offset + field.size)
-    if found.fields and found.size > end:
-        places.append((gap, "", end, found.size - end))
-    return places
-
-
-def _masks(
-    places: Sequence[_Place], element: int, start: int, size: int
-) -> Iterator[tuple[int, int]]:
-    """Of `size` bytes that begin at `start` of an element, those of each field, as bits: one mask for
-    each element that they are of."""
-    for base in range(0, start + size, element):
-        for index, (_, _, offset, length) in enumerate(places):
-            first = max(base + offset - start, 0)
-            last = min(base + offset + length - start, size)
-            if first < last:
-                yield index, (1 << last) - (1 << first)
-
-
 def _typed(group: Group, found: Type, reason: str) -> TypedGroup:
-    return TypedGroup(found, reason, field_uses(found, group), bool(group.patterns))
+    return TypedGroup(found, reason, field_uses(found, group.patterns), group.has_patterns)
 
 
 def _asked(group: Group, asked: Sequence[AskedType]) -> list[AskedType]:

@@ -31,7 +31,7 @@ class ObjectKind(enum.Enum):
 
 
 class Place(NamedTuple):
-    """An instruction that called something."""
+    """A line of a function: where that called or loaded something."""
 
     function: Function
     file: str
@@ -60,16 +60,16 @@ class Blocks(NamedTuple):
     smallest: int
     largest: int
     divisor: int  # the greatest common one of all sizes; of calloc's, of its elements
-    unmapped: int  # lines whose use is in no pattern
 
 
 class Pattern(NamedTuple):
-    """Some bytes of a block that were in one line of D1 when it was evicted."""
+    """Some bytes of a block or variable that were in one line of D1 when it was evicted."""
 
     offset: int  # of the first one in the block
-    bytes: int  # how many, at most 64
+    bytes: int  # how many, at most 64; 0: nothing is known of these lines but who loaded them
     used: int  # a bit for each
     times: int
+    by: Place  # who had loaded the line
 
 
 class ObjectRow(NamedTuple):
@@ -98,6 +98,15 @@ class Group:
     blocks: Blocks | None = None
     patterns: tuple[Pattern, ...] = ()
     sites: tuple[tuple[Site, ...], ...] = ()
+
+    @property
+    def has_patterns(self) -> bool:
+        return any(pattern.bytes for pattern in self.patterns)
+
+    @property
+    def unmapped(self) -> int:
+        """How many lines are in no pattern."""
+        return sum(pattern.times for pattern in self.patterns if not pattern.bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +185,7 @@ def merge(
     first = found[0]
     numbers: dict[Identity, int] = {}
     blocks: list[Blocks | None] = []
-    patterns: list[dict[tuple[int, int, int], int]] = []
+    patterns: list[dict[tuple[int, int, int, Place], int]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for objects in found:
@@ -195,8 +204,8 @@ def merge(
                 sites.append({})
             sites[number].update(dict.fromkeys(group.sites))
             blocks[number] = _added(blocks[number], group.blocks)
-            for offset, size, used, times in group.patterns:
-                key = offset, size, used
+            for offset, size, used, times, by in group.patterns:
+                key = offset, size, used, by._replace(function=rename(by.function))
                 patterns[number][key] = patterns[number].get(key, 0) + times
         for row in objects.rows:
             place = here[row.group], rename(row.function), row.file, row.line
@@ -207,7 +216,8 @@ def merge(
         first.events,
         tuple(
             Group(identity, blocks[number], tuple(
-                Pattern(*key, times) for key, times in sorted(patterns[number].items())
+                Pattern(offset, size, used, times, by)
+                for (offset, size, used, by), times in sorted(patterns[number].items())
             ), tuple(sites[number]))
             for identity, number in numbers.items()
         ),
@@ -234,7 +244,7 @@ def _added(mine: Blocks | None, other: Blocks | None) -> Blocks | None:
         mine.alive + other.alive,
         mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
         min(mine.smallest, other.smallest), max(mine.largest, other.largest),
-        gcd(mine.divisor, other.divisor), mine.unmapped + other.unmapped,
+        gcd(mine.divisor, other.divisor),
     )
 
 
@@ -293,4 +303,12 @@ def _told(runs: Sequence[tuple[str, str, str, str]]) -> str:
 
 def only_of(objects: Objects, is_meant: Callable[[Function], bool]) -> Objects:
     """What these functions have loaded."""
-    return replace(objects, rows=tuple(row for row in objects.rows if is_meant(row.function)))
+    return replace(
+        objects, rows=tuple(row for row in objects.rows if is_meant(row.function)),
+        groups=tuple(
+            replace(group, patterns=tuple(
+                pattern for pattern in group.patterns if is_meant(pattern.by.function)
+            )) if group.patterns else group
+            for group in objects.groups
+        ),
+    )

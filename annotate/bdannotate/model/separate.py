@@ -13,10 +13,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 from .frames import Chains, Frame, Kind, frames_by_function
-from .objects import ObjectRow, Objects, has_object
+from .objects import Objects, has_object
+from .objects import Place as LoadedBy
 from .profile import (
     Call, CallSite, Function, Place, Profile, Row, add_rows, subtract_rows,
 )
@@ -117,14 +119,27 @@ def in_frames(objects: Objects, profile: Profile) -> Objects:
             mine = frames.setdefault((function.object, root, file, line), {})
             mine[function] = mine.get(function, 0) + sum(row[event] for event in events)
 
-    def frame(row: ObjectRow) -> ObjectRow:
-        found = frames.get((row.function.object, row.function.name, row.file, row.line), {})
-        most = max(sorted(found), key=lambda function: found[function], default=row.function)
-        if found.get(most, 0) < _NEARLY_ALL * sum(found.values()):
-            return row
-        return row._replace(function=most)
+    @cache
+    def frame(function: Function, file: str, line: int) -> Function:
+        found = frames.get((function.object, function.name, file, line), {})
+        most = max(sorted(found), key=lambda each: found[each], default=function)
+        return most if found.get(most, 0) >= _NEARLY_ALL * sum(found.values()) else function
 
-    return replace(objects, rows=tuple(map(frame, objects.rows)))
+    def in_frame(by: LoadedBy) -> LoadedBy:
+        return by._replace(function=frame(*by))
+
+    return replace(
+        objects,
+        rows=tuple(
+            row._replace(function=frame(row.function, row.file, row.line)) for row in objects.rows
+        ),
+        groups=tuple(
+            replace(group, patterns=tuple(
+                pattern._replace(by=in_frame(pattern.by)) for pattern in group.patterns
+            )) if group.patterns else group
+            for group in objects.groups
+        ),
+    )
 
 
 class LoopName(NamedTuple):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model.errors import FormatProblem, shorten
@@ -16,7 +17,7 @@ PREFIX = "objects."
 
 _BLOCK_NUMBERS = len(Blocks._fields)
 _ROW_COLUMNS = 4  # before the events: group, function, file, line
-_PATTERN_COLUMNS = 5  # group, offset, bytes, used, count
+_PATTERN_COLUMNS = 6  # group, row, offset, bytes, used, count
 _MOST_BYTES = 64
 _PLACE_WORDS = 4  # function, file, line, address
 
@@ -40,9 +41,10 @@ class _Reader(ColumnReader[Objects]):
     what = "a file of data objects"
     plural = "data objects"
     first_line = "data-objects"
+    version = "2"
 
     def _part(self) -> Objects:
-        headers, _, objects, files = self._head(("depth", "patterns-to"))
+        headers, _, objects, files = self._head(("depth", "whole-to"))
         functions = [Function("", "", "")]
         for text in self._names(self._section("functions")):
             functions.append(named_function(text, objects, files)[0])
@@ -53,7 +55,7 @@ class _Reader(ColumnReader[Objects]):
         rows = self._rows(names, len(groups), len(headers.events))
         sums = sum_rows((row.cost for row in rows), len(headers.events))
         self._check_sums("rows", len(rows), headers.events, sums)
-        patterns = self._patterns(len(groups))
+        patterns = self._patterns(len(groups), rows)
         return Objects(
             (headers.part(self._source, sums),), headers.events,
             tuple(
@@ -79,15 +81,18 @@ class _Reader(ColumnReader[Objects]):
             ))
         return rows
 
-    def _patterns(self, groups: int) -> dict[int, list[Pattern]]:
+    def _patterns(self, groups: int, rows: Sequence[ObjectRow]) -> dict[int, list[Pattern]]:
         found: dict[int, list[Pattern]] = {}
-        rows = self._table(_PATTERN_COLUMNS)
-        for group, offset, size, used, count in rows:
+        places = [Place(row.function, row.file, row.line) for row in rows]
+        patterns = self._table(_PATTERN_COLUMNS)
+        for group, row, offset, size, used, count in patterns:
             _check_number(group, groups + 1, "group")
-            if not 0 < size <= _MOST_BYTES or used >> size:
+            _check_number(row, len(places) + 1, "row")
+            if size > _MOST_BYTES or used >> size:
                 raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
-            found.setdefault(group - 1, []).append(Pattern(offset, size, used, count))
-        self._check_sums("patterns", len(rows), (), ())
+            known = found.setdefault(group - 1, [])
+            known.append(Pattern(offset, size, used, count, places[row - 1]))
+        self._check_sums("patterns", len(patterns), (), ())
         return found
 
 

@@ -10,13 +10,13 @@ from bdcommon.console import printable
 from ..analyses.data_hints import DataHints, ObjectHint
 from ..analyses.object_details import Details
 from ..analyses.objects import Layout, Loader, label
-from ..analyses.types import FieldUse, TypedGroup
+from ..analyses.types import TypedGroup
 from ..model.errors import shorten
 from ..model.numbers import short_count
 from ..model.profile import Function
 from .hints import DataText
 from .names import fit
-from .objects import listed, split_effect
+from .objects import listed, order_sentence, split_sentences
 from .text import Page, shorten_end
 
 _MAX_LOADERS = 3
@@ -29,7 +29,7 @@ def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
     return {
         function: DataText(
             [sentence for one in hints for sentence in _sentences(one, page, f"Data: {_name(one)}. ")],
-            any(one.details.split for one in hints),
+            any(one.details.split or one.details.order for one in hints),
         )
         for function, hints in found.of_hints.items()
     }
@@ -92,8 +92,9 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
             f"{loaded - used:,} loaded and never used, {layout.size - loaded:,} never loaded."
         )
     if details.split is not None:
-        names = [shorten(field.name) for field in details.split.hot.fields]
-        sentences.append(f"Split: {listed(names)} {split_effect(details.split)}")
+        sentences += map(printable, split_sentences(details.split))
+    if details.order is not None:
+        sentences.append(printable(order_sentence(details.order)))
     return sentences
 
 
@@ -113,10 +114,10 @@ def _place(one: Loader) -> str:
 
 def _fields(typed: TypedGroup) -> str:
     fields = [field for field in typed.fields if field.type]
-    used = sorted((field for field in fields if field.used), key=lambda field: -_share(field))
+    used = sorted((field for field in fields if field.used), key=lambda field: -field.share)
     never = [shorten(field.name) for field in fields if not field.used]
     texts = [
-        shorten(field.name) + ("" if _share(field) >= _USED_ALWAYS else f" in {100 * _share(field):.1f}%")
+        shorten(field.name) + ("" if field.share >= _USED_ALWAYS else f" in {100 * field.share:.1f}%")
         for field in used
     ]
     return printable(
@@ -124,7 +125,3 @@ def _fields(typed: TypedGroup) -> str:
         + (f"used when loaded: {listed(texts)}" if used else "none was used")
         + (f"; never: {listed(never)}." if never else ".")
     )
-
-
-def _share(field: FieldUse) -> float:
-    return field.used / field.loaded

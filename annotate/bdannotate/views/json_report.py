@@ -13,13 +13,12 @@ from ..analyses.object_diff import ObjectDiff
 from ..analyses.objects import Layout, label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
-from ..analyses.split import Part as SplitPart
 from ..analyses.split import Split
 from ..analyses.structure import Structure
 from ..analyses.types import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import Metric
-from ..model.objects import Group, Objects
+from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
 
 # Raised when a reader of the old schema would misread the new one.
@@ -94,7 +93,7 @@ def _objects(
     return {
         "events": list(objects.events),
         "groups": [
-            _group(group, known.get(group.identity), cost)
+            _group(group, known.get(group.identity), cost, index)
             for group, cost in zip(objects.groups, objects.costs())
         ],
         "rows": [
@@ -123,14 +122,30 @@ def _identity(group: Group) -> dict[str, Json]:
     }
 
 
-def _group(group: Group, details: Details | None, cost: Row) -> Json:
+def _patterns(group: Group, index: Mapping[Function, int]) -> dict[str, Json]:
+    code: dict[Place, int] = {}
+    patterns: list[Json] = [
+        [pattern.offset, pattern.bytes, pattern.used, pattern.times,
+         code.setdefault(pattern.by, len(code))]
+        for pattern in group.patterns if pattern.bytes
+    ]
+    return {"patterns": patterns, "patterns_by": [
+        {"function": text(by.function.name), "function_id": index.get(by.function),
+         "file": text(by.file), "line": by.line or None}
+        for by in code
+    ]}
+
+
+def _group(
+    group: Group, details: Details | None, cost: Row, index: Mapping[Function, int]
+) -> Json:
     blocks = group.blocks
     return {
         **_identity(group),
-        "blocks": dict(blocks._asdict()) if blocks else None,
-        "patterns": [list(pattern) for pattern in group.patterns],
+        "blocks": {**blocks._asdict(), "unmapped": group.unmapped} if blocks else None,
+        **_patterns(group, index),
         "layout": _layout(details.layout) if details and details.layout else None,
-        "type": _type(details.typed, details.split) if details and details.typed else None,
+        "type": _type(details.typed, details) if details and details.typed else None,
         "self": list(cost),
     }
 
@@ -146,7 +161,9 @@ def _layout(found: Layout) -> Json:
     }
 
 
-def _type(typed: TypedGroup, split: Split | None) -> Json:
+def _type(typed: TypedGroup, details: Details) -> Json:
+    split, order = details.split, details.order
+    numbers = {(field.name, field.offset): number for number, field in enumerate(typed.fields)}
     return {
         "name": text(typed.type.name),
         "size": typed.type.size,
@@ -157,18 +174,28 @@ def _type(typed: TypedGroup, split: Split | None) -> Json:
              **({"loaded": field.loaded, "used": field.used} if typed.has_use else {})}
             for field in typed.fields
         ],
-        "split": _split(split, typed) if split else None,
+        "uses": [
+            {"function": text(use.by.function.name), "file": text(use.by.file),
+             "line": use.by.line or None, "lines": use.lines,
+             "fields": [[numbers[field.name, field.offset], field.used] for field in use.fields]}
+            for use in details.uses
+        ],
+        "split": _split(split, numbers) if split else None,
+        "order": {
+            "fields": [numbers[field.name, field.offset] for field in order.fields],
+            "now": order.now, "then": order.then,
+        } if order else None,
     }
 
 
-def _split(split: Split, typed: TypedGroup) -> Json:
-    def part(found: SplitPart) -> Json:
-        fields: list[Json] = [typed.fields.index(field) for field in found.fields]
-        return {"fields": fields, "size": found.size, "loads": found.loads}
-
+def _split(split: Split, numbers: Mapping[tuple[str, int], int]) -> Json:
     return {
-        "hot": part(split.hot), "cold": part(split.cold), "now": split.now,
-        "in_order": split.in_order, "scattered": split.scattered,
+        "parts": [
+            {"fields": [numbers[field.name, field.offset] for field in part.fields],
+             "size": part.size, "loads": part.loads}
+            for part in split.parts
+        ],
+        "now": split.now, "in_order": split.in_order, "scattered": split.scattered,
     }
 
 

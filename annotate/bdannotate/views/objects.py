@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.object_details import Details
+from ..analyses.field_use import CodeUse, FieldUse
 from ..analyses.objects import Layout, Listing, Loader, Use, label
-from ..analyses.split import Part, Split
-from ..analyses.types import FieldUse, TypedGroup
+from ..analyses.split import Order, Part, Split
+from ..analyses.types import TypedGroup
 from ..model.numbers import percent, short_count
 from ..model.objects import Group
 from .costs import cost_table, fitting
@@ -29,6 +30,7 @@ _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
 )
 _MOST_LOADERS = 10
 _MOST_NAMES = 8
+_USED_ALWAYS = 0.95
 _SHORTEST_NAME = 20
 _ROW_BYTES = 64
 _GROUP_BYTES = 8
@@ -69,8 +71,12 @@ def object_details(found: Details, page: Page) -> list[str]:
         lines += ["", *_picture(found.layout, page)]
     if found.typed is not None:
         lines += ["", *_fields(found.typed, page)]
+    if found.typed is not None and found.typed.type.fields and found.uses:
+        lines += ["", *_code_uses(found.uses, page)]
     if found.split is not None:
         lines += ["", *_advice(found.split, page)]
+    if found.order is not None:
+        lines += ["", *_wrapped(order_sentence(found.order), page)]
     return lines
 
 
@@ -164,8 +170,11 @@ def _picture(picture: Layout, page: Page) -> list[str]:
             text += _character(byte.loaded, byte.used)
         lines.append(text.rstrip())
     if picture.unmapped:
-        unmapped = short_count(picture.unmapped)
-        lines += _wrapped(f"{unmapped} evicted lines are not in the picture", page)
+        what = (
+            "One evicted line is" if picture.unmapped == 1
+            else f"{short_count(picture.unmapped)} evicted lines are"
+        )
+        lines += _wrapped(f"{what} not in the picture", page)
     return lines
 
 
@@ -182,30 +191,58 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     if not typed.has_use:
         headings = tuple((*row[:2], row[-1]) for row in headings[-1:])
         rows = [[*row[:2], row[-1]] for row in rows]
-        lines += _wrapped("Which bytes are used is recorded for heap blocks only.", page)
+        lines += _wrapped("Nobody has seen which bytes of it are used.", page)
     room = page.width - left_width(rows, [row[:-1] for row in headings])
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]
     return [*lines, "", *Table(headings, rows).lines(page)]
 
 
+def _code_uses(found: Sequence[CodeUse], page: Page) -> list[str]:
+    """Fields with the share of the lines with them in which they are used."""
+    lines = [page.heading("Which code uses what it loads")]
+    for use in found[:_MOST_LOADERS]:
+        where = f"{os.path.basename(use.by.file)}:{use.by.line}  " if use.by.line else ""
+        names = [
+            field.name
+            + ("" if field.share >= _USED_ALWAYS else f" {percent(field.used, field.loaded)}")
+            for field in sorted(use.fields, key=lambda field: -field.share)
+        ]
+        number = "a line" if use.lines == 1 else f"{short_count(use.lines)} lines"
+        by = f"{number} by {where}{page.name(use.by.function)}"
+        lines += [
+            short_label(by, page.width, page),
+            *(f"    {line}" for line in _wrapped(listed(names) or "nothing", page, indent=4)),
+        ]
+    if len(found) > _MOST_LOADERS:
+        lines.append(f"and {len(found) - _MOST_LOADERS} more places")
+    return lines
+
+
 def _advice(split: Split, page: Page) -> list[str]:
-    hot, cold = split.hot, split.cold
-    often = f"used {percent(cold.loads, hot.loads)} as often" if cold.loads else "never used"
+    return [line for text in split_sentences(split) for line in _wrapped(text, page)]
+
+
+def split_sentences(split: Split) -> list[str]:
+    """What the parts of a type are, and what is loaded if each is an array of its own."""
+    first, *others = split.parts
+    parts = [f"{listed(_names(first))} ({first.size:,} bytes)"]
+    for part in others:
+        often = f"{percent(part.loads, first.loads)} as often" if part.loads else "never"
+        parts.append(f"{listed(_names(part))} ({part.size:,} bytes), {often}")
     return [
-        *_wrapped(f"Used most: {listed(_names(hot))}, {hot.size:,} bytes together; the other "
-                  f"{cold.size:,} are {often}.", page),
-        *_wrapped(f"With these {split_effect(split)} Which of it holds is not known, nor whether "
-                  "the order of use stays the same.", page),
+        f"Used together: {'; '.join(parts)}.",
+        f"In {len(parts)} arrays with the same index: {short_count(split.in_order)} bytes loaded "
+        f"instead of {short_count(split.now)} if elements are used in the order of memory, "
+        f"{short_count(split.scattered)} if each lies far from the one before. Which of it holds is "
+        "not known, nor whether the order of use stays the same.",
     ]
 
 
-def split_effect(split: Split) -> str:
-    """Where the fields used most should be, and what is loaded then; behind their names."""
+def order_sentence(order: Order) -> str:
     return (
-        f"in an array of their own with the same index: {short_count(split.in_order)} bytes "
-        f"loaded instead of {short_count(split.now)} if elements are used in the order of memory, "
-        f"{short_count(split.scattered)} if each lies far from the one before."
+        f"With {listed([field.name for field in order.first])} first and next to each other: {short_count(order.then)} bytes loaded "
+        f"instead of {short_count(order.now)}, if all else stays the same."
     )
 
 
@@ -220,7 +257,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _field_numbers(one: FieldUse) -> list[Cell]:
-    share = f"{100 * one.used / one.loaded:.1f}%" if one.loaded else "-"
+    share = percent(one.used, one.loaded)
     return [
         Cell(f"{one.offset:,}"), Cell(f"{one.size:,}"), Cell(short_count(one.loaded)), Cell(share)
     ]
@@ -230,13 +267,14 @@ def _field_name(one: FieldUse) -> str:
     return f"{one.name}  {one.type}" if one.type else one.name
 
 
-def _wrapped(text: str, page: Page) -> list[str]:
-    lines = [""]
+def _wrapped(text: str, page: Page, indent: int = 0) -> list[str]:
+    """Lines with room for so many blanks before them."""
+    lines, width = [""], page.width - indent
     for word in printable(text).split(" "):
-        if len(lines[-1]) + 1 + len(word) > page.width:
+        if len(lines[-1]) + 1 + len(word) > width:
             lines.append("")
         lines[-1] += f" {word}" if lines[-1] else word
-    return [line if page.full_names else shorten_end(line, page.width) for line in lines if line]
+    return [line if page.full_names else shorten_end(line, width) for line in lines if line]
 
 
 def _border(borders: int, most: int) -> str:

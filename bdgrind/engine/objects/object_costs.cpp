@@ -15,6 +15,8 @@ CostId ObjectCosts::find_or_make(CostId instruction, GroupId group) {
     if (costs == kNoCost) {
         costs = costs_.make();
         cells_.push_back({instruction, group, costs});
+        if (group_of_.size() <= index_of(costs)) group_of_.resize(index_of(costs) + index_of(costs) / 2 + 1);
+        group_of_[index_of(costs)] = group;
     }
     if (latest_.size() <= index) latest_.resize(index + index / 2 + 1);
     latest_[index] = {group, costs};
@@ -35,6 +37,10 @@ void ObjectCosts::unfold() {
         const Costs counts = costs_[cell.costs];
         for (std::size_t i = 0; i < folded.size(); ++i) folded[i] -= counts[i];
     }
+}
+
+bool ObjectCosts::is_zero(CostId cell) const {
+    return std::ranges::all_of(costs_[cell], [](std::uint64_t count) { return count == 0; });
 }
 
 void ObjectCosts::forget(CostId instruction) {

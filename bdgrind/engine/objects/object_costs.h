@@ -36,6 +36,9 @@ public:
         return find_or_make(instruction, group);
     }
 
+    // Of a cell.
+    GroupId group_of(CostId cell) const { return group_of_[index_of(cell)]; }
+
     // In the order in which they were made.
     std::span<const ObjectCell> cells() const { return cells_; }
 
@@ -43,6 +46,7 @@ public:
     void unfold();
     // All counts, cells included, have been zeroed.
     void cleared() { is_folded_ = false; }
+    bool is_zero(CostId cell) const;
     // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
     void forget(CostId instruction);
 
@@ -56,7 +60,8 @@ private:
 
     CostPool& costs_;
     std::vector<ObjectCell> cells_;
-    std::vector<Latest> latest_;  // by instruction
+    std::vector<Latest> latest_;     // by instruction
+    std::vector<GroupId> group_of_;  // by cell
     boost::unordered_flat_map<std::uint64_t, CostId> by_key_;
     bool is_folded_ = false;
 };

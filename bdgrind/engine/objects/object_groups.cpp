@@ -24,30 +24,31 @@ GroupId ObjectGroups::find_or_make(const Key& key, ObjectKind kind) {
     return found->second;
 }
 
-GroupId ObjectGroups::find(ObjectKind kind, const void* first, const void* second) {
-    const GroupId id = find_or_make({static_cast<std::uintptr_t>(kind), word(first), word(second)}, kind);
+GroupId ObjectGroups::find(ObjectKind kind, const void* of, Address base) {
+    const GroupId id = find_or_make({static_cast<std::uintptr_t>(kind), word(of), static_cast<std::uintptr_t>(base)}, kind);
     ObjectGroup& group = (*this)[id];
     if (kind == ObjectKind::kStack) {
-        group.function = static_cast<const Function*>(first);
+        group.function = static_cast<const Function*>(of);
     } else if (kind == ObjectKind::kCode || kind == ObjectKind::kFile) {
-        group.object = static_cast<const ObjectFile*>(first);
+        group.object = static_cast<const ObjectFile*>(of);
     }
     return id;
 }
 
 GroupId ObjectGroups::of(const MappedObject& mapped) {
     if (mapped.kind == ObjectKind::kUnused) return unused();
-    if (mapped.kind != ObjectKind::kStatic) return find(mapped.kind, mapped.object, nullptr);
-    const GroupId id = find(mapped.kind, mapped.object, &mapped);
+    if (mapped.kind != ObjectKind::kStatic) return find(mapped.kind, mapped.object);
+    const GroupId id = find(mapped.kind, mapped.object, mapped.base);
     ObjectGroup& group = (*this)[id];
     group.object = mapped.object;
     group.name = mapped.name;
-    group.size = mapped.end - mapped.begin;
+    group.size = mapped.size;
     return id;
 }
 
-GroupId ObjectGroups::at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places) {
-    Key key{static_cast<std::uintptr_t>(kind), word(function)};
+GroupId ObjectGroups::at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places,
+                         std::uint32_t thread) {
+    Key key{static_cast<std::uintptr_t>(kind), word(function), thread};
     for (const ObjectPlace& place : places) {
         const Block& block = *place.from->block;
         key.push_back(word(&place.from->context->function()));
@@ -58,6 +59,7 @@ GroupId ObjectGroups::at(ObjectKind kind, const Function* function, std::span<co
     if (groups_.size() != before) {
         (*this)[id].function = function;
         (*this)[id].places.assign(places.begin(), places.end());
+        (*this)[id].thread = thread;
     }
     return id;
 }
@@ -79,13 +81,13 @@ void ObjectGroups::free_block(GroupId id, std::uint64_t size) {
     group.live_bytes -= size;
 }
 
-void ObjectGroups::clear_counts() {
+void ObjectGroups::clear_counts(std::uint32_t thread) {
     for (ObjectGroup& group : groups_) {
+        if (thread != 0 && group.thread != thread) continue;
         group.blocks = 0;
         group.bytes = 0;
         group.blocks_freed = 0;
         group.most_live_bytes = group.live_bytes;
-        group.unmapped = 0;
     }
 }
 

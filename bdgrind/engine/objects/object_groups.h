@@ -44,6 +44,9 @@ struct MappedObject {
     ObjectKind kind;
     const char* name;          // of a variable; else null
     const ObjectFile* object;  // the file; may be null
+    // Of all of a variable: it may be in several mappings, as where a file's data ends and zeros begin.
+    Address base = begin;
+    std::uint64_t size = end - begin;  // bytes
 };
 
 struct ObjectGroup {
@@ -53,6 +56,8 @@ struct ObjectGroup {
     const Function* function = nullptr;  // whose frames they are; the function that was called to allocate
     std::vector<ObjectPlace> places;     // where from, the innermost first
     std::uint64_t size = 0;              // of a variable, in bytes
+    // Of heap blocks and mappings: which thread's, where threads are told apart; else 0.
+    std::uint32_t thread = 0;
 
     // Of heap blocks, since the counts were last zeroed; what is alive is so in any case.
     std::uint64_t blocks = 0;
@@ -64,21 +69,19 @@ struct ObjectGroup {
     std::uint64_t smallest = ~std::uint64_t{0};
     std::uint64_t largest = 0;
     std::uint64_t divisor = 0;
-    // Lines of blocks that left D1 and are in no pattern, see UsePatterns.
-    std::uint64_t unmapped = 0;
 };
 
 class ObjectGroups {
 public:
     ObjectGroups();
 
-    GroupId code(const ObjectFile& object) { return find(ObjectKind::kCode, &object, nullptr); }
-    GroupId stack(const Function& function) { return find(ObjectKind::kStack, &function, nullptr); }
-    GroupId unused() { return find(ObjectKind::kUnused, nullptr, nullptr); }
-    // `mapped` must stay: a variable is known again by that.
+    GroupId code(const ObjectFile& object) { return find(ObjectKind::kCode, &object); }
+    GroupId stack(const Function& function) { return find(ObjectKind::kStack, &function); }
+    GroupId unused() { return find(ObjectKind::kUnused, nullptr); }
+    // A variable is known again by its object file and where it begins.
     GroupId of(const MappedObject& mapped);
-    // Heap blocks or mappings. `function` is null where nobody knows it.
-    GroupId at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places);
+    // Heap blocks or mappings. `function` is null where nobody knows it; `thread` is 0 where threads are not told apart.
+    GroupId at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places, std::uint32_t thread);
 
     ObjectGroup& operator[](GroupId id) { return groups_[static_cast<std::uint32_t>(id)]; }
     const ObjectGroup& operator[](GroupId id) const { return groups_[static_cast<std::uint32_t>(id)]; }
@@ -88,7 +91,8 @@ public:
     void add_block(GroupId id, std::uint64_t size, std::uint64_t element);
     void free_block(GroupId id, std::uint64_t size);
 
-    void clear_counts();
+    // Of one thread's groups, unless that is 0.
+    void clear_counts(std::uint32_t thread);
 
 private:
     using Key = std::vector<std::uintptr_t>;
@@ -100,7 +104,7 @@ private:
         }
     };
 
-    GroupId find(ObjectKind kind, const void* first, const void* second);
+    GroupId find(ObjectKind kind, const void* of, Address base = 0);
     GroupId find_or_make(const Key& key, ObjectKind kind);
 
     std::vector<ObjectGroup> groups_;

@@ -24,6 +24,12 @@ bool is_nameless_jump(const OpenCall& call) {
     return call.return_address == 0 && name[0] == '0' && name[1] == 'x';
 }
 
+// Those from bit `first` to before bit `last`, as the lowest ones.
+std::uint64_t bits_of(std::uint64_t word, Address first, Address last) {
+    const Address count = last - first;
+    return word >> first & (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+}
+
 std::uint64_t argument(const OpenAllocation& call, unsigned number) {
     return number == 0 ? 0 : call.arguments[number - 1];
 }
@@ -95,10 +101,10 @@ GroupId Objects::place(const Execution& execution, ObjectKind kind) {
     if (call == 0 || execution.calls[call - 1].arc == kNoArc) {
         // Its calls are not shown, or nobody has seen who called it.
         const CallSite& site = execution.charged_site;
-        if (!site) return groups_.at(kind, nullptr, {});
+        if (!site) return groups_.at(kind, nullptr, {}, execution.thread);
         const ObjectPlace from{site.from,
                                static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)};
-        return groups_.at(kind, execution.last->block->function, {&from, 1});
+        return groups_.at(kind, execution.last->block->function, {&from, 1}, execution.thread);
     }
     return place_of_chain(execution, kind, call);
 }
@@ -121,7 +127,7 @@ GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind, std
     }
     if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);
     GroupId& group = group_of_chain_[node];
-    if (group == kUnknownGroup) group = groups_.at(kind, callee, places_);
+    if (group == kUnknownGroup) group = groups_.at(kind, callee, places_, execution.thread);
     return group;
 }
 
@@ -136,7 +142,7 @@ void Objects::map(const Execution* execution, Address begin, Address end, const 
         regions_.add(regions);
         return;
     }
-    GroupId group = groups_.at(ObjectKind::kMapping, nullptr, {});
+    GroupId group = groups_.at(ObjectKind::kMapping, nullptr, {}, 0);
     if (execution != nullptr && execution->last != nullptr) {
         // What an allocator maps is its own until it is given away.
         const bool is_allocators = std::ranges::any_of(
@@ -164,8 +170,12 @@ GroupId Objects::find(Address address, Address stack_pointer, const Execution& c
         if (const Function* const owner = frame_elsewhere(address, threads)) return groups_.stack(*owner);
         if (region == nullptr) return kUnknownGroup;
     }
-    if (region->group == Region::kNotAsked) region->group = groups_.of(*region->mapped);
-    return region->group;
+    return group_of(*region);
+}
+
+GroupId Objects::group_of(Region& region) {
+    if (region.group == Region::kNotAsked) region.group = groups_.of(*region.mapped);
+    return region.group;
 }
 
 // Of the calls that began above the address, the innermost.
@@ -194,17 +204,29 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 
 // --- Which bytes
 
-void Objects::evict_part(Address begin, unsigned bytes, std::uint64_t used) {
+void Objects::evict_blocks(CostId cell, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
-        const auto count = static_cast<unsigned>(to - from);
-        const std::uint64_t mask = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        patterns_.add(block.group, from - block.base, count, used >> (from - begin) & mask);
+        patterns_.add(cell, block.group, block.size, from - block.base, static_cast<unsigned>(to - from),
+                      bits_of(used, from - begin, to - begin));
     });
 }
 
-void Objects::clear_counts() {
-    groups_.clear_counts();
-    patterns_.clear();
+void Objects::evict_variables(CostId cell, Address begin, unsigned bytes, std::uint64_t used) {
+    regions_.for_each_part(begin, begin + bytes, [&](Region& region, Address from, Address to) {
+        if (region.mapped == nullptr || region.mapped->kind != ObjectKind::kStatic) return;
+        const MappedObject& variable = *region.mapped;
+        patterns_.add(cell, group_of(region), variable.size, from - variable.base, static_cast<unsigned>(to - from),
+                      bits_of(used, from - begin, to - begin));
+    });
+}
+
+void Objects::clear_counts(std::uint32_t thread) {
+    groups_.clear_counts(thread);
+    if (thread == 0) {
+        patterns_.clear();
+    } else {
+        patterns_.drop_if([this](CostId cell) { return costs_.is_zero(cell); });
+    }
 }
 
 }  // namespace bd

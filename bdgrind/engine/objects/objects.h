@@ -30,7 +30,7 @@ public:
     using Executions = std::vector<std::unique_ptr<Execution>>;
 
     Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs)
-        : rules_(rules), arcs_(arcs), blocks_(groups_), costs_(costs), patterns_(groups_) {}
+        : rules_(rules), arcs_(arcs), blocks_(groups_), costs_(costs) {}
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 
@@ -59,11 +59,19 @@ public:
     // The cost vector of what an instruction does to a group.
     CostId cell(CostId instruction, GroupId group) { return costs_.get(instruction, group); }
 
-    // A line of `bytes` left D1; bit i of `used[i / 64]` tells whether byte i was used.
+    // A line of `bytes` left D1, which had been loaded for a cell; bit i of `used.word(i / 64)` tells whether byte i was
+    // used.
     template <class Mask>
-    void evict(Address line, unsigned bytes, const Mask& used) {
+    void evict(CostId cell, Address line, unsigned bytes, const Mask& used) {
+        const ObjectKind kind = groups_[costs_.group_of(cell)].kind;
+        if (kind == ObjectKind::kStack || kind == ObjectKind::kFile) return;
         for (unsigned begin = 0; begin < bytes; begin += 64) {
-            evict_part(line + begin, bytes - begin < 64 ? bytes - begin : 64, used.word(begin / 64));
+            const unsigned part = bytes - begin < 64 ? bytes - begin : 64;
+            if (kind == ObjectKind::kStatic) {
+                evict_variables(cell, line + begin, part, used.word(begin / 64));
+            } else {
+                evict_blocks(cell, line + begin, part, used.word(begin / 64));
+            }
         }
     }
 
@@ -74,13 +82,16 @@ public:
     const UsePatterns& patterns() const { return patterns_; }
     ObjectCosts& costs() { return costs_; }
     const ObjectCosts& costs() const { return costs_; }
-    void clear_counts();
+    // All counts; or those of a thread, which must have been forgotten in costs().
+    void clear_counts(std::uint32_t thread);
 
 private:
-    void evict_part(Address begin, unsigned bytes, std::uint64_t used);
+    void evict_blocks(CostId cell, Address begin, unsigned bytes, std::uint64_t used);
+    void evict_variables(CostId cell, Address begin, unsigned bytes, std::uint64_t used);
     void allocate(OpenAllocation& call, Address result);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
+    GroupId group_of(Region& region);
     static const Function& frame_at(const CallStack& stack, Address address);
     const Function* frame_on(const CallStack& stack, Address address) const;
     const Function* frame_elsewhere(Address address, const std::vector<Executions>& threads) const;

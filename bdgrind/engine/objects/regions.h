@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,15 @@ public:
 
     // Valid until the next change; null if nothing is known.
     Region* find(Address address);
+
+    // Calls use(region, begin, end) for the parts of [begin, end) of which something is known, from low to high ones.
+    template <class Use>
+    void for_each_part(Address begin, Address end, Use use) {
+        auto region = std::ranges::lower_bound(regions_, begin, {}, [](const Region& each) { return each.end - 1; });
+        for (; region != regions_.end() && region->begin < end; ++region) {
+            use(*region, std::max(begin, region->begin), std::min(end, region->end));
+        }
+    }
 
 private:
     std::vector<Region> regions_;  // by address

@@ -88,7 +88,8 @@ public:
 
     template <class Mask>
     void evict_data(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes) {
-        if (state_.objects != nullptr && target.node != kNoNode) state_.objects->evict(address, line_bytes, used);
+        if (state_.objects == nullptr || target.node == kNoNode) return;
+        state_.objects->evict(target.costs, address, line_bytes, used);
     }
 
     void drop_charges(ChargeTarget* target) {

@@ -195,7 +195,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         jumps.clear_counts();
         if (objects != nullptr) {
             objects->costs().cleared();
-            objects->clear_counts();
+            objects->clear_counts(0);
         }
         return;
     }
@@ -208,6 +208,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
             ledger.forget(cost->instructions[i]);
         }
     }
+    if (objects != nullptr) objects->clear_counts(thread_zeroed);
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {
         const ArcId arc{i};
         if (arcs[arc].site.from->context->thread() != thread_zeroed) continue;

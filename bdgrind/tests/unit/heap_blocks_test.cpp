@@ -17,7 +17,8 @@ constexpr Address kHeap = 0x5000;
 class HeapBlocksTest : public testing::Test {
 protected:
     GroupId group(const char* name) {
-        const MappedObject object{0, 0, ObjectKind::kStatic, name, nullptr};
+        const Address base = 8 * objects_.size();
+        const MappedObject object{base, base, ObjectKind::kStatic, name, nullptr};
         return groups_.of(objects_.try_emplace(name, object).first->second);
     }
     void add(Address base, std::uint64_t size, const char* name, bool within = false) {

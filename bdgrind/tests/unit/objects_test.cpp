@@ -5,7 +5,9 @@
 #include "engine/objects/objects.h"
 
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -211,22 +213,78 @@ TEST_F(ObjectsTest, AMegabyteBelowTheStackPointerIsTheFrames) {
     EXPECT_EQ(loads(), (Loads{{"stack of main", 1}, {"unknown", 2}}));
 }
 
-TEST(UsePatterns, WhatIsTooFarOrTooMuchIsCountedWithoutItsBytes) {
-    ObjectGroups groups;
-    const MappedObject object{0, 0, ObjectKind::kStatic, "table", nullptr};
-    const GroupId group = groups.of(object);
-    UsePatterns patterns(groups);
-    patterns.add(group, 65535, 1, 1);
-    EXPECT_EQ(groups[group].unmapped, 0u);
-    patterns.add(group, 65536, 1, 1);
-    EXPECT_EQ(groups[group].unmapped, 1u);
-    for (std::uint64_t used = 2; patterns.all().size() < (1u << 19); ++used) patterns.add(group, 0, 64, used);
-    EXPECT_EQ(groups[group].unmapped, 1u);
-    patterns.add(group, 0, 64, 1);  // one more
-    EXPECT_EQ(groups[group].unmapped, 2u);
-    patterns.add(group, 0, 64, 2);  // known
-    EXPECT_EQ(groups[group].unmapped, 2u);
-    EXPECT_EQ(patterns.all().size(), 1u << 19);
+class UsePatternsTest : public testing::Test {
+protected:
+    static constexpr CostId kCell{1};
+    static constexpr GroupId kGroup{3};
+    static constexpr UsePattern kUnknown{0, kCell, kGroup, 0, 0};
+
+    std::uint64_t times(const UsePattern& pattern) const {
+        const auto found = patterns_.all().find(pattern);
+        return found == patterns_.all().end() ? 0 : found->second;
+    }
+
+    UsePatterns patterns_;
+};
+
+TEST_F(UsePatternsTest, ObjectsOf64KiBAreLookedAtFromEndToEnd) {
+    for (std::uint32_t offset = 0; offset < 1u << 16; offset += 64) {
+        patterns_.add(kCell, kGroup, 1u << 16, offset, 64, 1);
+        EXPECT_EQ(times({1, kCell, kGroup, offset, 64}), 1u);
+    }
+    EXPECT_EQ(times(kUnknown), 0u);
+}
+
+// Of 64 MiB, it is 16 of 16,384 pages, more or less, by no rule that an array's rows could have, too.
+TEST_F(UsePatternsTest, OfLargerOnesSomePages) {
+    constexpr std::uint64_t kSize = 1u << 26;
+    for (std::uint64_t offset = 0; offset < kSize; offset += 2048) patterns_.add(kCell, kGroup, kSize, offset, 8, 3);
+    const std::size_t pages = (patterns_.all().size() - 1) / 2;
+    EXPECT_GE(pages, 12u);
+    EXPECT_LE(pages, 20u);
+    EXPECT_EQ(times(kUnknown), kSize / 2048 - 2 * pages);
+    std::uint64_t last = 0;
+    std::set<std::uint64_t> distances;
+    std::set<std::uint64_t> offsets;
+    for (const auto& [pattern, count] : patterns_.all()) {
+        EXPECT_TRUE(count == 1 || pattern.bytes == 0);
+        if (pattern.bytes != 0 && pattern.offset % 4096 == 0) offsets.insert(pattern.offset);
+    }
+    EXPECT_TRUE(offsets.contains(0));
+    EXPECT_GE(*offsets.rbegin(), kSize / 2);
+    for (const std::uint64_t offset : offsets) distances.insert(offset - std::exchange(last, offset));
+    EXPECT_GE(distances.size(), 4u);
+}
+
+TEST_F(UsePatternsTest, HowLargeItIsDecidesHowMany) {
+    for (const std::uint64_t size : {(1u << 16) + 1, 1u << 17, 1u << 20}) {
+        patterns_.clear();
+        for (std::uint64_t offset = 0; offset < size; offset += 4096) patterns_.add(kCell, kGroup, size, offset, 8, 3);
+        const std::size_t pages = patterns_.all().size() - 1;
+        EXPECT_GE(pages, 7u) << size;
+        EXPECT_LE(pages, 20u) << size;
+    }
+}
+
+TEST_F(UsePatternsTest, BeyondFourGiBNothingIs) {
+    constexpr std::uint64_t kSize = std::uint64_t{1} << 34;
+    for (std::uint64_t offset = 0; offset < kSize; offset += 4096) {
+        patterns_.add(kCell, kGroup, kSize, offset, 8, offset >> 32 == 0 ? 1 : 2);
+    }
+    for (const auto& [pattern, count] : patterns_.all()) EXPECT_NE(pattern.used, 2u);
+}
+
+TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
+    for (std::uint64_t used = 2; patterns_.all().size() < (1u << 19); ++used) {
+        patterns_.add(kCell, kGroup, 64, 0, 64, used);
+    }
+    EXPECT_EQ(times(kUnknown), 0u);
+    patterns_.add(kCell, kGroup, 64, 0, 64, 1);  // one more
+    EXPECT_EQ(times(kUnknown), 1u);
+    patterns_.add(kCell, kGroup, 64, 0, 64, 2);  // known
+    EXPECT_EQ(times(kUnknown), 1u);
+    EXPECT_EQ(times({2, kCell, kGroup, 0, 64}), 2u);
+    EXPECT_EQ(patterns_.all().size(), (1u << 19) + 1);
 }
 
 TEST_F(ObjectsTest, VariablesAndMappings) {
@@ -428,6 +486,71 @@ TEST_F(ObjectsTest, PatternsOfLongLinesArePartsOf64Bytes) {
     EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 8", 1}, {"heap 10 64+64 64", 1}}));
 }
 
+TEST_F(ObjectsTest, PatternsAreApartByWhoLoadedTheLine) {
+    Block& other_read = program_.code(main_, 0x1050).op(4, 50).reads(1).ends();
+    allocate(call_first_, 0x10000, 64);
+    const auto lines = [&] {
+        std::map<std::uint64_t, std::uint64_t> found;  // by the line's number, which bytes were used
+        const Engine& engine = finished();
+        for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
+            for (const ObjectCell& cell : engine.objects()->costs().cells()) {
+                if (cell.costs != pattern.loaded_by) continue;
+                for (const BlockCost* cost : engine.blocks().all()) {
+                    for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+                        if (cost->instructions[i] != cell.instruction) continue;
+                        found[cost->block->instructions()[i].line] += pattern.used * count;
+                    }
+                }
+            }
+        }
+        return found;
+    };
+    read(0x10000);
+    trace_.run(other_read, kStack, {0x10003});
+    read(0x20000);
+    trace_.run(other_read, kStack, {0x10004});
+    EXPECT_EQ(lines(), (std::map<std::uint64_t, std::uint64_t>{{40, 1 | 1 << 3}, {50, 1 << 4}}));
+}
+
+// A line that was loaded for a variable has the bytes of all variables in it; the hole between them is nobody's.
+TEST_F(ObjectsTest, PatternsOfVariables) {
+    const std::vector<MappedObject> variables{{0x30000, 0x30010, ObjectKind::kStatic, "table", nullptr},
+                                              {0x30010, 0x30018, ObjectKind::kFile, nullptr, nullptr},
+                                              {0x30018, 0x30020, ObjectKind::kStatic, "counter", nullptr},
+                                              {0x30030, 0x30080, ObjectKind::kStatic, "last", nullptr}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
+    for (const Address address : {0x30001, 0x3001f, 0x30012, 0x30028, 0x30030, 0x30041}) read(address);
+    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 0+16 2", 1},
+                                              {"counter 0+8 128", 1},
+                                              {"last 0+16 1", 1},
+                                              {"last 16+64 2", 1}}));
+}
+
+// What is mapped again in part keeps its place in the variable.
+TEST_F(ObjectsTest, PatternsOfAVariableThatIsCut) {
+    const std::vector<MappedObject> variables{{0x30000, 0x30080, ObjectKind::kStatic, "table", nullptr}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
+    trace_.mark(Marker::kUnmapped, 0x30000, 0x30050);
+    read(0x30052);
+    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 80+48 4", 1}}));
+}
+
+// As where a file's data ends within a variable, and zeros begin.
+TEST_F(ObjectsTest, AVariableInTwoMappingsIsOne) {
+    const std::vector<MappedObject> first{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr, 0x2ffc0, 0x140}};
+    const std::vector<MappedObject> second{{0x30040, 0x30100, ObjectKind::kStatic, "table", nullptr, 0x2ffc0, 0x140}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30040, reinterpret_cast<std::uintptr_t>(&first));
+    trace_.mark(Marker::kMapped, 0x30040, 0x30100, reinterpret_cast<std::uintptr_t>(&second));
+    read(0x30000);
+    read(0x30041);
+    const Engine& engine = finished();
+    EXPECT_EQ(loads_of(engine), (Loads{{"table", 2}}));
+    EXPECT_EQ(patterns_of(engine), (Loads{{"table 64+64 1", 1}, {"table 128+64 2", 1}}));
+    for (const ObjectGroup& group : engine.objects()->groups().all()) {
+        EXPECT_EQ(group.size, group.kind == ObjectKind::kStatic ? 0x140u : 0u);
+    }
+}
+
 // --- Zeroing
 
 TEST_F(ObjectsTest, WhatIsZeroedIsNotCountedAndStaysKnown) {
@@ -444,7 +567,6 @@ TEST_F(ObjectsTest, WhatIsZeroedIsNotCountedAndStaysKnown) {
         EXPECT_EQ(group.blocks, 0u);
         EXPECT_EQ(group.bytes, 0u);
         EXPECT_EQ(group.blocks_freed, 0u);
-        EXPECT_EQ(group.unmapped, 0u);
         EXPECT_EQ(group.live_bytes, group.kind == ObjectKind::kHeap ? 64u : 0u);
         EXPECT_EQ(group.most_live_bytes, group.live_bytes);
     }
@@ -464,10 +586,52 @@ TEST_F(ObjectsTest, WhatOneThreadReadsIsZeroedAlone) {
     Engine engine(config);
     engine.replay_whole(trace_.all());
     engine.evict_all();
+    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 1", 1}, {"heap 20 0+64 1", 1}}));
     engine.zero(2);
     EXPECT_EQ(loads_of(engine), (Loads{{"heap 10", 1}}));
+    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 1", 1}}));
+    const auto blocks = [&engine] {
+        std::uint64_t count = 0;
+        for (const ObjectGroup& group : engine.objects()->groups().all()) count += group.blocks;
+        return count;
+    };
+    EXPECT_EQ(blocks(), 2u);  // of the first
     engine.zero(1);
     EXPECT_EQ(loads_of(engine), Loads{});
+    EXPECT_EQ(patterns_of(engine), Loads{});
+    EXPECT_EQ(blocks(), 0u);
+}
+
+// In the file of a thread stands what it has allocated, and what it has loaded.
+TEST_F(ObjectsTest, EachThreadHasAFileOfItsOwn) {
+    allocate(call_first_, 0x10000, 64);
+    read(0x10000);
+    constexpr Address kOther = 0x6000'0000;
+    trace_.thread(2).run(start_, kOther).run(call_first_, kOther).run(malloc_body_, kOther - 8);
+    trace_.mark(Marker::kAllocatorEntered, 32, 7, 7).mark(Marker::kAllocatorLeft, 0x10040, kOther - 8);
+    trace_.run(start_, kOther).run(read_, kOther, {0x10042});
+    trace_.run(read_, kOther, {0x10001});
+    EngineConfig config = engine_.config();
+    config.separate_threads = true;
+    Engine engine(config);
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    const auto file = [&](std::uint32_t thread) {
+        test::Text text;
+        RunDescription run;
+        run.thread = thread;
+        ObjectWriter(text, engine, false).write(run);
+        return text.finished();
+    };
+    EXPECT_NE(file(1).find("groups: 2\ncode 1\nheap 1 64 0 64 64 64 64 64 1 "), std::string::npos) << file(1);
+    EXPECT_NE(file(2).find("groups: 3\ncode 1\nheap 0 0 0 0 0 64 64 64 1 "), std::string::npos) << file(2);
+    EXPECT_NE(file(2).find("\nheap 1 32 0 32 32 32 32 32 1 "), std::string::npos) << file(2);
+    const auto patterns = [&](std::uint32_t thread) {
+        const std::string whole = file(thread);
+        return static_cast<unsigned>(static_cast<unsigned char>(whole[whole.size() - 8]));
+    };
+    EXPECT_EQ(patterns(1), 1u);
+    EXPECT_EQ(patterns(2), 2u);
 }
 
 // --- The rest
@@ -507,8 +671,8 @@ TEST_F(ObjectsTest, TheFileHasItAll) {
     run.command = "prog";
     ObjectWriter(text, engine_, false).write(run);
     const std::string file = text.finished();
-    EXPECT_TRUE(file.starts_with("data-objects: 1\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
-    EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 0 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
+    EXPECT_TRUE(file.starts_with("data-objects: 2\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
+    EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
 }
 
 }  // namespace
