@@ -160,7 +160,7 @@ def test_what_was_inlined_from_another_file_is_placed_where_the_function_calls_i
 
 def test_a_file_that_is_gone_is_told_of_once(tmp_path, capsys):
     """Though it is asked for the places of blocks, and for their types."""
-    groups = ["heap 1 16 0 16 16 16 16 16 0 1 1 2 9 100 1 1 malloc"]
+    groups = ["heap 1 16 0 16 16 16 16 16 1 1 2 9 100 1 1 malloc"]
     rows = [(1, 1, 1, 5, (0, 0, 10, 1, 0, 1))]
     profile = beside(tmp_path, functions=INLINED, groups=groups, rows=rows, patterns=[])
     (tmp_path / "p.out").write_text(

@@ -75,7 +75,8 @@ void add_variables(Addr begin, Addr end, const ObjectFile& file, List* list) {
         const Addr variable_end = end_of(variable, at);
         const Addr end_here = std::min(variable_end, end);
         add_file(at);
-        list->push_back({at, end_here, ObjectKind::kStatic, name, &file, variable.begin, variable_end - variable.begin});
+        const SizeT size = variable_end - variable.begin;
+        list->push_back({at, end_here, ObjectKind::kStatic, name, &file, variable.begin, size});
         at = file_begin = end_here;
     }
     add_file(end);

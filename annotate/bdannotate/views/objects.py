@@ -240,9 +240,10 @@ def split_sentences(split: Split) -> list[str]:
 
 
 def order_sentence(order: Order) -> str:
+    names = listed([field.name for field in order.first])
     return (
-        f"With {listed([field.name for field in order.first])} first and next to each other: {short_count(order.then)} bytes loaded "
-        f"instead of {short_count(order.now)}, if all else stays the same."
+        f"With {names} first and next to each other: {short_count(order.then)} bytes loaded instead of "
+        f"{short_count(order.now)}, if all else stays the same."
     )
 
 

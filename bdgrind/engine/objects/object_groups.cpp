@@ -25,7 +25,8 @@ GroupId ObjectGroups::find_or_make(const Key& key, ObjectKind kind) {
 }
 
 GroupId ObjectGroups::find(ObjectKind kind, const void* of, Address base) {
-    const GroupId id = find_or_make({static_cast<std::uintptr_t>(kind), word(of), static_cast<std::uintptr_t>(base)}, kind);
+    const Key key{static_cast<std::uintptr_t>(kind), word(of), static_cast<std::uintptr_t>(base)};
+    const GroupId id = find_or_make(key, kind);
     ObjectGroup& group = (*this)[id];
     if (kind == ObjectKind::kStack) {
         group.function = static_cast<const Function*>(of);

@@ -80,7 +80,7 @@ public:
     GroupId unused() { return find(ObjectKind::kUnused, nullptr); }
     // A variable is known again by its object file and where it begins.
     GroupId of(const MappedObject& mapped);
-    // Heap blocks or mappings. `function` is null where nobody knows it; `thread` is 0 where threads are not told apart.
+    // Heap blocks or mappings. `function` is null where nobody knows it, `thread` 0 where threads are not told apart.
     GroupId at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places, std::uint32_t thread);
 
     ObjectGroup& operator[](GroupId id) { return groups_[static_cast<std::uint32_t>(id)]; }

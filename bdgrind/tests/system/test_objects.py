@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from harness import (
 )
 
 YES = "--objects=yes"
+LAYOUTS_CPP = Path(__file__).parent / "layouts.cpp"
 
 
 def run(folder: Path, command: Sequence[str | Path], *options: str, **more: Any) -> Run:
@@ -45,8 +46,8 @@ def annotate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def objects(profile: Path) -> dict[str, Any]:
-    completed = annotate("--objects", "--format=json", profile)
+def objects(profile: Path, *options: str) -> dict[str, Any]:
+    completed = annotate("--objects", *options, "--format=json", profile)
     assert completed.returncode == 0, completed.stderr
     found: dict[str, Any] = json.loads(completed.stdout)["objects"]
     return found
@@ -218,7 +219,63 @@ def test_containers_that_are_inlined_into_one_function_are_told_apart(tmp_path: 
     words = " ".join(shown.stdout.partition("== Hints ==")[2].split())
     assert f"Data: heap objects.cpp:{vector}, main. Never used:" in words
     assert "Fields of Particle, 200 bytes" in words
-    assert re.search(r"Split: (x, y, charge|x, charge) in an array of their own", words)
+    assert re.search(r"Used together: x, (y, )?charge \((24|16) bytes\); ", words)
+
+
+# What the program of layouts.cpp does with each, how many bytes it loads for its type, and what the second layout
+# loads in place of that. (label, what --object= says)
+LAYOUTS = {
+    "BODIES": ("heap layouts.cpp:.*, main", "in_order"),
+    "CHAINS": ("heap layouts.cpp:.*, add", "order"),
+    "TABLE": ("variable .*table", "in_order"),
+}
+
+
+@pytest.mark.parametrize("which", LAYOUTS)
+def test_another_layout_loads_what_was_predicted(tmp_path: Path, which: str) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("g++ is missing")
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    label, advice = LAYOUTS[which]
+
+    def loaded(*options: str) -> tuple[int, Any]:
+        """How many bytes for the data that it is about, and the type of what loads most of it."""
+        command = ["g++", "-std=c++17", "-O1", "-g", *options, f"-D{which}", str(LAYOUTS_CPP), "-o", "program"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        caches = ["--D1=32768,8,64", "--LL=262144,16,64"]
+        profile = run_tool(tmp_path, [tmp_path / "program"], [YES, *caches]).profile_path
+        found = objects(profile, f"--object={label}")
+        first, used = found["events"].index("SpLoss1"), found["events"].index("UsByte1")
+        groups = [group for group in found["groups"] if re.match(label, group["label"])]
+        groups.sort(key=lambda group: -group["self"][first])
+        return sum(group["self"][first] + group["self"][used] for group in groups), groups[0]["type"]
+
+    before, kind = loaded()
+    after, _ = loaded("-DREPAIRED")
+    predicted = kind["order"]["then"] if advice == "order" else kind["split"][advice]
+    assert before > 1.5 * after
+    assert abs(predicted - after) <= 0.1 * after
+
+
+def test_what_each_thread_allocates_and_loads_adds_up(tmp_path: Path) -> None:
+    def added(*options: str) -> tuple[dict[str, Counter[str]], dict[str, int]]:
+        """Numbers of blocks, and lines in patterns, by what allocated them."""
+        folder = tmp_path / f"threads{len(options)}"
+        folder.mkdir()
+        run(folder, [GUESTS / "objects"], YES, "--engine-thread=no", *options)
+        paths = sorted(path for path in folder.glob("profile.out*"))
+        assert (len(paths) > 1) == bool(options)
+        blocks: dict[str, Counter[str]] = defaultdict(Counter)
+        lines: dict[str, int] = defaultdict(int)
+        for path in paths:
+            for group in objects(path)["groups"]:
+                for key in ("number", "bytes", "freed", "alive"):
+                    if group["blocks"]:
+                        blocks[group["label"]][key] += group["blocks"][key]
+                        lines[group["label"]] += sum(pattern[3] for pattern in group["patterns"])
+        return blocks, lines
+
+    assert added("--separate-threads=yes") == added()
 
 
 def test_an_objects_file_of_another_run_is_refused(tmp_path: Path) -> None:
