@@ -20,7 +20,7 @@ ROWS = [
     (3, 2, 1, 23, (0, 1, 40, 1, 24, 64, 10)),
     (5, 3, 1, 0, (0, 400, 12000, 400, 13600, 800, 200_000)),
 ]
-PATTERNS = [(2, 1, 0, 64, 0xFFFF, 900), (2, 1, 0, 64, 0xFF0000FFFF, 100)]
+PATTERNS = [(2, 1, 1, 7, 0, 64, 0xFFFF, 900), (2, 1, 1, 7, 0, 64, 0xFF0000FFFF, 100)]
 HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
 PROFILE = f"""# callgrind format
 {HEAD}

@@ -28,7 +28,10 @@ ROWS = [
     (3, 1, 1, 8, (0, 0, 32, 1, 32, 4)),
 ]
 # By line 7 of main, but for the second one; and one line more of which nothing is known.
-PATTERNS = [(2, 2, 0, 16, 0x00FF, 9), (2, 3, 0, 16, 0x0FFF, 1), (2, 2, 8, 8, 0x01, 2), (2, 2, 0, 0, 0, 1)]
+PATTERNS = [
+    (2, 1, 1, 7, 0, 16, 0x00FF, 9), (2, 2, 1, 23, 0, 16, 0x0FFF, 1), (2, 1, 1, 7, 8, 8, 0x01, 2),
+    (2, 1, 1, 7, 0, 0, 0, 1),
+]
 HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
 
 PROFILE = f"""# callgrind format
@@ -190,16 +193,16 @@ def test_what_is_no_such_file_is_refused(tmp_path, data, message):
     ("changes", "message"),
     [
         ({"groups": ["heap 1"]}, "is not a group of objects"),
-        ({"patterns": [(2, 5, 0, 16, 1, 1)]}, "row 5 has no name"),
-        ({"patterns": [(2, 1, 0, 65, 1, 1)]}, "a pattern of 65 bytes"),
-        ({"patterns": [(2, 1, 0, 0, 1, 1)]}, "a pattern of 0 bytes"),
+        ({"patterns": [(2, 5, 1, 7, 0, 16, 1, 1)]}, "function 5 has no name"),
+        ({"patterns": [(2, 1, 1, 7, 0, 65, 1, 1)]}, "a pattern of 65 bytes"),
+        ({"patterns": [(2, 1, 1, 7, 0, 0, 1, 1)]}, "a pattern of 0 bytes"),
         ({"groups": ["thing 1"]}, "is no kind of object"),
         ({"groups": ["stack 9 1 main"]}, "object 9 has no name"),
         ({"groups": ["static 1 x table"]}, "is not a group of objects"),
         ({"groups": ["unknown"], "rows": [(2, 1, 1, 1, (0,) * 6)]}, "group 2 has no name"),
         ({"rows": [(1, 9, 1, 1, (0,) * 6)]}, "function 9 has no name"),
         ({"rows": [(1, 1, 9, 1, (0,) * 6)]}, "file 9 has no name"),
-        ({"patterns": [(2, 1, 0, 4, 0x10, 1)]}, "a pattern of 4 bytes"),
+        ({"patterns": [(2, 1, 1, 7, 0, 4, 0x10, 1)]}, "a pattern of 4 bytes"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, changes, message):
@@ -233,7 +236,7 @@ def test_check_compares_with_the_profile(tmp_path, capsys):
         ({"rows": ROWS[1:]}, "SpLoss1 in all: the objects have 512, the profile 522"),
         ({"rows": [(1, 2, 1, 6, ROWS[0][4]), *ROWS[1:]]}, "of main: the objects have 512"),
         ({"rows": [(1, 1, 1, 6, (5, *ROWS[0][4][1:])), *ROWS[1:]]}, "Ir in all: the objects have 5"),
-        ({"events": EVENTS[:5], "rows": [], "patterns": []}, "but the profile"),
+        ({"events": EVENTS[:5], "rows": []}, "but the profile"),
     ],
 )
 def test_check_finds_what_differs(tmp_path, capsys, changes, message):
@@ -415,9 +418,9 @@ def test_json_has_all_of_it(tmp_path, capsys):
     assert found["groups"][1]["blocks"]["most_alive"] == 48
     assert found["groups"][1]["places"][0] == {"function": "make", "file": "/src/prog.c", "line": 22}
     by = [(code["function"], code["line"]) for code in found["groups"][1]["patterns_by"]]
-    lines = {2: ("main", 7), 3: ("make", 23)}
+    names = {1: "main", 2: "make"}
     assert [(*pattern[:4], by[pattern[4]]) for pattern in found["groups"][1]["patterns"]] == [
-        (*pattern[2:], lines[pattern[1]]) for pattern in PATTERNS[:3]
+        (*pattern[4:], (names[pattern[1]], pattern[3])) for pattern in PATTERNS[:3]
     ]
     assert found["groups"][1]["layout"] is None
     assert [row["self"] for row in found["rows"]] == [list(row[4]) for row in ROWS]
@@ -447,7 +450,7 @@ def test_names_are_neutralised(tmp_path, capsys):
 
 def test_narrow_pages_are_not_overrun(tmp_path, capsys):
     groups = ["unknown", HEAP.replace("16 16 16", "160 160 160"), *GROUPS[2:]]
-    profile = beside(tmp_path, groups=groups, patterns=[(2, 2, 0, 64, 0xFFFF, 9), (2, 2, 64, 64, 1, 3)])
+    profile = beside(tmp_path, groups=groups, patterns=[(2, 1, 1, 7, 0, 64, 0xFFFF, 9), (2, 1, 1, 7, 64, 64, 1, 3)])
     for options in (["--objects"], ["--object=."], ["--diff", "--objects", profile]):
         for width in (40, 60):
             assert main([f"--width={width}", *options, profile]) == 0

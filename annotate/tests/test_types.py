@@ -55,7 +55,7 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     path = str(tmp_path / "program")
     functions = [(path, "/src/prog.c", 1, "main"), (path, "/src/prog.c", 20, "make")]
     groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
-    patterns = [(2, 2, 0, 64, 0x000F000F000F000F, 11)]
+    patterns = [(2, 1, 1, 7, 0, 64, 0x000F000F000F000F, 11)]
     beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
     text = (tmp_path / "p.out").read_text()
     (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))

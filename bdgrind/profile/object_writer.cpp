@@ -79,31 +79,28 @@ void ObjectWriter::choose_rows(std::uint32_t thread) {
         Row row;
         CostId costs;
     };
-    struct Place {
-        const BlockCost* from = nullptr;
-        std::size_t instruction = 0;
-    };
-    std::vector<Place> places(engine_.costs().size() + std::size_t{1});
+    places_.assign(engine_.costs().size() + std::size_t{1}, {});
     for (const BlockCost* cost : engine_.blocks().all()) {
         if (thread != 0 && cost->context->thread() != thread) continue;
         for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
-            if (cost->instructions[i] != kNoCost) places[index_of(cost->instructions[i])] = {cost, i};
+            if (cost->instructions[i] == kNoCost) continue;
+            const Instruction& instruction = cost->block->instructions()[i];
+            places_[index_of(cost->instructions[i])] = {cost->context, instruction.file, instruction.line};
         }
     }
     std::vector<Cell> cells;
     for (const ObjectCell& cell : objects_.costs().cells()) {
-        const Place& place = places[index_of(cell.instruction)];
-        if (place.from == nullptr || !any(engine_.costs()[cell.costs])) continue;
-        const Instruction& instruction = place.from->block->instructions()[place.instruction];
-        cells.push_back({{cell.group, place.from->context, instruction.file, instruction.line, {}}, cell.costs});
+        const Place& place = places_[index_of(cell.instruction)];
+        if (place.context == nullptr || !any(engine_.costs()[cell.costs])) continue;
+        cells.push_back({{cell.group, place, {}}, cell.costs});
     }
-    const auto key = [](const Row& row) { return std::tuple(row.group, row.context->id(), row.file->id, row.line); };
+    const auto key = [](const Row& row) {
+        return std::tuple(row.group, row.place.context->id(), row.place.file->id, row.place.line);
+    };
     std::ranges::sort(cells, {}, [&](const Cell& cell) { return key(cell.row); });
-    row_numbers_.assign(engine_.costs().size() + std::size_t{1}, 0);
     for (Cell& cell : cells) {
         if (rows_.empty() || key(rows_.back()) != key(cell.row)) rows_.push_back(std::move(cell.row));
         rows_.back().cells.push_back(cell.costs);
-        row_numbers_[index_of(cell.costs)] = static_cast<std::uint32_t>(rows_.size());
     }
 }
 
@@ -113,7 +110,7 @@ void ObjectWriter::choose_groups(std::uint32_t thread) {
     group_numbers_.assign(all.size(), 0);
     for (const Row& row : rows_) group_numbers_[static_cast<std::uint32_t>(row.group)] = 1;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
-        if (row_numbers_[index_of(pattern.loaded_by)] == 0) continue;
+        if (places_[index_of(pattern.loaded_by)].context == nullptr) continue;
         group_numbers_[static_cast<std::uint32_t>(pattern.group)] = 1;
     }
     for (std::uint32_t id = 0; id < all.size(); ++id) {
@@ -133,8 +130,8 @@ void ObjectWriter::choose_groups(std::uint32_t thread) {
         }
     }
     for (const Row& row : rows_) {
-        names_.add(*row.context);
-        names_.add(*row.file);
+        names_.add(*row.place.context);
+        names_.add(*row.place.file);
     }
 }
 
@@ -206,9 +203,9 @@ void ObjectWriter::write_rows() {
             write_column(out_, values);
         };
         write([&](const Row& row) { return number(row.group); });
-        write([&](const Row& row) { return names_[*row.context]; });
-        write([&](const Row& row) { return names_[*row.file]; });
-        write([](const Row& row) { return row.line; });
+        write([&](const Row& row) { return names_[*row.place.context]; });
+        write([&](const Row& row) { return names_[*row.place.file]; });
+        write([](const Row& row) { return row.place.line; });
         costs.assign(count * width, 0);
         for (std::size_t i = 0; i < count; ++i) {
             for (const CostId cell : rows[i].cells) add(Costs(&costs[i * width], width), engine_.costs()[cell]);
@@ -231,12 +228,13 @@ void ObjectWriter::write_rows() {
 void ObjectWriter::write_patterns() {
     std::vector<Pattern> patterns;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
-        const std::uint32_t row = row_numbers_[index_of(pattern.loaded_by)];
-        if (row == 0) continue;
-        patterns.push_back({{number(pattern.group), row, pattern.offset, pattern.bytes, pattern.used, count}});
+        const Place& by = places_[index_of(pattern.loaded_by)];
+        if (by.context == nullptr) continue;
+        patterns.push_back({{number(pattern.group), names_[*by.context], names_[*by.file], by.line, pattern.offset,
+                             pattern.bytes, pattern.used, count}});
     }
     std::ranges::sort(patterns, {}, &Pattern::values);
-    // Several instructions of a row may have the same.
+    // Several instructions of a line may have the same.
     std::size_t last = 0;
     for (std::size_t i = 1; i < patterns.size(); ++i) {
         if (std::ranges::equal(patterns[i].what(), patterns[last].what())) {

@@ -26,19 +26,23 @@ public:
     void write(const RunDescription& run);
 
 private:
-    // What a line of code did to a group.
+    // A line of code.
+    struct Place {
+        const Context* context = nullptr;
+        const SourceFile* file = nullptr;
+        std::uint32_t line = 0;
+    };
+    // What it did to a group.
     struct Row {
         GroupId group;
-        const Context* context;
-        const SourceFile* file;
-        std::uint32_t line;
+        Place place;
         std::vector<CostId> cells;
     };
     // A row of the file's last table.
     struct Pattern {
-        std::array<std::uint64_t, 6> values;
+        std::array<std::uint64_t, 8> values;
 
-        auto what() const { return std::span(values).first<5>(); }
+        auto what() const { return std::span(values).first<7>(); }
         std::uint64_t& times() { return values.back(); }
     };
 
@@ -61,7 +65,7 @@ private:
     }
 
     std::vector<Row> rows_;
-    std::vector<std::uint32_t> row_numbers_;    // by the cells of the rows, from 1; 0: not written
+    std::vector<Place> places_;                 // by the costs of an instruction; empty: not written
     std::vector<GroupId> groups_;               // that are written
     std::vector<std::uint32_t> group_numbers_;  // by GroupId, from 1; 0: not written
     NameLists names_;

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model.errors import FormatProblem, shorten
@@ -17,7 +16,7 @@ PREFIX = "objects."
 
 _BLOCK_NUMBERS = len(Blocks._fields)
 _ROW_COLUMNS = 4  # before the events: group, function, file, line
-_PATTERN_COLUMNS = 6  # group, row, offset, bytes, used, count
+_PATTERN_COLUMNS = 8  # group, function, file, line, offset, bytes, used, count
 _MOST_BYTES = 64
 _PLACE_WORDS = 4  # function, file, line, address
 
@@ -55,7 +54,7 @@ class _Reader(ColumnReader[Objects]):
         rows = self._rows(names, len(groups), len(headers.events))
         sums = sum_rows((row.cost for row in rows), len(headers.events))
         self._check_sums("rows", len(rows), headers.events, sums)
-        patterns = self._patterns(len(groups), rows)
+        patterns = self._patterns(names, len(groups))
         return Objects(
             (headers.part(self._source, sums),), headers.events,
             tuple(
@@ -81,17 +80,20 @@ class _Reader(ColumnReader[Objects]):
             ))
         return rows
 
-    def _patterns(self, groups: int, rows: Sequence[ObjectRow]) -> dict[int, list[Pattern]]:
+    def _patterns(self, names: _Names, groups: int) -> dict[int, list[Pattern]]:
         found: dict[int, list[Pattern]] = {}
-        places = [Place(row.function, row.file, row.line) for row in rows]
+        places: dict[tuple[int, int, int], Place] = {}
         patterns = self._table(_PATTERN_COLUMNS)
-        for group, row, offset, size, used, count in patterns:
+        for group, function, file, line, offset, size, used, count in patterns:
             _check_number(group, groups + 1, "group")
-            _check_number(row, len(places) + 1, "row")
+            place = places.get((function, file, line))
+            if place is None:
+                place = Place(names.function(function), names.file(file), line)
+                places[function, file, line] = place
             if size > _MOST_BYTES or used >> size:
                 raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
             known = found.setdefault(group - 1, [])
-            known.append(Pattern(offset, size, used, count, places[row - 1]))
+            known.append(Pattern(offset, size, used, count, place))
         self._check_sums("patterns", len(patterns), (), ())
         return found
 

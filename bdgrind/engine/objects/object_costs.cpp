@@ -15,8 +15,8 @@ CostId ObjectCosts::find_or_make(CostId instruction, GroupId group) {
     if (costs == kNoCost) {
         costs = costs_.make();
         cells_.push_back({instruction, group, costs});
-        if (group_of_.size() <= index_of(costs)) group_of_.resize(index_of(costs) + index_of(costs) / 2 + 1);
-        group_of_[index_of(costs)] = group;
+        if (owner_of_.size() <= index_of(costs)) owner_of_.resize(index_of(costs) + index_of(costs) / 2 + 1);
+        owner_of_[index_of(costs)] = {instruction, group};
     }
     if (latest_.size() <= index) latest_.resize(index + index / 2 + 1);
     latest_[index] = {group, costs};
@@ -39,8 +39,8 @@ void ObjectCosts::unfold() {
     }
 }
 
-bool ObjectCosts::is_zero(CostId cell) const {
-    return std::ranges::all_of(costs_[cell], [](std::uint64_t count) { return count == 0; });
+bool ObjectCosts::is_zero(CostId costs) const {
+    return std::ranges::all_of(costs_[costs], [](std::uint64_t count) { return count == 0; });
 }
 
 void ObjectCosts::forget(CostId instruction) {

@@ -36,8 +36,12 @@ public:
         return find_or_make(instruction, group);
     }
 
-    // Of a cell.
-    GroupId group_of(CostId cell) const { return group_of_[index_of(cell)]; }
+    // Whose costs those of a cell are.
+    struct Owner {
+        CostId instruction = kNoCost;
+        GroupId group{};
+    };
+    const Owner& owner_of(CostId cell) const { return owner_of_[index_of(cell)]; }
 
     // In the order in which they were made.
     std::span<const ObjectCell> cells() const { return cells_; }
@@ -46,7 +50,8 @@ public:
     void unfold();
     // All counts, cells included, have been zeroed.
     void cleared() { is_folded_ = false; }
-    bool is_zero(CostId cell) const;
+    // Of an instruction or a cell.
+    bool is_zero(CostId costs) const;
     // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
     void forget(CostId instruction);
 
@@ -60,8 +65,8 @@ private:
 
     CostPool& costs_;
     std::vector<ObjectCell> cells_;
-    std::vector<Latest> latest_;     // by instruction
-    std::vector<GroupId> group_of_;  // by cell
+    std::vector<Latest> latest_;   // by instruction
+    std::vector<Owner> owner_of_;  // by cell
     boost::unordered_flat_map<std::uint64_t, CostId> by_key_;
     bool is_folded_ = false;
 };

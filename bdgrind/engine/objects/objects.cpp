@@ -204,18 +204,18 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 
 // --- Which bytes
 
-void Objects::evict_blocks(CostId cell, Address begin, unsigned bytes, std::uint64_t used) {
+void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
-        patterns_.add(cell, block.group, block.size, from - block.base, static_cast<unsigned>(to - from),
+        patterns_.add(loaded_by, block.group, block.size, from - block.base, static_cast<unsigned>(to - from),
                       bits_of(used, from - begin, to - begin));
     });
 }
 
-void Objects::evict_variables(CostId cell, Address begin, unsigned bytes, std::uint64_t used) {
+void Objects::evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     regions_.for_each_part(begin, begin + bytes, [&](Region& region, Address from, Address to) {
         if (region.mapped == nullptr || region.mapped->kind != ObjectKind::kStatic) return;
         const MappedObject& variable = *region.mapped;
-        patterns_.add(cell, group_of(region), variable.size, from - variable.base, static_cast<unsigned>(to - from),
+        patterns_.add(loaded_by, group_of(region), variable.size, from - variable.base, static_cast<unsigned>(to - from),
                       bits_of(used, from - begin, to - begin));
     });
 }
@@ -225,7 +225,7 @@ void Objects::clear_counts(std::uint32_t thread) {
     if (thread == 0) {
         patterns_.clear();
     } else {
-        patterns_.drop_if([this](CostId cell) { return costs_.is_zero(cell); });
+        patterns_.drop_if([this](CostId loaded_by) { return costs_.is_zero(loaded_by); });
     }
 }
 

@@ -63,14 +63,15 @@ public:
     // was used.
     template <class Mask>
     void evict(CostId cell, Address line, unsigned bytes, const Mask& used) {
-        const ObjectKind kind = groups_[costs_.group_of(cell)].kind;
+        const ObjectCosts::Owner& owner = costs_.owner_of(cell);
+        const ObjectKind kind = groups_[owner.group].kind;
         if (kind == ObjectKind::kStack || kind == ObjectKind::kFile) return;
         for (unsigned begin = 0; begin < bytes; begin += 64) {
             const unsigned part = bytes - begin < 64 ? bytes - begin : 64;
             if (kind == ObjectKind::kStatic) {
-                evict_variables(cell, line + begin, part, used.word(begin / 64));
+                evict_variables(owner.instruction, line + begin, part, used.word(begin / 64));
             } else {
-                evict_blocks(cell, line + begin, part, used.word(begin / 64));
+                evict_blocks(owner.instruction, line + begin, part, used.word(begin / 64));
             }
         }
     }
@@ -86,8 +87,8 @@ public:
     void clear_counts(std::uint32_t thread);
 
 private:
-    void evict_blocks(CostId cell, Address begin, unsigned bytes, std::uint64_t used);
-    void evict_variables(CostId cell, Address begin, unsigned bytes, std::uint64_t used);
+    void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
+    void evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void allocate(OpenAllocation& call, Address result);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);

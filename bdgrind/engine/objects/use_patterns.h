@@ -19,7 +19,7 @@ namespace bd {
 // Some bytes of an object that were in one line.
 struct UsePattern {
     std::uint64_t used;    // a bit for each of them, the lowest first
-    CostId loaded_by;      // the cell of whoever loaded the line
+    CostId loaded_by;      // the costs of the instruction that loaded the line
     GroupId group;         // whose bytes they are
     std::uint32_t offset;  // of the first one, in its object
     std::uint32_t bytes;   // how many, at most 64; 0: lines of which nothing else is known
@@ -50,7 +50,7 @@ public:
 
     const auto& all() const { return counts_; }
     void clear() { counts_.clear(); }
-    // Drops those of lines that were loaded by whoever `is_meant`, asked by cell.
+    // Drops those of lines that were loaded by whoever `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         boost::unordered::erase_if(counts_, [&](const auto& entry) { return is_meant(entry.first.loaded_by); });

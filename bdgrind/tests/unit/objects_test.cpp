@@ -493,13 +493,10 @@ TEST_F(ObjectsTest, PatternsAreApartByWhoLoadedTheLine) {
         std::map<std::uint64_t, std::uint64_t> found;  // by the line's number, which bytes were used
         const Engine& engine = finished();
         for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
-            for (const ObjectCell& cell : engine.objects()->costs().cells()) {
-                if (cell.costs != pattern.loaded_by) continue;
-                for (const BlockCost* cost : engine.blocks().all()) {
-                    for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
-                        if (cost->instructions[i] != cell.instruction) continue;
-                        found[cost->block->instructions()[i].line] += pattern.used * count;
-                    }
+            for (const BlockCost* cost : engine.blocks().all()) {
+                for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+                    if (cost->instructions[i] != pattern.loaded_by) continue;
+                    found[cost->block->instructions()[i].line] += pattern.used * count;
                 }
             }
         }
