@@ -103,6 +103,7 @@ struct CallStack {
     // told apart.
     std::vector<const Function*> callers;
     ContextPath path;
+    std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
 };
 
 // The members of the base class are the current stack's.
@@ -145,7 +146,6 @@ struct Execution : CallStack {
     std::uint32_t thread = 0;  // whose contexts its code has; 0: threads are not told apart
     // How often functions with triggers are open, on all stacks.
     boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;
-    std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
 };
 
 }  // namespace bd

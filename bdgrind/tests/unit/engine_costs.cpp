@@ -80,6 +80,19 @@ void add_objects_of(const Engine& engine, const std::map<CostId, InstructionKey>
     }
 }
 
+// Of lines that those instructions had loaded.
+void add_patterns_of(const Engine& engine, const std::map<CostId, InstructionKey>& instructions,
+                     std::map<PatternKey, std::uint64_t>& patterns) {
+    for (const auto& [pattern, lines] : engine.objects()->patterns().all()) {
+        const auto instruction = instructions.find(pattern.loaded_by);
+        if (instruction == instructions.end()) continue;
+        std::string used;
+        for (unsigned i = 0; i < pattern.bytes; ++i) used += (pattern.used >> i & 1) != 0 ? '#' : '.';
+        patterns[{name_of(engine.objects()->groups()[pattern.group]), instruction->second, pattern.offset, used}] +=
+            lines;
+    }
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
@@ -117,7 +130,10 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }
-    if (engine.objects() != nullptr) add_objects_of(engine, instructions, costs.objects);
+    if (engine.objects() != nullptr) {
+        add_objects_of(engine, instructions, costs.objects);
+        add_patterns_of(engine, instructions, costs.patterns);
+    }
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;

@@ -102,6 +102,9 @@ void NaiveCaches::evict_first(Cache& cache, std::list<Line>& set) {
     const Line line = set.back();
     set.pop_back();
     retire(line, Event::kAcCost1, cache.line_bytes);
+    if (line.is_data && line.loader) {
+        leave_(line.number * cache.line_bytes, cache.line_bytes, line.touched, *line.loader);
+    }
     for (auto& last_set : ll_.sets) {
         for (Line& last : last_set) merge(line, cache.line_bytes, last);
     }

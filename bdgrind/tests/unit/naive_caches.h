@@ -34,14 +34,19 @@ public:
     using Loader = std::function<std::optional<ChargeTarget>(Address address, bool is_data)>;
     // A line that has left its cache costs somebody this much.
     using Charge = std::function<void(Event event, std::uint64_t cost, const ChargeTarget& target)>;
+    // A line that `loader` had loaded has left D1, `used` of its bytes used.
+    using Touched = std::bitset<256>;
+    using Leave =
+        std::function<void(Address begin, Address bytes, const Touched& used, const ChargeTarget& loader)>;
 
-    NaiveCaches(const CacheGeometries& geometries, bool prefetches, Loader loader, Charge charge)
+    NaiveCaches(const CacheGeometries& geometries, bool prefetches, Loader loader, Charge charge, Leave leave)
         : i1_(geometries.i1),
           d1_(geometries.d1),
           ll_(geometries.ll),
           prefetches_(prefetches),
           loader_(std::move(loader)),
-          charge_(std::move(charge)) {}
+          charge_(std::move(charge)),
+          leave_(std::move(leave)) {}
 
     struct Missed {
         bool first = false;
@@ -62,7 +67,7 @@ private:
         bool is_data;  // an access to data loaded it, not a fetch
         std::optional<ChargeTarget> loader{};
         std::uint64_t accesses = 0;
-        std::bitset<256> touched{};
+        Touched touched{};
         bool dirty = false;
     };
 
@@ -100,6 +105,7 @@ private:
     const bool prefetches_;
     const Loader loader_;
     const Charge charge_;
+    const Leave leave_;
 };
 
 }  // namespace bd::test

@@ -24,6 +24,9 @@ public:
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
                       charge(event, cost, target);
+                  },
+                  [this](Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
+                      count_patterns(begin, bytes, used, loader);
                   }) {}
 
     void run(const Scenario::Record& record) {
@@ -523,6 +526,13 @@ private:
 
     void count(Event event, const std::string& group = {}) {
         if (execution().collecting) charge(event, 1, {charged_, open_arcs(execution()), path_of(execution()), group});
+    }
+
+    void count_patterns(Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
+        const auto is_used = [&](Address address) { return used[address - begin]; };
+        for (const NaiveObjects::Pattern& each : objects_.patterns_of(begin, bytes, is_used, loader.group)) {
+            ++costs_.patterns[{each.group, loader.instruction, each.offset, each.used}];
+        }
     }
 
     void charge(Event event, std::uint64_t cost, const ChargeTarget& target) {

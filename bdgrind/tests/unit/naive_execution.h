@@ -48,6 +48,7 @@ struct Stack {
     std::optional<unsigned> root;      // the function that it began with, where it did with its first block
     Address base = 0;                  // the stack pointer of the root
     Address stack_pointer = 0;         // at the start of the latest block
+    std::vector<Allocation> allocations{};  // that are open, the outermost first
 
     static constexpr Address kMargin = 1024;
     bool has(Address pointer) const { return stack_pointer <= pointer + kMargin && pointer <= base + kMargin; }
@@ -63,7 +64,6 @@ struct Execution : Stack {
     std::vector<Stack> others;  // that it ran on before, lowest base first
     bool collecting = true;
     std::map<unsigned, unsigned> open;    // how many calls of a function are, on all stacks
-    std::vector<Allocation> allocations;  // the outermost first
 
     bool can_have(Address pointer) const { return !is_handler || (lowest <= pointer && pointer <= highest); }
 };

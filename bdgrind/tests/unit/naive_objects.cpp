@@ -59,11 +59,19 @@ void NaiveObjects::allocate(Allocation& call, Address result) {
     if (role.count != 0) size *= call.arguments[role.count - 1];
     if (role.block != 0) free(call.arguments[role.block - 1]);
     call.allocated = result;
+    // What began there was freed in a way that was not seen.
+    for (auto* blocks : {&heap_, &freed_}) {
+        std::erase_if(*blocks, [&](const Range& block) { return block.base - result < size; });
+    }
     heap_.push_back({result, size, call.group});
 }
 
 void NaiveObjects::free(Address base) {
-    std::erase_if(heap_, [base](const Range& block) { return block.base == base; });
+    std::erase_if(heap_, [&](const Range& block) {
+        if (block.base != base) return false;
+        freed_.push_back(block);
+        return true;
+    });
 }
 
 void NaiveObjects::map(Address begin, Address end, const Execution* now) {
@@ -120,6 +128,25 @@ const NaiveObjects::Range* NaiveObjects::innermost(const std::vector<Range>& ran
         if (range.has(address) && (found == nullptr || range.base > found->base)) found = &range;
     }
     return found;
+}
+
+std::vector<NaiveObjects::Pattern> NaiveObjects::patterns_of(Address begin, Address bytes,
+                                                             const std::function<bool(Address)>& is_used,
+                                                             const std::string& loaded_for) const {
+    std::vector<Pattern> patterns;
+    if (depth_ == 0 || loaded_for.starts_with("stack ")) return patterns;
+    std::vector<Range> all = heap_;
+    all.insert(all.end(), freed_.begin(), freed_.end());
+    const Range* latest = nullptr;
+    for (Address address = begin; address < begin + bytes; ++address) {
+        const Range* const block = innermost(all, address);
+        if (block != nullptr && (block != latest || (address - begin) % 64 == 0)) {
+            patterns.push_back({block->group, address - block->base, ""});
+        }
+        latest = block;
+        if (block != nullptr) patterns.back().used += is_used(address) ? '#' : '.';
+    }
+    return patterns;
 }
 
 std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {

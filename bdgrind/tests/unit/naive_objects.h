@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ public:
 
     // Whose byte of data it is that `now` loads a line for.
     std::string group_at(Address address, const Execution& now, const Executions& all) const;
+    // How the bytes of heap blocks were used that a line has which leaves D1, 64 bytes of it at most at once, by
+    // group, offset and `used`, as PatternKey has them. `loaded_for`: the group that the line was loaded for.
+    struct Pattern {
+        std::string group;
+        Address offset;
+        std::string used;
+    };
+    std::vector<Pattern> patterns_of(Address begin, Address bytes, const std::function<bool(Address)>& is_used,
+                                     const std::string& loaded_for) const;
     // Whose code `block` is.
     std::string group_of_code(const Scenario::Block& block) const;
 
@@ -48,6 +58,7 @@ private:
     const Scenario& scenario_;
     const unsigned depth_;
     std::vector<Range> heap_;
+    std::vector<Range> freed_;  // what lies there until something else does
     std::vector<Range> mapped_;
 };
 

@@ -48,6 +48,7 @@ struct Variant {
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
     std::optional<test::PathRules> paths{};  // with a context tree
     unsigned object_depth = 0;               // with data objects, told apart by so many callers
+    bool patterns = false;                   // of their use, too
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -116,7 +117,7 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
         engine, built, records, variant,
         [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
     return differences(run_naively(scenario, records, variant.paths, variant.object_depth), costs, engine.events(),
-                       variant.more_events);
+                       variant.more_events, variant.patterns);
 }
 
 // The shortest beginning of a run that differs.
@@ -219,6 +220,27 @@ TEST(Oracle, DataObjectsAreTheSame) {
     });
 }
 
+// Which bytes of heap blocks were used of what each instruction loaded; of free ones, too, while nothing else is there.
+TEST(Oracle, PatternsOfUsedBytesAreTheSame) {
+    for_each_seed(kRuns / 2, [](unsigned seed) {
+        std::mt19937 random(seed);
+        Scenario scenario = with_objects(random_scenario(seed), seed, false);
+        const bool separate_threads = random() % 3 == 0;
+        if (separate_threads) {
+            for (Scenario::Function& function : scenario.functions) function.triggers.zero_before = false;
+            std::erase_if(scenario.records, [](const Scenario::Record& record) {
+                return record.is_marker && record.marker == Marker::kZero;
+            });
+        }
+        expect_equal(scenario, seed, {.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+                                      .separate_threads = separate_threads,
+                                      .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
+                                      .dumps_between_batches = static_cast<unsigned>(random() % 3),
+                                      .object_depth = static_cast<unsigned>(1 + random() % 3),
+                                      .patterns = true});
+    });
+}
+
 // Threads' dumps are independent of each other; zeroing all would not be.
 TEST(Oracle, ThreadsAddUpToTheWhole) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
@@ -307,6 +329,7 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
 
 TEST(Oracle, TheGeneratedRunsHaveObjectsOfEveryKind) {
     std::map<std::string, std::uint64_t> lines;
+    std::uint64_t patterns = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 300; ++seed) {
         const Scenario scenario = with_objects(random_scenario(seed), seed);
@@ -315,8 +338,10 @@ TEST(Oracle, TheGeneratedRunsHaveObjectsOfEveryKind) {
         for (const auto& [key, counts] : costs.objects) {
             lines[key.group.substr(0, key.group.find(' '))] += counts[column(Event::kEvLine1)];
         }
+        for (const auto& [key, count] : costs.patterns) patterns += count;
     }
     for (const char* kind : {"code", "heap", "mapping", "stack", "unknown"}) EXPECT_GT(lines[kind], 500u) << kind;
+    EXPECT_GT(patterns, 500u);
     for (auto i = static_cast<unsigned>(Marker::kAllocatorEntered); i < static_cast<unsigned>(Marker::kCount); ++i) {
         EXPECT_GT(markers[static_cast<Marker>(i)], 300u) << "marker " << i;
     }

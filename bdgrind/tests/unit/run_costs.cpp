@@ -40,6 +40,11 @@ void print(std::ostream& out, const ObjectKey& key) {
     print(out, key.instruction);
 }
 
+void print(std::ostream& out, const PatternKey& key) {
+    out << "pattern of " << key.group << " at " << key.offset << ' ' << key.used << ", ";
+    print(out, key.loaded_by);
+}
+
 void print(std::ostream& out, const PathKey& key) {
     out << "path of " << (key.is_handler ? "a handler of " + std::to_string(key.signal) + " in " : "") << "thread "
         << key.thread;
@@ -94,7 +99,8 @@ void for_each_pair(const Map& expected, const Map& actual, Compare compare) {
 
 }  // namespace
 
-std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps) {
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps,
+                        bool with_patterns) {
     Differences result(events);
     result.compare("totals", expected.totals, actual.totals);
     for_each_pair(
@@ -110,6 +116,11 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     });
     for_each_pair(expected.objects, actual.objects,
                   [&](const ObjectKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
+    if (with_patterns) {
+        for_each_pair(expected.patterns, actual.patterns, [&](const PatternKey& key, std::uint64_t a, std::uint64_t b) {
+            if (a != b) result.report(key, "lines", a, b);
+        });
+    }
     if (with_jumps) {
         for_each_pair(expected.jumps, actual.jumps, [&](const JumpKey& key, std::uint64_t a, std::uint64_t b) {
             if (a != b) result.report(key, "made", a, b);

@@ -82,6 +82,15 @@ struct ObjectKey {
     auto operator<=>(const ObjectKey&) const = default;
 };
 
+// Some bytes of a heap block that were in a line of D1 when it left, and who had loaded that.
+struct PatternKey {
+    std::string group;
+    InstructionKey loaded_by;
+    std::uint64_t offset;  // of the first one, in the block
+    std::string used;      // for each byte: '#' if it was used, else '.'
+    auto operator<=>(const PatternKey&) const = default;
+};
+
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
     Counts totals{};
@@ -90,10 +99,12 @@ struct RunCosts {
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;  // if asked for
     std::map<ObjectKey, Counts> objects;  // if asked for
+    std::map<PatternKey, std::uint64_t> patterns;  // the same
 };
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.
-// Jumps only if `with_jumps`.
-std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps);
+// Jumps only if `with_jumps`, patterns only if `with_patterns`.
+std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps,
+                        bool with_patterns = false);
 
 }  // namespace bd::test

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
 namespace bd::test {
@@ -478,7 +479,7 @@ public:
             if (within && !blocks_.empty()) {
                 const auto& [chunk, chunk_size] = *std::next(blocks_.begin(), static_cast<long>(below(blocks_.size())));
                 base = chunk + 16 + below(8) * 16;
-                if (base + size > chunk + chunk_size || overlaps(inner_, base, size)) continue;
+                if (freed_.contains(chunk) || base + size > chunk + chunk_size || overlaps(inner_, base, size)) continue;
                 inner_[base] = size;
                 return base;
             }
@@ -497,7 +498,14 @@ public:
         return inner != inner_.end() && inner->first < base + size ? 0 : base;
     }
 
-    void free(Address base) { blocks_.erase(base); }
+    // Unless `reuse`, nothing else is ever put there.
+    void free(Address base, bool reuse) {
+        if (reuse) {
+            blocks_.erase(base);
+        } else {
+            freed_.insert(base);
+        }
+    }
 
 private:
     using Blocks = std::map<Address, std::uint64_t>;
@@ -512,11 +520,12 @@ private:
     std::mt19937_64& random_;
     Blocks blocks_;
     Blocks inner_;
+    std::set<Address> freed_;
 };
 
 }  // namespace
 
-Scenario with_objects(const Scenario& plain, unsigned seed) {
+Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
     using enum AllocatorKind;
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return random() % limit; };
@@ -563,9 +572,9 @@ Scenario with_objects(const Scenario& plain, unsigned seed) {
         if (block.is_entry && role.kind != kNone) {
             Entered call{record.stack_pointer, &role, {1 + below(200), 1 + below(200), 1 + below(200)}};
             if (role.count != 0) call.arguments[role.count - 1] = 1 + below(4);
-            if (role.size != 0 && below(20) == 0) call.arguments[role.size - 1] = 70000;
+            if (role.size != 0 && reuse && below(20) == 0) call.arguments[role.size - 1] = 70000;
             if (role.block != 0) call.arguments[role.block - 1] = heap.any();
-            if (role.kind == kFrees) heap.free(call.arguments[role.block - 1]);
+            if (role.kind == kFrees || (role.kind == kReallocates && !reuse)) heap.free(call.arguments[role.block - 1], reuse);
             mark(Marker::kAllocatorEntered, call.arguments[0], call.arguments[1], call.arguments[2]);
             entered.push_back(call);
         }

@@ -92,7 +92,8 @@ private:
 Scenario random_scenario(unsigned seed);
 
 // The same, in which some functions allocate and free heap blocks where the scenario's data is, as an allocator may: no
-// two of them overlap, but for those of a pool. And some memory is mapped.
-Scenario with_objects(const Scenario& plain, unsigned seed);
+// two of them overlap, but for those of a pool. And some memory is mapped. Unless `reuse`, what has been freed stays
+// free, and no block is larger than 64 KiB.
+Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse = true);
 
 }  // namespace bd::test
