@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 # The rooms of the engine that have rules of the simulation.
 ROOMS = ("cache", "calls", "costs", "objects", "program", "replay")
 BATCHES_MS = (20, 700, 10**9)  # tests that take so long at most are run together, the fastest first
+MOST_MS_OF_EXPLAINED = BATCHES_MS[1]  # what has a reason is not tried with tests that take longer
 LEAST_SHARE = 0.95
 
 
@@ -99,12 +100,12 @@ def write_copy(sources: Path, work: Path) -> list[Mutant]:
     return mutants
 
 
-def build(work: Path, names: list[str]) -> Path:
+def build(work: Path, names: list[str], jobs: int) -> Path:
     files = [name.replace("tests/unit/main.cpp", "tests/mutation/main.cpp") for name in names]
     for layer in ("engine/*", "profile"):
         files += [str(path.relative_to(work)) for path in sorted(work.glob(f"{layer}/*.cpp"))]
     make = ["make", "--no-print-directory", "-C", str(work), "-f", str(HERE / "mutation.mk")]
-    subprocess.run([*make, f"-j{os.cpu_count()}", f"SOURCES={' '.join(files)}"], check=True)
+    subprocess.run([*make, f"-j{jobs}", f"SOURCES={' '.join(files)}"], check=True)
     return work / "unit_tests"
 
 
@@ -127,10 +128,10 @@ def find_tests(tests: Path, work: Path, mutants: list[Mutant]) -> list[Outcome]:
     return [outcome for outcome in outcomes if not outcome.is_impossible]
 
 
-def run_mutant(tests: Path, outcome: Outcome) -> None:
+def run_mutant(tests: Path, outcome: Outcome, most_ms: float) -> None:
     least = -1.0
     for most in BATCHES_MS:
-        batch = [test for test in outcome.tests if least < test.ms <= most]
+        batch = [test for test in outcome.tests if least < test.ms <= min(most, most_ms)]
         least = most
         if not batch:
             continue
@@ -200,26 +201,31 @@ def main() -> int:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--again", action="store_true", help="only what survived the last time, in these sources")
     parser.add_argument("--most-ms", type=int, default=10**9, help="leave out the tests that take longer")
+    parser.add_argument("--runs", type=int, default=100, help="random programs in each test that makes such")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are compiled, or run, at a time")
     options = parser.parse_args()
     work = options.work.absolute()
+    os.environ["BD_RUNS"] = str(options.runs)
+    reasons = read_reasons(HERE / "accepted.txt")
     mutants = write_copy(options.sources.resolve(), work)
-    tests = build(work, options.files)
+    tests = build(work, options.files, options.jobs)
     outcomes = find_tests(tests, work, mutants)
     results = work / "results.json"
     if options.again:
         before = dict(json.loads(results.read_text()))
         for outcome in outcomes:
             outcome.killer = before.get(str(outcome.mutant), "")
-    for outcome in outcomes:
-        outcome.tests = [test for test in outcome.tests if test.ms <= options.most_ms]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done, _ in enumerate(
-            pool.map(lambda outcome: run_mutant(tests, outcome), [each for each in outcomes if not each.killer]), 1
-        ):
+
+    def run(outcome: Outcome) -> None:
+        has_reason = any(reason.fits(outcome.mutant) for reason in reasons)
+        run_mutant(tests, outcome, min(options.most_ms, MOST_MS_OF_EXPLAINED) if has_reason else options.most_ms)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for done, _ in enumerate(pool.map(run, [each for each in outcomes if not each.killer]), 1):
             if done % 100 == 0:
                 print(f"{done} mutants run", file=sys.stderr, flush=True)
     results.write_text(json.dumps({str(outcome.mutant): outcome.killer for outcome in outcomes}, indent=1))
-    return 0 if report(outcomes, read_reasons(HERE / "accepted.txt")) else 1
+    return 0 if report(outcomes, reasons) else 1
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 
 #include "data_cache_fixture.h"
 #include "program.h"
+#include "runs.h"
 
 namespace bd {
 namespace {
@@ -260,7 +261,7 @@ TYPED_TEST_SUITE(DataCacheOracleTest, Variants);
 
 // So small that lines come and go within a chunk.
 TYPED_TEST(DataCacheOracleTest, TinyCaches) {
-    for (unsigned seed = 0; seed < kRuns && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kRuns) && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         std::mt19937 random(seed);
         const CacheGeometry geometry =
@@ -274,7 +275,7 @@ TYPED_TEST(DataCacheOracleTest, TinyCaches) {
 
 // So large that uses are saved one by one. A few sets are used, and more lines in each than there is room for.
 TYPED_TEST(DataCacheOracleTest, LargeCaches) {
-    for (unsigned seed = 0; seed < kRuns / 4 && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kRuns / 4) && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         std::mt19937 random(seed);
         const CacheGeometry geometry = cache(seed % 2 == 0 ? 2048 : 2047, 3, this->line_bytes(random));
@@ -292,7 +293,7 @@ TYPED_TEST(DataCacheOracleTest, LargeCaches) {
 // Where chunks end shows nowhere.
 TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
     using Miss = typename Ahead<TypeParam>::Miss;
-    for (unsigned seed = 0; seed < kRuns; ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kRuns); ++seed) {
         std::mt19937 random(seed);
         const CacheGeometry geometry = cache(4, 2, this->line_bytes(random));
         const RandomTrace run(random, 4 * kRecords, 0, [&] { return 0x100000 + random() % (3 * geometry.size_bytes); });

@@ -16,6 +16,7 @@
 #include "engine/replay/engine.h"
 #include "profile/profile.h"
 #include "program.h"
+#include "runs.h"
 
 namespace bd {
 namespace {
@@ -195,8 +196,9 @@ constexpr unsigned kRuns = 1000;
 #endif
 
 TEST(Invariants, CostsAddUpEverywhere) {
+    const unsigned runs = test::runs(kRuns);
     std::uint64_t arcs_seen = 0;
-    for (unsigned seed = 0; seed < kRuns; ++seed) {
+    for (unsigned seed = 0; seed < runs; ++seed) {
         RandomProgram program(seed);
         Engine engine({.caches = program.caches()});
         engine.replay(program.trace().all());
@@ -243,7 +245,7 @@ TEST(Invariants, CostsAddUpEverywhere) {
         ASSERT_EQ(self, totals) << "seed " << seed;
         ASSERT_EQ(roots, totals) << "seed " << seed;
     }
-    EXPECT_GT(arcs_seen, 10u * kRuns) << "too little happened for this to mean anything";
+    EXPECT_GT(arcs_seen, 10u * runs) << "too little happened for this to mean anything";
 }
 
 }  // namespace
