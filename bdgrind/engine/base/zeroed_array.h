@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "engine/base/check.h"
+
 namespace bd {
 
 // Supplied by whoever links the engine. Never null: the process ends if there is no memory. Whole pages.
@@ -28,8 +30,11 @@ public:
     ZeroedArray(const ZeroedArray&) = delete;
     ZeroedArray& operator=(const ZeroedArray&) = delete;
 
-    T& operator[](std::size_t index) { return data_[index]; }
-    const T& operator[](std::size_t index) const { return data_[index]; }
+    T& operator[](std::size_t index) {
+        BD_DCHECK(index < size_);
+        return data_[index];
+    }
+    const T& operator[](std::size_t index) const { return const_cast<ZeroedArray&>(*this)[index]; }
     T* begin() { return data_; }
     T* end() { return data_ + size_; }
     std::size_t size() const { return size_; }

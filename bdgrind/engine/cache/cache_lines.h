@@ -169,13 +169,9 @@ private:
     std::uint32_t find_in_few(std::size_t set, LineNumber line) const {
         for (unsigned ways = ways_with(set, short_tag(line)); ways != 0; ways &= ways - 1) {
             const auto index = static_cast<std::uint32_t>(set * ways_ + static_cast<unsigned>(std::countr_zero(ways)));
-            if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || is_at(index, line)) return index;
+            if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || has(index, line)) return index;
         }
         return kAbsent;
-    }
-
-    bool is_at(std::uint32_t index, LineNumber line) const {
-        return index < lines_.size() && lines_[index].tag == tag_of(line);
     }
 
     // A bit for each way that has this tag.

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "engine/base/geometry.h"
@@ -26,10 +25,8 @@ struct WriteBackAndPrefetch {
           ll_dirty(write_back ? static_cast<std::size_t>(caches.ll.lines()) : 0),
           streams(caches.ll.line_bits()) {}
 
-    void clear() {
-        std::fill(ll_dirty.begin(), ll_dirty.end(), false);
-        streams.clear();
-    }
+    // LL has been emptied. What comes there next is clean, whatever it replaces.
+    void clear() { streams.clear(); }
 
     const bool write_back;
     const bool prefetch;

@@ -3,6 +3,7 @@
 #include "engine/cache/cache_lines.h"
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <random>
 #include <string>
@@ -121,11 +122,27 @@ TEST(CacheLines, LineZeroIsALineLikeAnyOther) {
 }
 
 TEST(CacheLines, AClearedSlotIsEmpty) {
-    Lines tags({.size_bytes = 2 * 64, .ways = 2, .line_bytes = 64});
-    const std::uint32_t index = tags.insert(line(3)).index;
-    tags.clear(index);
-    EXPECT_EQ(tags[index], kNoLine);
-    EXPECT_EQ(tags.find(line(3)), Lines::kAbsent);
+    for (const std::uint32_t ways : {2, 16, 20}) {
+        Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
+        const std::uint32_t index = tags.insert(line(3)).index;
+        tags.clear(index);
+        EXPECT_EQ(tags[index], kNoLine);
+        for (const std::uint64_t number : {3, 0}) EXPECT_EQ(tags.find(line(number)), Lines::kAbsent) << ways << " ways";
+    }
+}
+
+// With 14 ways the order of use stands where the tags of two more would be. It is no tag, whatever its value.
+TEST(CacheLines, NoLineIsFoundInTheOrderOfUse) {
+    Lines tags({.size_bytes = 14 * 64, .ways = 14, .line_bytes = 64});
+    LruOrder same_order{};
+    for (std::uint64_t number = 1; number <= 20; ++number) {
+        tags.insert(line(number));
+        same_order.use_oldest(14);
+        const auto bits = std::bit_cast<std::uint64_t>(same_order);
+        for (const std::uint64_t half : {bits & 0xffffffff, bits >> 32}) {
+            EXPECT_EQ(tags.find(line(half - 1)), Lines::kAbsent) << number;
+        }
+    }
 }
 
 // Caches with more than 16 ways are searched in another way than those with fewer.
