@@ -70,5 +70,14 @@ TYPED_TEST(ByteMaskTest, MovingDropsWhatLeavesTheMask) {
     }
 }
 
+TYPED_TEST(ByteMaskTest, BitsStandForTheBytesFromAPointOn) {
+    for (unsigned first = 0; first < TypeParam::kBytes; ++first) {
+        for (unsigned size = 1; size <= 64 && first + size <= TypeParam::kBytes; ++size) {
+            const auto mask = TypeParam::Mask::of(~std::uint64_t{0} >> (64 - size), first, size);
+            ASSERT_EQ(mask, TypeParam::Mask::range(first, size)) << "first " << first << " size " << size;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace bd

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -32,12 +33,14 @@ struct FakeData {
         chunk->sum = std::accumulate(chunk->words.begin(), chunk->words.end(), Word{0});
         chunk->empties_caches = must_flush;
         ++runs;
+        if (meanwhile) meanwhile();
     }
     bool may_be_far_ahead() const { return far; }
 
     bool far = true;
     bool must_flush = false;
     unsigned runs = 0;
+    std::function<void()> meanwhile;
 };
 
 class ChunkQueueTest : public testing::Test {
@@ -115,6 +118,13 @@ TEST_F(ChunkQueueTest, TheReplayIsSuppliedWhileItHasAnotherChunk) {
     EXPECT_TRUE(queue_.is_supplied());
     queue_.next(Batch(words_).subspan(3));
     EXPECT_FALSE(queue_.is_supplied());
+}
+
+TEST_F(ChunkQueueTest, WhileAChunkIsMadeNobodyElseMakesOne) {
+    data_.meanwhile = [this] { EXPECT_FALSE(queue_.advance()); };
+    queue_.announce(words_);
+    EXPECT_TRUE(queue_.advance());
+    EXPECT_EQ(data_.runs, 1u);
 }
 
 TEST_F(ChunkQueueTest, ThereIsRoomForSoManyChunks) {

@@ -57,6 +57,7 @@ public:
         return chunk_.words;
     }
     std::span<const Miss> misses() const { return true_misses(chunk_); }
+    bool empties_caches() const { return chunk_.empties_caches; }
     Use use_before(const DataPosition& position, std::uint32_t slot, LineNumber number) {
         return cache_.use_before(chunk_, position, slot, number);
     }

@@ -250,15 +250,46 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsListedAmongTheMisses) {
 
 // Nor does it touch the line that a true access to such an address would.
 TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNoLine) {
+    for (const std::uint64_t sets : {1, 2, 3}) {
+        Ahead<Plain> ahead(cache(sets, 1, 64));
+        Block& guarded = code().op().may_read(8).ends();
+        trace_ = Trace();
+        run(reads(4), 0x20);
+        run(guarded, 0);
+        run(guarded, 0x8);
+        run(reads(4), 0x1800);
+        EXPECT_EQ(misses(ahead), (List{{0, 0, 0x20, 4, 0}, {1, 0, 0, 0, kNoAccess}, {3, 0, 0x1800, 4, 0, 2, 12}}));
+        EXPECT_EQ(ahead.use_before({start_of(1), 1, 0}, 0, line(0)).accesses, 1u);
+        EXPECT_EQ(ahead.use_before({start_of(2), 1, 0}, 0, line(0)).accesses, 2u);
+    }
+}
+
+// Line 0 is looked for in another way than others, and then in that way alone: line 1 behind it is not used.
+TEST_F(DataCacheTest, AnAccessToLineZeroUsesNoOther) {
+    Ahead<Plain> ahead(cache(1, 3, 64));
+    Block& read = reads(8);
+    //                  most recently used line first
+    run(read, 0x10);  // 0
+    run(read, 0x40);  // 1 0
+    run(read, 0x80);  // 2 1 0
+    run(read, 0x20);  // 0 2 1
+    run(read, 0xc0);  // 3 0 2
+    EXPECT_EQ(misses(ahead),
+              (List{{0, 0, 0x10, 8, 0}, {1, 0, 0x40, 8, 1}, {2, 0, 0x80, 8, 2}, {4, 0, 0xc0, 8, 1, 1, 8}}));
+}
+
+// A group has a bit for each of up to 64 bytes.
+TEST_F(DataCacheTest, AnAccessOf65BytesUsesAllOfThem) {
     Ahead<Plain> ahead(cache(2, 1, 64));
-    Block& guarded = code().op().may_read(8).ends();
-    run(reads(4), 0x20);
-    run(guarded, 0);
-    run(guarded, 0x8);
-    run(reads(4), 0x1000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x20, 4, 0}, {1, 0, 0, 0, kNoAccess}, {3, 0, 0x1000, 4, 0, 2, 12}}));
-    EXPECT_EQ(ahead.use_before({start_of(1), 1, 0}, 0, line(0)).accesses, 1u);
-    EXPECT_EQ(ahead.use_before({start_of(2), 1, 0}, 0, line(0)).accesses, 2u);
+    run(reads(1), 0x1000);
+    run(reads(1), 0x1040);
+    run(reads(65), 0x1010);  // 48 bytes of line 40, 17 of line 41
+    run(reads(1), 0x2000);
+    run(reads(1), 0x2040);
+    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 1, 0},
+                                   {1, 0, 0x1040, 1, 1},
+                                   {3, 0, 0x2000, 1, 0, 2, 49},
+                                   {4, 0, 0x2040, 1, 1, 2, 17}}));
 }
 
 TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNeitherOfTwoLines) {
@@ -296,6 +327,7 @@ TEST_F(DataCacheTest, AChunkEndsBehindAMarkerThatEmptiesTheCaches) {
     trace_.mark(Marker::kStop);
     const Batch all = trace_.all();
     EXPECT_EQ(ahead.run(all).size(), start_of(3));
+    EXPECT_TRUE(ahead.empties_caches());
     EXPECT_EQ(ahead.misses().size(), 1u);
     using Flushed = std::map<std::uint32_t, std::uint64_t>;  // accesses, by slot
     const auto flush = [&] {
@@ -323,6 +355,7 @@ TEST_F(DataCacheTest, OtherMarkersDoNotEndAChunk) {
         run(read, 0x1000 + 4 * i);
     }
     EXPECT_EQ(misses(ahead), (List{{1, 0, 0x1000, 8, 0}}));
+    EXPECT_FALSE(ahead.empties_caches());
     const std::size_t last = trace_.records() - 1;
     EXPECT_EQ(ahead.use_before({start_of(last), 0, 0}, 0, line(0x40)).accesses, last / 2) << "all but the last";
 }
@@ -361,6 +394,24 @@ TEST_F(DataCacheTest, TheUseOfALineEvictedInTheChunkIsKnown) {
     EXPECT_EQ(use(2, 0x80), (Use{1, 8}));
     EXPECT_EQ(use(3, 0x40), (Use{1, 8})) << "as it came back";
     EXPECT_EQ(use(4, 0x40), (Use{2, 16}));
+    const auto when_evicted = ahead.use_before({start_of(2), 0, 0x2000}, 0, line(0x40));
+    EXPECT_EQ(when_evicted.accesses, 3u);
+}
+
+// So large that uses are saved one by one.
+TEST_F(DataCacheTest, TheUseOfALineAtTheStartOfAChunkIsKnown) {
+    Ahead<Plain> ahead(cache(8192, 1, 64));
+    run(reads(8), 0x1000);
+    misses(ahead);
+    trace_ = Trace();
+    run(reads(4), 0x1008);
+    run(reads(2), 0x100c);
+    EXPECT_EQ(misses(ahead), List{});
+    const auto accesses_before = [&](std::size_t record) {
+        return ahead.use_before({start_of(record), 0, 0}, 0x40, line(0x40)).accesses;
+    };
+    EXPECT_EQ(accesses_before(0), 1u);
+    EXPECT_EQ(accesses_before(1), 2u);
 }
 
 TEST_F(DataCacheTest, ALineIsDirtyFromItsFirstWriteOn) {

@@ -127,6 +127,14 @@ TYPED_TEST(HierarchyTest, LinesWhoseChargesAreDroppedStayCachedWithTheirUse) {
               by_level(List{{'1', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}, {'1', 0, 1, 4, 64}, {'L', 0, 1, 4, 64}}));
 }
 
+// LL's first set has room for two lines, and both of them are somebody's.
+TYPED_TEST(HierarchyTest, AllLinesLoseTheirCharges) {
+    this->caches_.data(1, 0x0000, 4);
+    this->caches_.data(2, 0x00c0, 4);
+    this->caches_.hierarchy.drop_charges();
+    for (const Evicted& line : this->caches_.flush()) EXPECT_EQ(line.target, 0u) << line;
+}
+
 TYPED_TEST(HierarchyTest, BytesTouchedTwiceAreUsedOnceAndAccessesAreCounted) {
     this->caches_.data(1, 0x1000, 8);  //  0 to 7
     this->caches_.data(1, 0x1004, 8);  //  4 to 11
@@ -316,6 +324,17 @@ TEST(Hierarchy, OneSetOfLlDoesNotKeepWhatIsFetched) {
     EXPECT_FALSE(caches.hierarchy.keeps_fetched(1));
     Caches<test::kAnyUse> any{cache(1, 4, 64), cache(2, 1, 64), cache(4, 8, 64)};
     EXPECT_FALSE(any.hierarchy.keeps_fetched(1));
+}
+
+// A prefetch may drive out any line of LL.
+TEST(Hierarchy, PrefetchesDoNotKeepWhatIsFetched) {
+    for (const bool prefetch : {false, true}) {
+        const CacheGeometry geometry = cache(4, 4, 64);
+        FakeSink sink;
+        Hierarchy<test::kCommonAll, FakeSink> hierarchy({geometry, geometry, geometry}, sink,
+                                                        {.write_back = true, .prefetch = prefetch});
+        EXPECT_EQ(hierarchy.keeps_fetched(1), !prefetch);
+    }
 }
 
 TEST(Hierarchy, WithoutUseTheSinkIsNotAsked) {

@@ -62,6 +62,10 @@ TEST(StreamPrefetcher, ThereIsNothingBelowAddressZero) {
     EXPECT_EQ(fetched({7, 6, 5, 4}), (Lines{kNothing, kNothing, 0, kNothing}));
 }
 
+TEST(StreamPrefetcher, ANewStreamHasMadeNoStep) {
+    EXPECT_EQ(fetched({1, 2}), (Lines{kNothing, 7})) << "line 0 counts as the one before";
+}
+
 TEST(StreamPrefetcher, ClearedItKnowsNoStream) {
     StreamPrefetcher prefetcher(6);
     fetched(prefetcher, {100, 101});

@@ -157,6 +157,16 @@ TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
     EXPECT_EQ(caches.data(0x180, 4), kLLMiss);
 }
 
+// LL is one set of three ways.
+TEST(DirtyLines, TheLineBehindIsNotWrittenBackWithIt) {
+    Caches<test::kAnyAll> caches({cache(1, 1, 64), cache(1, 1, 64), cache(1, 3, 64)}, {.write_back = true});
+    EXPECT_EQ(caches.read(1), kLLMiss);       // 1     | 1          (D1 | LL)
+    EXPECT_EQ(caches.write(0), kLLMiss);      // 0*    | 0 1
+    EXPECT_EQ(caches.read(2), kLLMiss);       // 2     | 2 0* 1
+    EXPECT_EQ(caches.read(3), kLLMiss);       // 3     | 3 2 0*
+    EXPECT_EQ(caches.read(4), kLLDirtyMiss);  // 4     | 4 3 2
+}
+
 // LL has room for all: sixteen sets of two ways.
 template <class CachesType>
 class PrefetchTest : public testing::Test {
@@ -210,6 +220,13 @@ TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
     std::ranges::sort(evicted, {}, [](const Evicted& line) { return std::pair(line.target, line.accesses); });
     EXPECT_EQ(evicted, (std::vector<Evicted>{{100, 1, 8}, {101, 1, 8}, {102, 1, 8}, {102, 1, 8},
                                              {103, 0, 0}, {103, 1, 8}, {104, 0, 0}, {104, 1, 8}}));
+}
+
+TEST(Prefetch, WhatIsInLlIsNotPrefetched) {
+    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    for (const Address line : {107, 100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
+    caches.hierarchy.flush();
+    EXPECT_EQ(caches.sink.evicted, (std::vector<Evicted>{{0, 1, 8}, {0, 1, 8}, {0, 1, 8}, {0, 1, 8}}));
 }
 
 // A prefetch is no miss: that it drove out a dirty line shows nowhere.
