@@ -2,6 +2,8 @@
 
 #include "engine/costs/backdating_tree.h"
 
+#include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <random>
@@ -236,6 +238,18 @@ TEST_F(BackdatingTreeTest, ItsSizeIsThatOfItsNodes) {
     EXPECT_LE(tree_.bytes() - empty, kNodes * std::size_t{80});
 }
 
+TEST_F(BackdatingTreeTest, ItsSizeIncludesCostsAndPaths) {
+    ContextTree contexts({}, arcs_, kWidth);
+    BackdatingTree tree(arcs_, kWidth, &contexts);
+    const NodeId root = tree_.make_root();
+    tree.make_root();
+    EXPECT_GT(tree.bytes(), tree_.bytes());
+    const std::size_t before = tree_.bytes();
+    charge(root, 1);
+    EXPECT_GT(tree_.bytes(), before);
+    EXPECT_LT(tree_.bytes(), std::size_t{1} << 20);
+}
+
 // By recursion this would need a hundred megabytes of stack.
 TEST_F(BackdatingTreeTest, AChainOfAMillionCallsIsPrunedAtOnce) {
     constexpr std::uint32_t kDepth = 1'000'000;
@@ -294,6 +308,24 @@ TEST_F(BackdatingTreeTest, SettlingARecursionMovesAllCostsOnce) {
     for (const NodeId id : {leaf, inner, outer, root}) tree_.release(id);
     EXPECT_EQ(arrived(), (Arrived{{1, 2 * 65}, {2, 60}}));
     EXPECT_EQ(tree_.root_costs()[1], 65u);
+}
+
+// Nodes are used again in another order than that of a chain: here each call has a lower number than its caller.
+TEST_F(BackdatingTreeTest, SettlingDoesNotDependOnTheNumbersOfNodes) {
+    const NodeId root = tree_.make_root();
+    std::vector<NodeId> nodes;
+    for (std::uint32_t arc = 1; arc <= 4; ++arc) nodes.push_back(tree_.acquire_child(root, ArcId{arc}));
+    for (const NodeId id : nodes) tree_.release(id);
+    NodeId node = root;
+    std::vector<NodeId> chain;
+    for (const std::uint32_t arc : {1, 1, 1, 2}) {
+        chain.push_back(node = tree_.acquire_child(node, ArcId{arc}));
+    }
+    ASSERT_TRUE(std::ranges::is_sorted(chain, std::greater{}));
+    for (const NodeId id : chain) charge(id, 1);
+    tree_.settle();
+    EXPECT_EQ(arrived(), (Arrived{{1, 1 + 2 + 3 + 3}, {2, 1}}));
+    EXPECT_EQ(tree_.root_costs()[1], 4u);
 }
 
 TEST_F(BackdatingTreeTest, ClearingForgetsWhatIsPending) {

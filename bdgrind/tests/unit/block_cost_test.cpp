@@ -58,6 +58,22 @@ TEST_F(BlockCostsTest, TheOneAskedForIsFoundFirstNextTimeAndNoneIsLost) {
     EXPECT_EQ(blocks_.all().size(), 40u);
 }
 
+// However few or many there are, and whichever was asked for last.
+TEST_F(BlockCostsTest, EachIsFoundFromEachOther) {
+    f_.recursion_levels = 8;
+    std::vector<const BlockCost*> made;
+    for (std::uint32_t level = 1; level <= 8; ++level) {
+        made.push_back(&blocks_.get(block_, contexts_.of(f_, level)));
+        for (std::uint32_t from = 1; from <= level; ++from) {
+            for (std::uint32_t to = 1; to <= level; ++to) {
+                blocks_.get(block_, contexts_.of(f_, from));
+                ASSERT_EQ(&blocks_.get(block_, contexts_.of(f_, to)), made[to - 1]) << from << ", " << to;
+            }
+        }
+        ASSERT_EQ(blocks_.all().size(), level);
+    }
+}
+
 TEST_F(BlockCostsTest, CountsStartAtZero) {
     const BlockCost& cost = blocks_.get(block_, contexts_.of(f_));
     for (std::size_t i = 0; i < block_.exit_count; ++i) {

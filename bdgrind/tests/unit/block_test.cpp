@@ -144,6 +144,41 @@ TEST(Block, AccessesAtFixedDistancesAreAGroup) {
     EXPECT_EQ(block.exits()[0].writes, 1u);
 }
 
+// A group happens as a whole; what may not happen is a group of its own.
+TEST(Block, OnlyAnAccessAloneIsGuarded) {
+    Program program;
+    Block& block = program.code(program.function("f"), 0x1000)
+                             .op().reads(8).joins(4, AccessKind::kWrite, 8).may_exit()
+                             .op().may_read(8)
+                             .ends();
+    EXPECT_FALSE(block.accesses()[0].guarded);
+    EXPECT_FALSE(block.accesses()[1].guarded);
+    EXPECT_TRUE(block.accesses()[2].guarded);
+    EXPECT_FALSE(block.exits()[0].may_skip_access);
+    EXPECT_TRUE(block.exits()[1].may_skip_access);
+}
+
+TEST(Block, TheTraceHasAllAddressesOrThoseOfGuardedAccesses) {
+    for (const bool all : {true, false}) {
+        Program program;
+        BlockBuilder builder(all);
+        EXPECT_EQ(builder.traces(false), all);
+        EXPECT_TRUE(builder.traces(true));
+        for (const Address address : {0x1000, 0x2000}) {
+            builder.start(address, program.function("f"), 0, 0, false);
+            builder.add_instruction(address, 4, program.symbols.file("prog.c"), 1);
+            builder.add_access(8, AccessKind::kRead, false);
+            EXPECT_EQ(builder.add_exit(JumpKind::kJump), 0u);
+            builder.add_access(8, AccessKind::kRead, true);
+            EXPECT_EQ(builder.add_exit(JumpKind::kJump), 1u);
+            const Block& block = program.blocks.add(builder);
+            EXPECT_EQ(block.traces_all, all);
+            EXPECT_EQ(block.exits()[0].words, all ? 1 : 0);
+            EXPECT_EQ(block.exits()[1].words, all ? 2 : 1);
+        }
+    }
+}
+
 TEST(Block, AGroupOfOneAccessHasABitForEachByteThatFits) {
     EXPECT_EQ(AccessGroup::of(1).bytes, 1u);
     EXPECT_EQ(AccessGroup::of(63).bytes, ~std::uint64_t{0} >> 1);
@@ -303,6 +338,8 @@ TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
         &program_.code(f_, 0x1000).op(4, 10).writes(8).op(4, 11).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).modifies(8).op(4, 11).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).may_read(8).op(4, 11).ends(JumpKind::kCall),
+        &some_code().joins(8, AccessKind::kRead, 8).ends(JumpKind::kCall),
+        &some_code().joins(8, AccessKind::kRead, 16).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).reads(4).op(4, 11).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).op(4, 11).reads(8).ends(JumpKind::kCall),
         &program_.code(f_, 0x1000).op(4, 10).reads(8).op(4, 12).ends(JumpKind::kCall),
@@ -315,6 +352,34 @@ TEST_F(BlockTableTest, WhatDiffersInAnythingIsAnotherBlock) {
     EXPECT_FALSE(distinct.contains(&known_));
     EXPECT_EQ(program_.blocks.blocks().size(), others.size() + 1);
     EXPECT_EQ(&some_code().ends(JumpKind::kCall), &known_);
+}
+
+// Their second instructions begin and end at the same addresses.
+TEST_F(BlockTableTest, BlocksWhoseInstructionsDifferInSizeOnlyDiffer) {
+    const auto block = [this](std::uint32_t size) {
+        BlockBuilder builder;
+        builder.start(0x4000, f_, 0, 0, false);
+        builder.add_instruction(0x4000, size, *f_.file, 1);
+        builder.add_instruction(0x4004, 4, *f_.file, 1);
+        builder.add_exit(JumpKind::kJump);
+        return &program_.blocks.add(builder);
+    };
+    EXPECT_NE(block(3), block(4));
+}
+
+TEST_F(BlockTableTest, WhatABlockHasIsAligned) {
+    const auto is_aligned = [](const auto* first) {
+        return reinterpret_cast<std::uintptr_t>(first) % alignof(decltype(*first)) == 0;
+    };
+    // One to three of each, so that one has an odd number of words before it.
+    for (unsigned count = 1; count <= 3; ++count) {
+        Code code = program_.code(f_, 0x8000 + 0x100 * count);
+        for (unsigned i = 0; i < count; ++i) code.op().reads(8);
+        const Block& block = code.ends();
+        EXPECT_TRUE(is_aligned(block.exits_) && is_aligned(block.instructions_) && is_aligned(block.accesses_) &&
+                    is_aligned(block.groups_) && is_aligned(block.fetches_))
+            << count;
+    }
 }
 
 TEST_F(BlockTableTest, IdsAreDense) {

@@ -709,5 +709,18 @@ TEST_F(CallTrackerTest, SkippedCodeBelowTheRootStandsAtTheRoot) {
     EXPECT_TRUE(tree_.empty());
 }
 
+// The second time it is entered as if nothing had been.
+TEST_F(CallTrackerTest, ABlockIsEnteredAgainOnceWhatItAskedForIsDone) {
+    f_.triggers.dump_before = true;
+    run(main_calls_, 100);
+    EXPECT_FALSE(tracker_.enter(execution_, f_calls_, 99));
+    ASSERT_EQ(tracker_.requests().size(), 1u);
+    tracker_.stop(execution_);
+    tracker_.requests().clear();
+    EXPECT_TRUE(tracker_.enter(execution_, f_calls_, 99));
+    EXPECT_EQ(stack(), "main f");
+    EXPECT_EQ(arcs(), (Arcs{"main@1010 f@2000 1"}));
+}
+
 }  // namespace
 }  // namespace bd

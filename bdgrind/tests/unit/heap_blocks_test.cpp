@@ -96,6 +96,16 @@ TEST_F(HeapBlocksTest, ABlockMayReachIntoOtherPages) {
     EXPECT_EQ(at(0x7010), "");
 }
 
+// 64 KiB are the most that stand in pages, where the rest of a large block stays what it was.
+TEST_F(HeapBlocksTest, ABlockOf64KiBHasItsBytesAndLeavesTheRest) {
+    add(0x100000, 1 << 20, "large");
+    add(0x100000, 1 << 16, "a");
+    EXPECT_EQ(at(0x10ffff), "a");
+    EXPECT_EQ(at(0x110000), "large");
+    blocks_.free(0x100000);
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+}
+
 TEST_F(HeapBlocksTest, LargeBlocksAreFoundToo) {
     add(0x100010, 1 << 20, "large");
     add(0x100000, 16, "before");

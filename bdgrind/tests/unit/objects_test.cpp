@@ -341,6 +341,15 @@ TEST_F(ObjectsTest, WhatAllocatesElementsHasSoMany) {
     EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"unknown", 1}}));
 }
 
+// An argument that is numbered 0 is none. (A block at address 1 is what a true value might be taken for.)
+TEST_F(ObjectsTest, WhatReallocatesNoArgumentFreesNothing) {
+    malloc_.allocator = {.kind = AllocatorKind::kReallocates, .size = 1};
+    allocate(call_first_, 1, 16);
+    allocate(call_second_, 0x10000, 16);
+    read(1);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
+}
+
 // A pool's element leaves the pool's block as it is, if it lies in one; any other block takes the place of what was
 // there.
 TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
@@ -435,6 +444,28 @@ TEST_F(ObjectsTest, MappingsBelongToThePlaceThatAskedForThem) {
         (Loads{{"heap 20", 1}, {"mapping", 2}, {"mapping 10", 1}, {"mapping 20", 1}, {"unknown", 5}, {"unused", 1}}));
 }
 
+// mmap refuses to map nothing; what had been mapped there stays.
+TEST_F(ObjectsTest, NothingIsMappedWhereABeginIsTheEnd) {
+    trace_.mark(Marker::kMapped, 0x40000, 0x42000, 0);
+    Block& f_body = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kReturn);
+    trace_.run(call_first_, kStack).run(f_body, kStack - 8).mark(Marker::kMapped, 0x41000, 0x41000, 0);
+    trace_.run(start_, kStack);
+    for (const Address address : {0x40fff, 0x41000}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"mapping", 2}}));
+}
+
+// f allocates, and maps something itself.
+TEST_F(ObjectsTest, MappingsAndBlocksFromTheSameCallerAreToldApart) {
+    Block& f_calls = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kCall);
+    trace_.run(call_first_, kStack).run(f_calls, kStack - 8).run(malloc_body_, kStack - 16);
+    trace_.mark(Marker::kAllocatorEntered, 64).mark(Marker::kAllocatorLeft, 0x10000, kStack - 16).run(start_, kStack);
+    trace_.run(call_first_, kStack).run(f_calls, kStack - 8).mark(Marker::kMapped, 0x40000, 0x41000, 0);
+    trace_.run(malloc_body_, kStack - 16).run(start_, kStack);
+    read(0x10000);
+    read(0x40000);
+    EXPECT_EQ(loads(), (Loads{{"heap 60 10", 1}, {"mapping 10", 1}}));
+}
+
 // --- Stacks
 
 // As far as 128 bytes below where it was when it last ran.
@@ -472,6 +503,19 @@ TEST_F(ObjectsTest, PatternsHaveTheBytesOfABlockAndNoOthers) {
     EXPECT_EQ(patterns_of(finished()),
               (Loads{{"heap 10 0+64 " + std::to_string(1 | 1 << 5 | std::uint64_t{1} << 63), 1},
                      {"heap 20 0+16 " + std::to_string(1 | 1 << 15), 1}}));
+}
+
+TEST_F(ObjectsTest, PatternsOfShortLinesHaveTheirBytes) {
+    EngineConfig config = engine_.config();
+    config.caches = {.i1 = {1024, 1, 64}, .d1 = {16, 1, 16}, .ll = {64, 1, 64}};
+    Engine engine(config);
+    allocate(call_first_, 0x10000, 64);
+    for (const Address address : {0x10003, 0x10014, 0x10025, 0x10036}) read(address);
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    const Loads expected{
+        {"heap 10 0+16 8", 1}, {"heap 10 16+16 16", 1}, {"heap 10 32+16 32", 1}, {"heap 10 48+16 64", 1}};
+    EXPECT_EQ(patterns_of(engine), expected);
 }
 
 TEST_F(ObjectsTest, PatternsOfLongLinesArePartsOf64Bytes) {

@@ -61,6 +61,18 @@ TEST_F(RegionsTest, WhatIsUnmappedIsForgotten) {
     EXPECT_EQ(at(250), 0u);
 }
 
+TEST_F(RegionsTest, WhatEndsBesideWhatIsUnmappedStaysAsItIs) {
+    map(100, 199, 1);
+    map(300, 401, 2);
+    map(500, 600, 3);
+    regions_.remove(200, 250);
+    EXPECT_EQ(at(199), 0u);
+    regions_.remove(400, 500);
+    EXPECT_EQ(at(399), 2u);
+    EXPECT_EQ(at(400), 0u);
+    EXPECT_EQ(at(500), 3u);
+}
+
 TEST_F(RegionsTest, ManyMayBeMappedAtOnce) {
     map(100, 200, 1);
     map(300, 400, 2);

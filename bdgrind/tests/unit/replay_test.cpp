@@ -208,6 +208,49 @@ TEST_F(ReplayTest, ALineAccessedMoreThanAThousandTimesHasNoAccessCost) {
                       {"AccessD1", 1001}}));
 }
 
+TEST_F(ReplayTest, ALineAccessedAThousandTimesHasTheLeastAccessCost) {
+    trace_.thread(1);
+    for (int i = 0; i < 1000; ++i) trace_.run(main_reads_, 1000, {0x100});
+    replay();
+    EXPECT_EQ(self(main_reads_)["AcCostD1"], 1u);
+    EXPECT_EQ(self(main_reads_)["AcCost1"], 2u) << "and as many fetches";
+}
+
+// LL has two sets of one line: code in the first, data and the other code in the second.
+TEST_F(ReplayTest, MissesThatDriveOutWrittenLinesAreToldApart) {
+    Block& writes = program_.code(main_, 0x100c).op().writes(8).ends(kJump);
+    Block& other_code = program_.code(main_, 0x5040).op().ends(kJump);
+    trace_.thread(1).run(writes, 1000, {0x40}).run(writes, 1000, {0xc0}).run(main_reads_, 1000, {0x40});
+    trace_.run(main_reads_, 1000, {0xc0}).run(writes, 1000, {0x40}).run(other_code, 1000);
+    for (const CacheGeometry& d1 : {CacheGeometry{64, 1, 64}, CacheGeometry{32, 1, 32}}) {
+        engine_.reset();
+        replay({.caches = {.i1 = {1024, 1, 64}, .d1 = d1, .ll = {128, 1, 64}}, .write_back = true});
+        Events written = self(writes);
+        EXPECT_EQ(written["DLmw"], 3u);
+        EXPECT_EQ(written["DLdmw"], 1u) << "the second one";
+        Events read = self(main_reads_);
+        EXPECT_EQ(read["DLmr"], 2u);
+        EXPECT_EQ(read["DLdmr"], 1u) << "the first one";
+        EXPECT_EQ(only(self(other_code), "r"), (Events{{"Ir", 1}, {"I1mr", 1}, {"ILmr", 1}, {"ILdmr", 1}}));
+    }
+}
+
+TEST_F(ReplayTest, StreamsArePrefetchedIfThatIsAllThatIsAskedFor) {
+    trace_.thread(1);
+    for (Address line = 100; line < 110; ++line) trace_.run(main_reads_, 1000, {64 * line});
+    replay({.caches = kTinyD1, .prefetch = true});
+    EXPECT_EQ(self(main_reads_)["D1mr"], 10u);
+    EXPECT_EQ(self(main_reads_)["DLmr"], 7u) << "the third one has fetched the line of the eighth";
+}
+
+// LL is one set, so each instruction is fetched by itself; the third one is behind the exit, in another line.
+TEST_F(ReplayTest, NothingIsFetchedBehindTheExitTaken) {
+    Block& block = program_.code(main_, 0x5038).op().op().may_exit().op().ends();
+    trace_.thread(1).run_to(block, 0, 1000, {});
+    replay({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {512, 8, 64}}});
+    EXPECT_EQ(events_of(engine_->totals(0))["I1mr"], 1u);
+}
+
 // The line of code loses its place in LL while an instruction further on in the same block runs.
 TEST_F(ReplayTest, FetchesOfABlockAreCreditedBeforeItsAccessesPushCodeOutOfLl) {
     Block& block = program_.code(main_, 0x5000).op().op().reads(8).op().ends();
@@ -278,6 +321,29 @@ TEST_F(ReplayTest, WithRecursionAnArcIsChargedForEachOfItsOpenCalls) {
     EXPECT_EQ(below(f_, f_)["D1mr"], 2u);
     EXPECT_EQ(below(f_, g_)["D1mr"], 1u);
     EXPECT_EQ(below(f_, f_)["Ir"], 3u + 2);
+}
+
+// The inner call runs in the same context as the outer one, and is left by a jump: all that tells is the stack pointer.
+TEST_F(ReplayTest, AJumpOutOfARecursionLeavesTheInnerCall) {
+    Block& body = program_.code(f_, 0x2010).op().reads(8).ends(kJump);
+    trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992);
+    for (const Address stack_pointer : {984, 984, 984, 984, 992, 992}) trace_.run(body, stack_pointer, {0x100});
+    for (const bool cache_sim : {false, true}) {
+        engine_.reset();
+        replay({.caches = kTinyD1, .cache_sim = cache_sim});
+        EXPECT_EQ(below(f_, f_)["Ir"], 4u);
+        EXPECT_EQ(below(main_, f_)["Ir"], 1u + 6);
+    }
+}
+
+// Coroutines that run the same function jump to each other: the lower stack is not that of the call from main.
+TEST_F(ReplayTest, AJumpToALowerStackLeavesTheCallsThatAreOpenOnThisOne) {
+    Block& body = program_.code(f_, 0x2010).op().ends(kJump);
+    trace_.thread(1).run(main_calls_, 100'000).run(f_returns_, 99'992);
+    for (const Address stack_pointer : {1000, 99'992, 99'992, 99'992, 900, 900, 900}) trace_.run(body, stack_pointer);
+    replay({.caches = kTinyD1, .cache_sim = false});
+    EXPECT_EQ(below(main_, f_)["Ir"], 1u + 3);
+    EXPECT_EQ(self(body)["Ir"], 7u);
 }
 
 TEST_F(ReplayTest, CallsThatAreOpenAtTheEndHaveTheirCosts) {
@@ -573,12 +639,65 @@ TEST_F(ReplayTest, ACallIsInThePartBehindTheDumpThatItAsksFor) {
     EXPECT_EQ(engine_->blocks_run(), 5u);
 }
 
+TEST_F(ReplayTest, ADumpIsAskedForAfterEachSoManyBlocks) {
+    trace_.thread(1);
+    for (int i = 0; i < 4; ++i) trace_.run(main_reads_, 1000, {0x100}).collect(true).run(main_goes_on_, 1000);
+    for (const bool cache_sim : {false, true}) {
+        engine_.reset();
+        engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1, .cache_sim = cache_sim, .dump_every = 3});
+        std::vector<std::uint64_t> dumped_at;
+        for (Batch batch = trace_.all(); !batch.empty(); engine_->clear_requests()) {
+            batch = batch.subspan(engine_->replay(batch));
+            for (const Request& request : engine_->requests()) {
+                EXPECT_EQ(request.kind, RequestKind::kDumpEvery);
+                EXPECT_EQ(request.function, nullptr);
+                EXPECT_EQ(request.thread, 0u);
+                dumped_at.push_back(engine_->blocks_run());
+            }
+        }
+        EXPECT_EQ(dumped_at, (std::vector<std::uint64_t>{3, 6}));
+        EXPECT_EQ(engine_->blocks_run(), 8u);
+    }
+}
+
+// From reads to goes_on; from there it goes straight on.
+TEST_F(ReplayTest, JumpsAreCountedWhateverElseIsAskedFor) {
+    trace_.thread(1);
+    for (int i = 0; i < 5; ++i) trace_.run(main_goes_on_, 1000).run(main_reads_, 1000, {0x100});
+    constexpr CacheGeometries kShortLines{.i1 = {1024, 1, 32}, .d1 = {32, 1, 32}, .ll = {1024, 1, 32}};
+    for (const EngineConfig& config : {EngineConfig{.caches = kTinyD1, .cache_sim = false, .collect_jumps = true},
+                                       EngineConfig{.caches = kTinyD1, .collect_jumps = true},
+                                       EngineConfig{.caches = kTinyD1, .cache_use = false, .collect_jumps = true},
+                                       EngineConfig{.caches = kShortLines, .collect_jumps = true}}) {
+        engine_.reset();
+        replay(config);
+        ASSERT_EQ(engine_->jumps().size(), 1u);
+        EXPECT_EQ(engine_->jumps()[0].site.from->block, &main_reads_);
+        EXPECT_EQ(engine_->jumps()[0].target, &main_goes_on_);
+        EXPECT_EQ(engine_->jumps()[0].count, 4u);
+    }
+}
+
+TEST_F(ReplayTest, StacksAreThoseOfThreadsAndTheirHandlers) {
+    trace_.thread(1).run(main_calls_, 1000).thread(3).run(f_calls_, 5000);
+    trace_.mark(Marker::kSignalEnter, 3, 0, 4800).run(handler_reads_, 4700, {0x100});
+    engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
+    engine_->replay(trace_.all());
+    std::vector<std::pair<std::uint32_t, const Function*>> stacks;
+    for (const Engine::Stack& stack : engine_->stacks()) {
+        stacks.emplace_back(stack.thread, &stack.execution->context->function());
+    }
+    EXPECT_EQ(stacks, (decltype(stacks){{1, &main_}, {3, &f_}, {3, &handler_}}));
+    EXPECT_EQ(engine_->threads(), std::vector<std::uint32_t>{0}) << "costs are not kept apart by thread";
+}
+
 TEST_F(ReplayTest, ThreadsAreOfThePlaceThatCreatedThem) {
     trace_.thread(1).run(main_calls_, 1000).mark(Marker::kThreadCreate, 1, 6).run(f_calls_, 992);
     for (const Word id : {2, 3, 5}) trace_.mark(Marker::kThreadCreate, 1, id);
     for (const Word id : {2, 3, 6}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});
-    trace_.mark(Marker::kThreadEnd, 3).thread(5);                                      // which has not run yet
-    for (const Word id : {4, 9}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});  // nobody knows who created them
+    trace_.mark(Marker::kThreadEnd, 3).thread(5);  // which has not run yet
+    // Nobody knows who created these.
+    for (const Word id : {4, 7, 9}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});
     engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
     engine_->replay_whole(trace_.all());
     const std::vector<ThreadOrigin> origins = engine_->thread_origins();
@@ -600,6 +719,7 @@ TEST_F(ReplayTest, AnEmptyTraceCostsNothing) {
     replay();
     EXPECT_EQ(engine_->arcs().size(), 0u);
     EXPECT_EQ(engine_->stats().tree.made, 0u);
+    EXPECT_EQ(engine_->stats().tree.most_live, 0u);
     EXPECT_EQ(engine_->stats().average_nodes, 0);
 }
 
@@ -615,6 +735,9 @@ TEST_F(ReplayTest, StatsCountNodesCallsAndArcs) {
     EXPECT_EQ(stats.tree.made, 3u);
     EXPECT_EQ(stats.tree.most_live, 3u);
     EXPECT_EQ(stats.tree.live, 0u);
+    // When main's line is loaded into both levels there is the root; then for f's 1 and 2, for g's 2 and 3, for its
+    // data 3.
+    EXPECT_DOUBLE_EQ(stats.average_nodes, (1 + 1 + 1 + 2 + 2 + 3 + 3 + 3) / 8.0);
 }
 
 TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
@@ -640,6 +763,18 @@ TEST_F(ReplayTest, AForkedChildCountsFromTheForkAndWhatItHasLoadedItself) {
     EXPECT_EQ(events_of(engine_->totals(0))["EvLine2"], 2u);
 }
 
+TEST_F(ReplayTest, AForkedChildGoesOnInTheThreadThatForked) {
+    trace_.thread(2).run(main_reads_, 5000, {0x300}).thread(1).run(main_calls_, 1000);
+    engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
+    engine_->replay(trace_.all());
+    engine_->start_in_child(1);
+    trace_ = Trace();
+    trace_.run(f_reads_, 992, {0x100});
+    engine_->replay(trace_.all());
+    engine_->finish();
+    EXPECT_EQ(calls(main_, f_), 1u);
+}
+
 TEST_F(ReplayTest, ABlockOfNoThreadFailsACheck) {
     trace_.run(main_goes_on_, 1000);
     EXPECT_DEATH(replay(), "current");
@@ -655,6 +790,23 @@ TEST_F(ReplayTest, EventsFollowTheConfiguration) {
     EXPECT_EQ(width(true, false), column(Event::kDLmw) + 1);
     EXPECT_EQ(width(false, true), column(Event::kDw) + 1);
     EXPECT_EQ(width(false, false), column(Event::kDw) + 1);
+}
+
+TEST_F(ReplayTest, WhatCostsTimeIsOffUnlessItIsAskedFor) {
+    const EngineConfig config;
+    EXPECT_FALSE(config.separate_threads || config.write_back || config.prefetch || config.branch_sim ||
+                 config.collect_jumps || config.bus_events || config.system_calls || config.system_cpu_time ||
+                 config.context_tree || config.objects);
+    EXPECT_EQ(config.dump_every, 0u);
+}
+
+// Without caches there is nothing to do in advance.
+TEST_F(ReplayTest, WithoutCachesNothingIsDoneAhead) {
+    trace_.thread(1).run(main_calls_, 1000);
+    Engine engine({.caches = kTinyD1, .cache_sim = false});
+    engine.announce(trace_.all());
+    EXPECT_FALSE(engine.advance());
+    EXPECT_FALSE(engine.is_supplied());
 }
 
 // What an engine notes about blocks and functions would be mixed up with another's.

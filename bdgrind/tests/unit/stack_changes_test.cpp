@@ -38,6 +38,22 @@ protected:
     Block& g_on_ = inside(g_, 0x3044, kCall);
 };
 
+TEST_F(StackChangesTest, AStackReachesDownToTheMarginOfTheOneBelow) {
+    EXPECT_TRUE(AddressRange{}.has(0));
+    EXPECT_TRUE(AddressRange{}.has(~Address{0}));
+    constexpr Address kBelow = 1000;
+    execution_.base = kMain;
+    execution_.others.push_back(std::make_unique<CallStack>(tree_.make_root()));
+    execution_.others.back()->base = kBelow;
+    execution_.update_stack();
+    EXPECT_FALSE(execution_.on_stack(kBelow + CallStack::kMargin));
+    EXPECT_TRUE(execution_.on_stack(kBelow + CallStack::kMargin + 1));
+    EXPECT_FALSE(execution_.within_top(100));
+    EXPECT_TRUE(execution_.within_top(kMain));
+    EXPECT_TRUE(execution_.within_top(kMain + CallStack::kMargin));
+    EXPECT_FALSE(execution_.within_top(kMain + CallStack::kMargin + 1));
+}
+
 TEST_F(StackChangesTest, AReturnFarDownStartsAStack) {
     main_switches();
     EXPECT_EQ(stack(), "main switch");

@@ -71,5 +71,19 @@ TEST(SymbolTable, IdsAreDensePerKindAndEntriesStayWhereTheyAre) {
     EXPECT_EQ(symbols.functions().size(), 2000u);
 }
 
+TEST(SymbolTable, ANewFunctionIsPlain) {
+    SymbolTable symbols;
+    const Function& function = symbols.function("f", symbols.file("a.c"), symbols.object("prog"));
+    EXPECT_TRUE(function.is_plain());
+    EXPECT_FALSE(function.left_by_jump);
+    EXPECT_FALSE(function.ends_allocator);
+    EXPECT_EQ(function.allocator.kind, AllocatorKind::kNone);
+    for (const unsigned argument : {function.allocator.block, function.allocator.size, function.allocator.count,
+                                    function.allocator.stored_at}) {
+        EXPECT_EQ(argument, 0u);
+    }
+    EXPECT_FALSE(function.allocator.may_be_within);
+}
+
 }  // namespace
 }  // namespace bd
