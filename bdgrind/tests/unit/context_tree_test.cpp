@@ -88,6 +88,47 @@ TEST(ContextTree, AsLargeABoundAsCanBeIsNoMemory) {
     EXPECT_LT(engine.context_tree()->stats().bytes, 10'000'000u);
 }
 
+// A node and a step for each context; and to find them, in tables, 16 and 32 bytes with a byte for the slot.
+TEST(ContextTree, ItsSizeIncludesAllThatItKnows) {
+    constexpr std::uint32_t kContexts = (1u << 14) - 2;
+    constexpr std::size_t kEach = sizeof(ContextTree::Node) + sizeof(ContextTree::Step) + 17 + 33;
+    test::Program program;
+    Function& f = program.function("f");
+    f.recursion_levels = kContexts;
+    ContextTable contexts;
+    ArcTable arcs(kRunningEvents);
+    ContextTree tree({}, arcs, kRunningEvents);
+    const ContextNodeId root = tree.root({1, false, 0});
+    for (std::uint32_t level = 1; level <= kContexts; ++level) tree.begin(root, contexts.of(f, level));
+    EXPECT_EQ(tree.stats().nodes, kContexts);
+    EXPECT_GE(tree.stats().bytes, kContexts * kEach);
+    EXPECT_LE(tree.stats().bytes, kContexts * kEach * 5 / 2);
+}
+
+// It knows of each arc where that has led to, in 12 bytes, once one is called.
+TEST(ContextTree, ItsSizeIncludesArcsAndCosts) {
+    constexpr std::uint32_t kArcs = 1000;
+    test::Program program;
+    Function& f = program.function("f");
+    CostPool costs(kRunningEvents);
+    ContextTable contexts;
+    BlockCosts blocks(costs);
+    ArcTable arcs(kRunningEvents);
+    BlockCost& caller = blocks.get(program.code(f, 0x1000).op().ends(JumpKind::kCall), contexts.of(f));
+    for (Address address = 0x2000; arcs.size() < kArcs; address += 16) {
+        arcs.get({&caller, 0}, blocks.get(program.code(f, address).op().ends(), contexts.of(f)));
+    }
+    ContextTree tree({}, arcs, kRunningEvents);
+    const ContextNodeId begun = tree.begin(tree.root({1, false, 0}), contexts.of(f));
+    const std::size_t before = tree.stats().bytes;
+    tree.call(begun, ArcId{kArcs});
+    const std::size_t called = tree.stats().bytes;
+    EXPECT_GE(called, before + kArcs * 12);
+    tree.charge(begun, [](Costs, std::uint64_t) {});
+    EXPECT_GE(tree.stats().bytes, called + kRunningEvents * sizeof(std::uint64_t));
+    EXPECT_LT(tree.stats().bytes, std::size_t{1} << 20);
+}
+
 // main calls f at three places, of which the last is the first again, in a file that is mapped twice.
 class SmallContextTree : public testing::Test {
 protected:

@@ -327,8 +327,8 @@ TEST_F(ObjectsTest, WhatReallocatesFreesTheOldBlockIfItHasDone) {
     reallocate(call_second_, 0x10000, 1000, 0);      // there is no room
     reallocate(call_second_, 0x10080, 0, 0);         // as free does
     reallocate(call_second_, 0x10100, 64, 0x10140);  // has moved
-    for (const Address address : {0x10000, 0x10080, 0x10100, 0x10140}) read(address);
-    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"heap 20", 1}, {"unknown", 2}}));
+    for (const Address address : {0x10000, 0x10080, 0x10000, 0x10100, 0x10140}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 2}, {"heap 20", 1}, {"unknown", 2}}));
 }
 
 // The sizes are the second argument's and the third's.
@@ -364,6 +364,14 @@ TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
     allocate_from_pool(0x20000);
     for (const Address address : {0x20000, 0x10080}) read(address);
     EXPECT_EQ(loads(), (Loads{{"heap 10", 2}, {"heap 20", 2}, {"unknown", 1}}));
+}
+
+// What is that large is no element of a pool; so it would be ignored if it were taken for one.
+TEST_F(ObjectsTest, ALargeBlockIsNoElementOfWhatWasThere) {
+    allocate(call_first_, 0x100000, 64);  // nobody saw that it was freed
+    allocate(call_second_, 0x100000, 1 << 20);
+    for (const Address address : {0x100000, 0x180000}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 20", 2}}));
 }
 
 // A thread's first function has nobody who called it.

@@ -346,6 +346,18 @@ TEST_F(ReplayTest, AJumpToALowerStackLeavesTheCallsThatAreOpenOnThisOne) {
     EXPECT_EQ(self(body)["Ir"], 7u);
 }
 
+// g has run on a stack below, and main calls a stub on its own.
+TEST_F(ReplayTest, AJumpOutOfAStubIsNoticedWhereThereIsAnotherStack) {
+    Block& g_returns = program_.code(g_, 0x3010).op().ends(kReturn);
+    Block& stub = program_.code(f_, 0x2010).op().ends(kJump);
+    f_.skipped = true;
+    trace_.thread(1).run(main_calls_, 100'000).run(handler_reads_, 99'992, {0x100}).run(g_returns, 1000);
+    trace_.run(main_goes_on_, 100'000).run(main_calls_, 100'000).run(stub, 99'992).run(main_goes_on_, 100'000);
+    replay({.caches = kTinyD1, .cache_sim = false});
+    EXPECT_EQ(self(main_goes_on_)["Ir"], 2u);
+    EXPECT_EQ(self(main_calls_)["Ir"], 2u + 1);
+}
+
 TEST_F(ReplayTest, CallsThatAreOpenAtTheEndHaveTheirCosts) {
     trace_.thread(1).run(main_calls_, 1000).run(f_calls_, 992).run(g_reads_, 984, {0x100});
     replay();

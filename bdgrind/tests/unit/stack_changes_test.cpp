@@ -54,6 +54,23 @@ TEST_F(StackChangesTest, AStackReachesDownToTheMarginOfTheOneBelow) {
     EXPECT_FALSE(execution_.within_top(kMain + CallStack::kMargin + 1));
 }
 
+// Main's stack has come so near that its margin reaches down to where ping is: a bit above what ping began with.
+TEST_F(StackChangesTest, GoingDownOnAStackHasNothingToDoWithOthers) {
+    main_switches();
+    run(f_on_, kPing);
+    run(f_returns_, kPing);
+    run(main_on_, kMain);
+    run(main_calls_, kMain);
+    run(f_calls_, kPing + 1100);
+    run(switch_, kPing + 1092);
+    run(f_on_, kPing + 500);
+    EXPECT_EQ(stack(), "f");
+    ASSERT_EQ(execution_.others.size(), 1u);
+    run(f_jumps_, kPing + 400);
+    EXPECT_EQ(stack(), "f");
+    EXPECT_EQ(execution_.others.size(), 1u);
+}
+
 TEST_F(StackChangesTest, AReturnFarDownStartsAStack) {
     main_switches();
     EXPECT_EQ(stack(), "main switch");
