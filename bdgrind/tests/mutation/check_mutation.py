@@ -224,7 +224,11 @@ def main() -> int:
         for done, _ in enumerate(pool.map(run, [each for each in outcomes if not each.killer]), 1):
             if done % 100 == 0:
                 print(f"{done} mutants run", file=sys.stderr, flush=True)
-    results.write_text(json.dumps({str(outcome.mutant): outcome.killer for outcome in outcomes}, indent=1))
+    killers: dict[str, str] = {}
+    for outcome in outcomes:  # where two have one name, both are run again if one has survived
+        name = str(outcome.mutant)
+        killers[name] = outcome.killer if killers.get(name, outcome.killer) else ""
+    results.write_text(json.dumps(killers, indent=1))
     return 0 if report(outcomes, reasons) else 1
 
 
