@@ -152,7 +152,8 @@ def _parser() -> argparse.ArgumentParser:
                       "sizes of the blocks tell]")
     what.add_argument("--object-type", action="append", default=[], metavar="PLACE=TYPE",
                       help="the type of the heap blocks whose names match, as 'sim.c:11=particle', "
-                      "for --object and --hints [what the code that allocates them tells]")
+                      "for --object, --hints and --html [what the code that allocates them "
+                      "tells]")
     _flag(what, "--separate-loops",
           "loops are functions of their own, in all lists and in --export", "no")
     _flag(what, "--separate-inlines", "so are inlined functions", "no")
@@ -236,8 +237,9 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError("--width must be at least 40")
     if given.element_size is not None and (given.element_size < 1 or given.object is None):
         raise UserError("--element-size is for --object, and at least 1")
-    if given.object_type and (given.diff or (given.object is None and given.hints != "yes")):
-        raise UserError("--object-type is for --object and --hints, of one profile")
+    has_types = given.object is not None or given.hints == "yes" or given.html is not None
+    if given.object_type and (given.diff or not has_types):
+        raise UserError("--object-type is for --object, --hints and --html, of one profile")
     if given.context < 0:
         raise UserError("--context must not be negative")
     mode = "check" if given.check else "diff" if given.diff else "report"

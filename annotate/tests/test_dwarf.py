@@ -164,9 +164,11 @@ def test_a_file_without_debug_information_says_so(tmp_path, program):
 
 def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "elftools.elf.elffile", None)
-    assert notes("/bin/true") == (
-        "types of /bin/true are not known: that needs pyelftools (package python3-pyelftools)"
+    wanted = WantedTypes(frozenset({"thing"}))
+    assert read_types({"/bin/true": wanted, "/bin/false": wanted}).notes == (
+        "types of data are not known: that needs pyelftools (package python3-pyelftools)",
     )
+    assert read_types({}).notes == ()
 
 
 def test_split_debug_information_is_named(tmp_path, program):

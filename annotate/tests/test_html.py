@@ -15,7 +15,7 @@ from bdannotate.cli import main
 from bdannotate.html import page_data
 
 from context_files import ContextFile
-from test_objects import beside as objects_beside
+from test_objects import GROUPS, HEAP, PROFILE, ROWS, beside as objects_beside
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROFILES = HERE / "profiles"
@@ -230,6 +230,59 @@ def test_data_objects_that_cannot_be_read_are_left_out(tmp_path, capsys):
         r"bd_annotate: note: data objects are left out: \S*objects\.p\.out: [^\n]* cut off[^\n]*\n",
         capsys.readouterr().err,
     )
+
+
+def two_with_objects(tmp_path):
+    """From one to the other, the variable grows and is loaded more, the blocks are gone, and there are others."""
+    folders = [tmp_path / name for name in ("before", "after")]
+    for folder in folders:
+        folder.mkdir()
+    heap = HEAP.replace("2 1 22 100", "2 1 30 100").replace("1 1 5 200 1", "2 1 31 200 1")
+    groups = [GROUPS[0], heap, "static 1 96 table", *GROUPS[3:]]
+    rows = [*ROWS[:3], (3, 1, 1, 8, (0, 0, 96, 3, 96, 12))]
+    return objects_beside(folders[0]), objects_beside(folders[1], groups=groups, rows=rows, text=PROFILE.replace(
+        "6 100 4 522 12 246 84", "6 100 4 586 14 310 92").replace(
+        "totals: 110 5 522 13 310 148", "totals: 110 5 586 15 374 156"))
+
+
+def test_data_objects_of_a_comparison_are_those_of_the_json(tmp_path, capsys):
+    both = two_with_objects(tmp_path)
+    page = report(tmp_path, "--diff", *both)
+    truth = json_of(capsys, "--diff", "--objects", *both)["objects"]
+    found = page.facts["data"]
+    zero = [0] * len(truth["events"])
+    assert found["events"] == truth["events"]
+    costs = zip(page.costs("data", "before:self:"), page.costs("data", "self:"))
+    mine = {
+        group["label"]: (change, before, after)
+        for group, change, (before, after) in zip(found["groups"], found["changes"], costs, strict=True)
+    }
+    assert {label: change for label, (change, *_) in mine.items() if change} == {
+        "heap prog.c:22, make": "gone", "heap prog.c:30, make": "new",
+    }
+    for group in truth["groups"]:
+        change, before, after = mine[group["label"]]
+        assert change == ("new" if group["before"] is None else "gone" if group["after"] is None else None)
+        assert (before, after) == (group["before"] or zero, group["after"] or zero)
+    for column, key in ((1, "before"), (2, "after")):
+        assert [sum(costs) for costs in zip(*(one[column] for one in mine.values()))] == truth[key]
+    assert len(mine) == len(GROUPS) + 1 > len(truth["groups"]), "and what has not changed"
+    rows = page.table("dataRows")
+    files = page.facts["files"]
+    assert [
+        (found["groups"][group]["label"], files[file], line)
+        for group, file, line in zip(rows["group"], rows["file"], rows["line"])
+    ] == [
+        ("(unknown)", "/src/prog.c", 6), ("heap prog.c:30, make", "/src/prog.c", 7),
+        ("heap prog.c:30, make", "/src/prog.c", 23), ("variable table", "/src/prog.c", 8),
+    ]
+
+
+def test_a_comparison_with_objects_on_one_side_has_none(tmp_path):
+    before, after = two_with_objects(tmp_path)
+    (tmp_path / "before" / "objects.p.out").unlink()
+    assert report(tmp_path, "--diff", before, after).facts["data"] is None
+    assert report(tmp_path, "--diff", after, before).facts["data"] is None
 
 
 def hostile_profile(tmp_path):

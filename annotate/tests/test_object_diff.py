@@ -4,7 +4,7 @@
 import json
 import os
 
-from bdannotate.analyses.object_diff import diff_objects
+from bdannotate.analyses.object_diff import listed_changes, object_changes
 from bdannotate.analyses.objects import label
 from bdannotate.cli import main
 from bdannotate.model.objects import Group, Identity, ObjectKind, ObjectRow, Objects, Place
@@ -32,7 +32,8 @@ def objects(*identities, factor=1):
 
 def changes(before, after, same=(), lines=lambda old, new: {}):
     """Bytes before and after, by label; 10 times as many after."""
-    found = diff_objects(objects(*before), objects(*after, factor=10), dict(same), lines, 0, None)
+    matched = object_changes(objects(*before), objects(*after, factor=10), dict(same), lines)
+    found = listed_changes(matched, 0, None)
     assert sum((change.before or (0,))[0] for change in found.changes) == found.before[0]
     assert sum((change.after or (0,))[0] for change in found.changes) == found.after[0]
     return {

@@ -55,13 +55,13 @@ def write(folder, data, name="p.out"):
     return path
 
 
-def beside(folder, **changes):
+def beside(folder, text=PROFILE, **changes):
     """A profile with its objects."""
     fields = {"events": EVENTS, "functions": FUNCTIONS, "groups": GROUPS, "rows": ROWS, "patterns": PATTERNS,
               "head": HEAD}
     write(folder, ObjectFile(**(fields | changes)).bytes())
     profile = folder / "p.out"
-    profile.write_text(PROFILE)
+    profile.write_text(text)
     return str(profile)
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import sys
 
 import pytest
 from bdannotate.cli import main
@@ -12,6 +13,7 @@ from bdannotate.modes import objects
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls
 from programs import compiled
+from test_html import HOSTILE, json_of, report
 from test_objects import GROUPS, HEAP, beside
 
 # What these programs have at these addresses is not what ran: nobody knows where blocks were allocated.
@@ -50,8 +52,8 @@ def test_the_table_of_fields(profile, capsys):
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-def test_the_advice_below_it(tmp_path, profile, capsys):
-    # Of 4 elements in each of 11 lines, key is used.
+def of_four_in_a_line(tmp_path):
+    """Of 4 elements in each of 11 lines, key is used."""
     path = str(tmp_path / "program")
     functions = [(path, "/src/prog.c", 1, "main"), (path, "/src/prog.c", 20, "make")]
     groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
@@ -59,6 +61,10 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
     text = (tmp_path / "p.out").read_text()
     (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))
+
+
+def test_the_advice_below_it(tmp_path, profile, capsys):
+    of_four_in_a_line(tmp_path)
     assert main(["--format=json", "--object=heap", "--object-type=heap=item", profile]) == 0
     assert json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]["split"] == {
         "parts": [{"fields": [0], "size": 4, "loads": 44}, {"fields": [1, 2], "size": 12, "loads": 0}],
@@ -158,14 +164,15 @@ def test_a_file_with_other_lines_than_those_that_ran_has_no_types(tmp_path, prof
 @pytest.mark.parametrize(
     "options",
     [["--object-type=a=b"], ["--object=heap", "--object-type=b"], ["--object=heap", "--object-type=(=b"],
-     ["--object=heap", "--object-type=elsewhere=b"], ["--object=heap", "--object-type=a="]],
+     ["--object=heap", "--object-type=elsewhere=b"], ["--object=heap", "--object-type=a="],
+     ["--html=/dev/null", "--object-type=elsewhere=b"], ["--html=/dev/null", "--diff", "--object-type=a=b", "x"]],
 )
 def test_options_that_make_no_sense(profile, capsys, options):
     assert main([*options, profile]) == 2
     assert capsys.readouterr().err.startswith("bd_annotate: ")
 
 
-def of_a_stranger(tmp_path, monkeypatch, kind, groups, note):
+def of_a_stranger(tmp_path, monkeypatch, kind, groups, note, **more):
     """A profile for which this type is found whatever is asked."""
     monkeypatch.setattr(
         objects, "read_types",
@@ -174,7 +181,7 @@ def of_a_stranger(tmp_path, monkeypatch, kind, groups, note):
         ),
     )
     functions = [("/prog", "/src/prog.c", 1, "main"), ("/prog", "/src/prog.c", 20, "make")]
-    profile = beside(tmp_path, functions=functions, groups=groups)
+    profile = beside(tmp_path, functions=functions, groups=groups, **more)
     (tmp_path / "p.out").write_text((tmp_path / "p.out").read_text().replace("ob=prog", "ob=/prog"))
     return profile
 
@@ -198,3 +205,70 @@ def test_endless_types_and_names_cost_nothing(tmp_path, capsys, monkeypatch):
     text = capsys.readouterr().out
     assert "1,099,511,627,776" in text
     assert [line[:60] for line in text.splitlines() if len(line) > 80] == []
+
+
+def types_of_page(page):
+    return [group["type"] for group in page.facts["data"]["groups"] if group["type"]]
+
+
+def test_the_page_has_the_types_that_the_json_has(tmp_path, profile, capsys):
+    asked = ["--object-type=heap=item", "--object-type=variable table=item"]
+    page = report(tmp_path, *asked, profile)
+    groups = json_of(capsys, "--object=heap|table", *asked, profile)["objects"]["groups"]
+    truth = [group["type"] for group in groups if group["type"]]
+    found = types_of_page(page)
+    assert [(one["name"], one["size"], one["reason"]) for one in found] == [
+        (one["name"], one["size"], one["reason"]) for one in truth
+    ]
+    assert [one["hasUse"] for one in found] == [True, False]
+    heap, table = found
+    assert heap["fields"] == [
+        [field["name"] or "(padding)", field["type"] or "", field["offset"], field["size"], field["loaded"],
+         field["used"]] for field in truth[0]["fields"]
+    ]
+    names, files = page.functions(), page.facts["files"]
+    assert [
+        {"function": names[function][0], "file": files[file], "line": line, "lines": lines,
+         "fields": [[number, used] for number, _, used in fields]}
+        for (function, file, line), lines, fields in heap["uses"]
+    ] == truth[0]["uses"]
+    assert heap["uses"][0][2] == [[0, 9, 9], [1, 11, 11]]
+    assert table["fields"][1][:4] == ["name[8]", "char", 4, 8] and table["uses"] == []
+    assert heap["parts"] == heap["advice"] == []
+    (layout,) = [group["layout"] for group in page.facts["data"]["groups"] if group["type"] and group["layout"]]
+    assert (layout["size"], layout["reason"]) == (16, "the size of its type")
+
+
+def test_the_page_has_the_advice(tmp_path, profile, capsys):
+    of_four_in_a_line(tmp_path)
+    (kind,) = types_of_page(report(tmp_path, "--object-type=heap=item", profile))
+    assert kind["parts"] == [[0], [1, 2]]
+    assert main(["--width=1000", "--object=heap", "--object-type=heap=item", profile]) == 0
+    assert len(kind["advice"]) == 2
+    assert "\n".join(kind["advice"]) in capsys.readouterr().out
+
+
+def test_only_types_of_what_loses_most_are_looked_up_for_a_page(tmp_path, monkeypatch):
+    """The others' would take long; but those that are asked for are."""
+    wanted = []
+    profile = of_a_stranger(tmp_path, monkeypatch, None, [*GROUPS[:2], "static 1 64 table", *GROUPS[3:]], "")
+    monkeypatch.setattr(objects, "read_types", lambda what, *_: wanted.append(what) or FoundTypes({}, {}))
+    report(tmp_path, profile)
+    report(tmp_path, "--object-type=variable table=item", profile)
+    assert [[name for what in one.values() for name, _ in what.variables] for one in wanted] == [[], ["table"]]
+
+
+def test_the_page_is_made_without_pyelftools(tmp_path, profile, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "elftools.elf.elffile", None)
+    asked = ["--object-type=heap=item", "--object-type=variable table=item"]
+    assert types_of_page(report(tmp_path, *asked, profile)) == []
+    assert capsys.readouterr().err == (
+        "bd_annotate: note: types of data are not known: that needs pyelftools (package python3-pyelftools)\n"
+    )
+
+
+def test_types_in_a_page_are_never_markup(tmp_path, monkeypatch):
+    kind = Type(HOSTILE, 16, (Field(HOSTILE, HOSTILE, 0, 16),))
+    page = report(tmp_path, "--object-type=heap=T", of_a_stranger(tmp_path, monkeypatch, kind, GROUPS, ""))
+    assert "<img" not in page.text and "alert" not in page.text
+    assert [(one["name"], one["fields"][0][:2]) for one in types_of_page(page)] == [(HOSTILE, [HOSTILE, HOSTILE])]

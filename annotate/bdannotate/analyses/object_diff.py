@@ -29,6 +29,14 @@ class ObjectChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectChanges:
+    """Those of all groups after, in their order; then of those that are gone."""
+
+    events: tuple[str, ...]  # those of both
+    changes: tuple[ObjectChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectDiff:
     """What changed most comes first. All changes and the others together are the totals."""
 
@@ -48,12 +56,10 @@ class ObjectDiff:
 LineMap = Callable[[str, str], Mapping[int, int]]
 
 
-def diff_objects(
-    before: Objects, after: Objects, same: Mapping[Function, Function], lines: LineMap,
-    threshold: float, limit: int | None,
-) -> ObjectDiff:
-    """same has what functions before are called after. threshold is in percent of the bytes never
-    used, or of those loaded, on the side that has more."""
+def object_changes(
+    before: Objects, after: Objects, same: Mapping[Function, Function], lines: LineMap
+) -> ObjectChanges:
+    """same has what functions before are called after."""
     events = tuple(event for event in after.events if event in before.events)
     costs = [_projected(objects, events) for objects in (before, after)]
     matched = _matching_groups(before.groups, after.groups, _Renamed(same, lines))
@@ -68,6 +74,13 @@ def diff_objects(
         ObjectChange(group, costs[0][number], None)
         for number, group in enumerate(before.groups) if number not in found
     ]
+    return ObjectChanges(events, tuple(changes))
+
+
+def listed_changes(found: ObjectChanges, threshold: float, limit: int | None) -> ObjectDiff:
+    """threshold is in percent of the bytes never used, or of those loaded, on the side that has
+    more."""
+    events, changes = found.events, list(found.changes)
     zero = (0,) * len(events)
 
     def sums(some: Sequence[ObjectChange]) -> tuple[Row, Row]:

@@ -21,9 +21,10 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
 from ..views.json_report import Json, part_json, text
 from ..views.names import Names
-from .page_objects import objects_of_page
+from .numbers import Numbers
+from .page_objects import objects_for_page
 from .page_tables import (
-    Numbers, arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
+    arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
 )
 from .subject import Subject
@@ -59,7 +60,7 @@ def page_data(
         tables["members"] = members_table(subject, numbers)
     objects: Json = None
     if subject.objects is not None:
-        objects, more = objects_of_page(subject.objects, numbers)
+        objects, more = objects_for_page(subject.objects, numbers)
         tables |= more
     frames = _frames(subject.tree, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}

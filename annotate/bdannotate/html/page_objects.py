@@ -5,28 +5,46 @@ were used, as tables."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
+from ..analyses.object_details import Details
+from ..analyses.object_diff import ObjectChange, ObjectChanges
 from ..analyses.objects import Layout, label, layout
-from ..model.objects import Group, Objects
+from ..model.objects import Group, Objects, Place
 from ..views.json_report import Json, text
-from .page_tables import Numbers
+from ..views.objects import order_sentence, split_sentences
+from .numbers import Numbers
 from .tables import Table, table_of_rows
 
 
-def objects_of_page(objects: Objects, numbers: Numbers) -> tuple[Json, dict[str, Table]]:
+@dataclass(frozen=True, slots=True)
+class PageObjects:
+    objects: Objects
+    details: Sequence[Details]  # of some groups
+    changes: ObjectChanges | None = None  # where two profiles are compared: since the one before
+
+
+def objects_for_page(found: PageObjects, numbers: Numbers) -> tuple[Json, dict[str, Table]]:
     """The facts, and tables: per group its costs; per group and line of code its costs; and the
     bytes of all layouts, one after the other."""
-    pictures = [layout(group) for group in objects.groups]
-    return _facts(objects, pictures, numbers), _tables(objects, pictures, numbers)
+    of_group = {id(one.entry.group): one for one in found.details}
+    groups = list(found.objects.groups)
+    if found.changes is not None:
+        groups = [change.group for change in found.changes.changes]
+    details = [of_group.get(id(group)) for group in groups]
+    pictures = [one.layout if one else layout(group) for group, one in zip(groups, details)]
+    facts = _facts(found, groups, details, pictures, numbers)
+    return facts, _tables(found, pictures, numbers)
 
 
 def _tables(
-    objects: Objects, pictures: Sequence[Layout | None], numbers: Numbers
+    found: PageObjects, pictures: Sequence[Layout | None], numbers: Numbers
 ) -> dict[str, Table]:
+    objects, changes = found.objects, found.changes
     costs = [f"self:{event}" for event in objects.events]
     return {
-        "data": table_of_rows(costs, objects.costs()),
+        "data": table_of_rows(costs, objects.costs()) if changes is None else _changes(changes),
         "dataRows": table_of_rows(["group", "function", "file", "line", *costs], [
             (row.group, numbers.function(row.function), numbers.file(row.file), row.line, *row.cost)
             for row in objects.rows
@@ -39,18 +57,71 @@ def _tables(
     }
 
 
-def _facts(objects: Objects, pictures: Sequence[Layout | None], numbers: Numbers) -> Json:
+def _changes(found: ObjectChanges) -> Table:
+    zero = (0,) * len(found.events)
+    names = [f"{side}self:{event}" for side in ("", "before:") for event in found.events]
+    return table_of_rows(names, [
+        (*(change.after or zero), *(change.before or zero)) for change in found.changes
+    ])
+
+
+def _facts(
+    found: PageObjects, groups: Sequence[Group], details: Sequence[Details | None],
+    pictures: Sequence[Layout | None], numbers: Numbers,
+) -> Json:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
+    changes = found.changes
     return {
-        "events": list(objects.events),
+        "events": list(changes.events if changes else found.objects.events),
         "groups": [
-            _group(group, picture, row, numbers)
-            for group, picture, row in zip(objects.groups, pictures, first)
+            {**_group(group, picture, row, numbers), "type": _type(one, numbers) if one else None}
+            for group, one, picture, row in zip(groups, details, pictures, first)
+        ],
+        "changes": [_state(change) for change in changes.changes] if changes else [],
+    }
+
+
+def _state(change: ObjectChange) -> Json:
+    return "new" if change.before is None else "gone" if change.after is None else None
+
+
+def _type(details: Details, numbers: Numbers) -> Json:
+    typed, split, order = details.typed, details.split, details.order
+    if typed is None:
+        return None
+    known = {(field.name, field.offset): number for number, field in enumerate(typed.fields)}
+    return {
+        "name": text(typed.type.name),
+        "size": typed.type.size,
+        "reason": text(typed.reason),
+        "hasUse": typed.has_use,
+        "fields": [
+            [text(field.name), text(field.type), field.offset, field.size, field.loaded, field.used]
+            for field in typed.fields
+        ],
+        "uses": [
+            [_place(use.by, numbers), use.lines, [
+                [known[field.name, field.offset], field.loaded, field.used] for field in use.fields
+            ]]
+            for use in (details.uses if typed.fields else ())
+        ],
+        "parts": [
+            [known[field.name, field.offset] for field in part.fields] for part in split.parts
+        ] if split else [],
+        "advice": [
+            *(text(sentence) for sentence in (split_sentences(split) if split else ())),
+            *([text(order_sentence(order))] if order else ()),
         ],
     }
 
 
-def _group(group: Group, picture: Layout | None, first: int, numbers: Numbers) -> Json:
+def _place(place: Place, numbers: Numbers) -> Json:
+    return [numbers.function(place.function), numbers.file(place.file), place.line]
+
+
+def _group(
+    group: Group, picture: Layout | None, first: int, numbers: Numbers
+) -> dict[str, Json]:
     identity, blocks = group.identity, group.blocks
     return {
         "kind": identity.kind.value,
@@ -58,10 +129,7 @@ def _group(group: Group, picture: Layout | None, first: int, numbers: Numbers) -
         "object": text(identity.object),
         "size": identity.size,
         "function": numbers.function(identity.function) if identity.function else None,
-        "places": [
-            [numbers.function(place.function), numbers.file(place.file), place.line]
-            for place in identity.places
-        ],
+        "places": [_place(place, numbers) for place in identity.places],
         "blocks": {
             "number": blocks.number, "bytes": blocks.bytes, "freed": blocks.freed,
             "mostAlive": blocks.most_alive, "smallest": blocks.smallest, "largest": blocks.largest,

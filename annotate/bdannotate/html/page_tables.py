@@ -13,6 +13,7 @@ from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
 from ..model.profile import Call, Function, Instruction, Place, Profile, Row
+from .numbers import Numbers
 from .subject import Side, Subject
 from .tables import Table
 
@@ -25,20 +26,6 @@ _MAX_MEMBER_FUNCTIONS = 1000
 # Disassembling is slow: only what has this share of an event is worth it.
 _CODE_SHARE = 0.002
 _MAX_DISASSEMBLED = 200
-
-
-class Numbers:
-    """Numbers for the names that the tables use."""
-
-    def __init__(self, functions: Sequence[Function]) -> None:
-        self.functions = {function: number for number, function in enumerate(functions)}
-        self.files: dict[str, int] = {}
-
-    def function(self, function: Function) -> int:
-        return self.functions.setdefault(function, len(self.functions))
-
-    def file(self, name: str) -> int:
-        return self.files.setdefault(name, len(self.files))
 
 
 def functions_table(subject: Subject, numbers: Numbers) -> Table:

@@ -12,8 +12,8 @@ from ..analyses.report import Report, make_report, make_selection
 from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
-from ..model.objects import Objects
 from ..model.profile import Function, Profile
+from .page_objects import PageObjects
 
 
 # Hints are given of places with so many percent of the loss.
@@ -39,7 +39,7 @@ class Subject:
     members: tuple[Profile, ...]
     tree: ContextTree | None  # with a second set of cost columns where two are compared
     matched: int
-    objects: Objects | None = None  # data objects
+    objects: PageObjects | None = None  # data objects
 
     @property
     def functions(self) -> list[Function]:
@@ -48,7 +48,7 @@ class Subject:
 
 def of_sum(
     profiles: Sequence[Profile], trees: Sequence[ContextTree | None],
-    objects_of: Callable[[Profile], Objects | None],
+    objects_of: Callable[[Profile], PageObjects | None],
 ) -> Subject:
     """objects_of has the data objects beside all of the profiles, given their sum."""
     total = profiles[0]
@@ -61,7 +61,8 @@ def of_sum(
 
 
 def of_two(
-    before: Profile, after: Profile, trees: tuple[ContextTree | None, ContextTree | None]
+    before: Profile, after: Profile, trees: tuple[ContextTree | None, ContextTree | None],
+    objects: PageObjects | None,
 ) -> Subject:
     """The page shows the events that both count."""
     events = common_events(before, after)
@@ -78,7 +79,7 @@ def of_two(
         renamed = merge([old], lambda function: pairs.get(function, function), with_places=False)
         new = merge([new], with_places=False)
         tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
-    return Subject(_report(after), sides, (), tree, len(pairs))
+    return Subject(_report(after), sides, (), tree, len(pairs), objects)
 
 
 def _report(profile: Profile) -> Report:

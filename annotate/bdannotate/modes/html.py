@@ -16,7 +16,7 @@ from ..reading.load import with_costs
 from ..reading.parser import Detail
 from ..views import json_report
 from .inputs import Inputs
-from .objects import objects_if_readable
+from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
 
 
@@ -29,9 +29,11 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     ]
     trees = inputs.trees(paths, profiles)
     if options.mode == "diff":
-        subject = of_two(profiles[0], profiles[1], (trees[0], trees[1]))
+        two = profiles[0], profiles[1]
+        objects = compared_objects_of_page(paths, two, inputs)
+        subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
-        subject = of_sum(profiles, trees, lambda total: objects_if_readable(paths, total, inputs))
+        subject = of_sum(profiles, trees, lambda total: objects_of_page(paths, total, inputs))
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ..analyses.data_hints import notable_objects
 from ..analyses.diff import matching_functions
 from ..analyses.object_details import Details, object_details
-from ..analyses.object_diff import ObjectDiff, diff_objects
+from ..analyses.object_diff import ObjectChanges, ObjectDiff, listed_changes, object_changes
 from ..analyses.objects import Entry, label, list_objects
 from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
 from ..analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
+from ..html.page_objects import PageObjects
 from ..model.errors import UserError
 from ..model.objects import Identity, Objects, only_of
 from ..model.profile import Profile
@@ -113,6 +114,35 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
     return lines
 
 
+def objects_of_page(
+    paths: Sequence[str], profile: Profile, inputs: Inputs
+) -> PageObjects | None:
+    """Types are told of those that lose most, and of those that --object-type is about: that takes
+    longer than all the rest of a page."""
+    found = objects_if_readable(paths, profile, inputs)
+    if found is None:
+        return None
+    meant = notable_objects(found)
+    patterns = [function_pattern(place) for place, _ in inputs.options.object_types]
+    meant += [
+        entry for entry in list_objects(found, 0, None).entries
+        if any(pattern.search(label(entry.group)) for pattern in patterns)
+        and all(entry.group is not one.group for one in meant)
+    ]
+    return PageObjects(found, object_details(found, meant, _types(meant, profile, inputs)))
+
+
+def compared_objects_of_page(
+    paths: Sequence[str], profiles: tuple[Profile, Profile], inputs: Inputs
+) -> PageObjects | None:
+    before = objects_if_readable(paths[:1], profiles[0], inputs)
+    after = objects_of_page(paths[1:], profiles[1], inputs) if before else None
+    if before is None or after is None:
+        return None
+    changes = _changes(before, after.objects, profiles, inputs.options)
+    return replace(after, changes=changes)
+
+
 def _meant(objects: Objects, options: Options) -> list[Entry]:
     """Those that --object is about."""
     if options.object is None:
@@ -184,5 +214,11 @@ def _object_diff(
         threshold = DEFAULT_THRESHOLD
     if options.format == "json":
         threshold, limit = options.threshold or 0.0, None
+    return listed_changes(_changes(before, after, profiles, options), threshold, limit)
+
+
+def _changes(
+    before: Objects, after: Objects, profiles: tuple[Profile, Profile], options: Options
+) -> ObjectChanges:
     lines = partial(same_lines, include=options.include, include_before=options.include_before)
-    return diff_objects(before, after, matching_functions(*profiles), lines, threshold, limit)
+    return object_changes(before, after, matching_functions(*profiles), lines)

@@ -11,6 +11,7 @@ import importlib
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 
 from ..model.errors import UserError, shorten
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
@@ -38,11 +39,16 @@ def read_types(
     named: dict[tuple[str, str], tuple[Type, ...]] = {}
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}
     notes: list[str] = []
+    try:
+        elffile = importlib.import_module("elftools.elf.elffile")
+    except ImportError:
+        said = "types of data are not known: that needs pyelftools (package python3-pyelftools)"
+        return FoundTypes({}, {}, (said,) if wanted else ())
     for path, what in sorted(wanted.items()):
         try:
             if path in changed:
                 raise UserError("it is not the file that ran: its code has other lines")
-            found = _read(path, what)
+            found = _read(elffile, path, what)
         except UserError as error:
             notes.append(f"types of {shorten(path)} are not known: {error}")
             continue
@@ -55,11 +61,7 @@ def read_types(
 _Found = tuple[dict[str, tuple[Type, ...]], dict[VariableName, tuple[Type, ...]]]
 
 
-def _read(path: str, wanted: WantedTypes) -> _Found:
-    try:
-        elffile = importlib.import_module("elftools.elf.elffile")
-    except ImportError:
-        raise UserError("that needs pyelftools (package python3-pyelftools)") from None
+def _read(elffile: ModuleType, path: str, wanted: WantedTypes) -> _Found:
     require_object_file(path)
     try:
         with open(path, "rb") as stream:

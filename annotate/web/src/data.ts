@@ -58,12 +58,29 @@ export interface DataGroup {
     object: string; // of code, a variable or a file
     size: number; // of a variable, in bytes
     function: number | null; // whose frames; the function called to allocate
-    places: [number, number, number][]; // where that was called, the innermost first: function, file, line
+    places: Place[]; // where that was called, the innermost first
     blocks: {
         number: number; bytes: number; freed: number; mostAlive: number; smallest: number; largest: number;
     } | null;
     // Of an element; first is its bytes' first row.
     layout: { size: number; reason: string; first: number; unmapped: number } | null;
+    type: DataType | null;
+}
+
+export type Place = [number, number, number]; // function, file, line
+
+// Of the elements of data; of a variable, of the variable or its elements.
+export interface DataType {
+    name: string;
+    size: number;
+    reason: string;
+    hasUse: boolean; // whether anybody has seen which bytes are used
+    // Name, type, offset, size, and how many lines came with bytes of it, and had any of them used. A gap has no type.
+    fields: [string, string, number, number, number, number][];
+    // Which code loaded how many lines, and of these as above for each field, by its number, that was used.
+    uses: [Place, number, [number, number, number][]][];
+    parts: number[][]; // fields that had better be in an array of their own
+    advice: string[];
 }
 
 export interface Facts {
@@ -88,7 +105,8 @@ export interface Facts {
     codeTexts: string[];
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line
-    data: { events: string[]; groups: DataGroup[] } | null;
+    // Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before.
+    data: { events: string[]; groups: DataGroup[]; changes: ("new" | "gone" | null)[] } | null;
     tree: { folded: boolean; height: number } | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;

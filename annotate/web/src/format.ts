@@ -36,7 +36,8 @@ export function percent(share: number): string {
 export function metricText(metric: Metric, value: number | null): string {
     if (value === null) return "–";
     if (metric.isShare) return percent(value);
-    return metric.denominator ? (Math.abs(value) < 10_000 ? value.toFixed(1) : count(value)) : count(value);
+    const isSmall = metric.denominator && Math.abs(value) < 10_000;
+    return isSmall ? value.toFixed(1).replace("-", "\u2212") : count(value);
 }
 
 export function exactText(metric: Metric, value: number | null): string {

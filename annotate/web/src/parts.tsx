@@ -24,15 +24,15 @@ export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "sourc
     );
 }
 
-// A metric's value; where two profiles are compared, with its change.
-export function Value({ column, costs }: { column: MetricColumn; costs: Costs }) {
+// A metric's value; where two profiles are compared, with its change, unless nobody knows what it was before.
+export function Value({ column, costs, alone = false }: { column: MetricColumn; costs: Costs; alone?: boolean }) {
     const { report } = usePage();
     const { metric, kind } = column;
     const value = metricValue(metric, costs, kind);
     return (
         <span class="value" title={exactText(metric, value)} data-exact={value ?? ""} data-column={columnName(column)}>
             {metricText(metric, value)}
-            {report.comparing && <Change metric={metric} kind={kind} costs={costs} />}
+            {report.comparing && !alone && <Change metric={metric} kind={kind} costs={costs} />}
         </span>
     );
 }

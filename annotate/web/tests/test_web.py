@@ -17,11 +17,17 @@ PROFILES = ANNOTATE / "tests" / "profiles"
 BUILT = ANNOTATE / "bdannotate" / "html" / "report.html"
 BUILD = os.environ.get("BDGRIND_BUILD")
 SECONDS = 300
+ITEM = "item</script><b>"
 VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
-sys.path.insert(0, str(ANNOTATE / "tests"))
+sys.path[:0] = [str(ANNOTATE), str(ANNOTATE / "tests")]
+from bdannotate.cli import main  # noqa: E402
+from bdannotate.model.types import Field, Type  # noqa: E402
 from context_files import ContextFile, large  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
+from test_html import two_with_objects  # noqa: E402
+from test_objects import GROUPS, HEAP  # noqa: E402
+from test_types import of_a_stranger  # noqa: E402
 
 
 def run(*command, cwd, **more):
@@ -131,7 +137,20 @@ def reports(tmp_path_factory):
     annotate(f"--html={folder}/parts.html", PROFILES / "threads.out")
     data_beside(folder)
     annotate(f"--html={folder}/data.html", folder / "data.out")
+    annotate("--diff", f"--html={folder}/data-diff.html", *two_with_objects(folder))
+    (folder / "typed").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        profile = of_four_in_a_line(folder / "typed", patch)
+        assert main([f"--html={folder}/typed.html", "--object-type=heap=item", profile]) == 0
     return folder
+
+
+def of_four_in_a_line(folder, patch):
+    """Blocks of 10 elements. In each of 11 lines with 4 of them, one field is used; in one more, both are."""
+    kind = Type(ITEM, 16, (Field("key</b>", "int", 0, 4), Field("name[8]", "char", 4, 8)))
+    groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
+    patterns = [(2, 1, 1, 7, 0, 64, 0x000F000F000F000F, 11), (2, 2, 1, 23, 0, 16, 0x0F0F, 1)]
+    return of_a_stranger(folder, patch, kind, groups, "", patterns=patterns)
 
 
 def data_beside(folder):
@@ -143,8 +162,8 @@ def data_beside(folder):
         (2, 1, 1, 7, (0, 0, 0, 0, 32, 1, 32, 4)),
         (2, 1, 1, 8, (0, 0, 0, 0, 600, 20, 680, 40)),
     ]
-    groups = ["heap 3 72 1 48 72 24 24 24 0 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 </script><b>table"]
-    patterns = [(1, 0, 24, 0x00FF, 9), (1, 0, 24, 0xFFF, 1), (1, 8, 8, 0x01, 2)]
+    groups = ["heap 3 72 1 48 72 24 24 24 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 </script><b>table"]
+    patterns = [(1, 1, 1, 7, 0, 24, 0x00FF, 9), (1, 2, 1, 23, 0, 24, 0xFFF, 1), (1, 1, 1, 7, 8, 8, 0x01, 2)]
     head = "pid: 7\ncmd: prog\npart: 1"
     (folder / "objects.data.out").write_bytes(ObjectFile(events, functions, groups, rows, patterns, head).bytes())
     (folder / "data.out").write_text(
@@ -196,14 +215,16 @@ LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
 @pytest.mark.parametrize("report, width, scheme", [
     ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
     ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"), ("data", 400, "light"),
-    ("data", 1280, "dark"),
+    ("data", 1280, "dark"), ("typed", 400, "dark"), ("typed", 1280, "light"), ("data-diff", 400, "light"),
+    ("data-diff", 1280, "dark"),
 ])
 def test_every_view_opens(browse, reports, report, width, scheme):
     steps = [{"fragment": f"#{view}", "read": "document.querySelector('main').innerText.length"} for view in VIEWS]
     if report in ("ranks", "parts"):
         steps.append({"fragment": "#profiles", "read": "document.querySelectorAll('.strips tbody tr').length"})
-    if report == "data":
-        steps.append({"fragment": "#data?object=0", "read": "document.querySelectorAll('.details .byte').length"})
+    if report in ("data", "typed", "data-diff"):
+        fragment = f"#data?object={0 if report == 'data' else 1}"
+        steps.append({"fragment": fragment, "read": "document.querySelectorAll('.details .byte').length"})
     steps = [{**step, "axe": True} for step in steps]
     assert min(browse(reports / f"{report}.html", steps, width, scheme)) > 0
 
@@ -421,6 +442,43 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
         assert text in details
     assert layout == [[10, 10]] * 8 + [[12, 3]] + [[12, 1]] * 3 + [[12, 0]] * 4 + [[10, 0]] * 8
     assert source == [[0, 480], [1, 32]]
+
+
+def test_data_has_the_fields_and_who_uses_them(browse, reports):
+    fields, uses, told, byte = browse(reports / "typed.html", [
+        {"fragment": "#data?object=1",
+         "read": "Array.from(document.querySelectorAll('[data-field]'), (row) => [row.dataset.field, "
+                 "Number(row.dataset.loaded), Number(row.dataset.used), row.lastElementChild.innerText])"},
+        {"read": "Array.from(document.querySelectorAll('[data-use]'), (row) => [Number(row.dataset.use), "
+                 "row.children[0].innerText, row.children[2].innerText])"},
+        {"read": "document.querySelector('.details').innerText"},
+        {"read": "document.querySelectorAll('.byte title')[5].textContent"},
+    ])
+    assert fields == [["0 key</b>", 45, 45, "1"], ["4 name[8]", 45, 1, "2"], ["12 (padding)", 45, 0, ""]]
+    assert uses == [[11, "prog.c:7 main", "key</b>"], [1, "prog.c:23 make", "key</b>, name[8]"]]
+    assert f"{ITEM}, 16 bytes as --object-type=heap=item says" in told
+    assert "Used together: key</b> (4 bytes); name[8] (8 bytes), 2.2% as often." in told
+    assert byte.startswith("byte 5 of name[8]: used in ")
+
+
+def test_a_comparison_has_the_data_that_changed(browse, reports):
+    cells = '''Array.from(row.querySelectorAll("[data-column]"), (cell) =>
+        [cell.dataset.column, Number(cell.dataset.exact), cell.querySelector(".change").title])'''
+    rows = f'''Array.from(document.querySelectorAll("[data-group]"), (row) =>
+        [row.querySelector(".name").innerText.replace(/\\s+/g, " "),
+         ...({cells}).filter(([column]) => column === "SpLoss1:self")])'''
+    listed, gone, after = browse(reports / "data-diff.html", [
+        {"fragment": "#data", "read": rows},
+        {"fragment": "#data?q=22", "read": "document.querySelector('.details').innerText"},
+        {"fragment": "#data?q=30", "read": "document.querySelectorAll('[data-loader] .change').length"},
+    ])
+    assert listed == [
+        ["heap prog.c:30, make new", ["SpLoss1:self", 480, "480"]],
+        ["heap prog.c:22, make gone", ["SpLoss1:self", 0, "\u2212480"]],
+        ["variable table", ["SpLoss1:self", 96, "64"]], ["(unknown)", ["SpLoss1:self", 10, ""]],
+    ]
+    assert "It is gone: this is what it was before." in gone and "Loaded by" not in gone
+    assert after == 0, "who loaded it before is not told"
 
 
 def test_hostile_names_stay_text(browse, reports, tmp_path):

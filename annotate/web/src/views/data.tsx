@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Data objects: what was loaded for each, who loaded it, and which of its bytes were used.
+// Data objects: what was loaded for each, who loaded it, and which of its bytes and fields were used. Where two
+// profiles are compared, what changed is in the list, and all else is of the one after.
 
 import { css, shareColour } from "../colours";
 import { usePage, useSize } from "../context";
-import { SumCosts, metricValue, type Costs } from "../costs";
-import type { DataGroup, Metric } from "../data";
+import { SumCosts, change, metricValue, sides, type Costs } from "../costs";
+import type { DataGroup, DataType, Metric } from "../data";
 import { baseName, bytes, count, grouped, inSentence, percent, times } from "../format";
-import { Empty, FunctionLink, LongList, SearchBox, Unread, Value, matcher } from "../parts";
+import { Empty, FunctionLink, LongList, SearchBox, ShareBar, Unread, Value, matcher } from "../parts";
 import { columnName, type MetricColumn, type Report } from "../report";
 
 const rowHeight = 26;
 const shownLoaders = 20;
 const shownHere = 3;
+const usedAlways = 0.95;
 const columnNames = ["Loaded1", "SpLoss1", "Unused1", "AccLine1", "D1m", "LLm"];
+const comparedNames = ["Loaded1", "SpLoss1", "Unused1", "LLm"]; // each has its change beside it
 const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
 
 // What is known of data; the other metrics are of code.
@@ -22,7 +25,7 @@ function dataColumns(report: Report): MetricColumn[] {
     const isKnown = (metric: Metric): boolean =>
         events.every((event, at) =>
             !(metric.numerator[at] || metric.denominator?.[at]) || data!.events.includes(event));
-    return columnNames.flatMap((name): MetricColumn[] => {
+    return (report.comparing ? comparedNames : columnNames).flatMap((name): MetricColumn[] => {
         const metric = report.metric(name);
         return metric && isKnown(metric) ? [{ metric, kind: "self" }] : [];
     });
@@ -47,8 +50,12 @@ export function Data() {
     const all = report.facts.data.groups.map((group, number): Listed =>
         ({ number, group, costs: report.costs("data", number) }));
     const loaded = all.filter(({ costs }) => columns.some(({ metric }) =>
-        metric.numerator.some((weight, event) => weight && costs.cost("self", event, ""))));
-    const key = ({ costs }: Listed): number => (by ? (metricValue(by.metric, costs, "self") ?? -Infinity) : 0);
+        metric.numerator.some((weight, event) => weight && sides.some((side) => costs.cost("self", event, side)))));
+    const key = ({ costs }: Listed): number => {
+        if (!by) return 0;
+        if (!report.comparing) return metricValue(by.metric, costs, "self") ?? -Infinity;
+        return Math.abs(change(by.metric, costs, "self") ?? 0);
+    };
     const shown = loaded
         .filter(({ group }) => !match || match(group.label))
         .sort((one, other) => (state.up ? key(one) - key(other) : key(other) - key(one)) || one.number - other.number);
@@ -62,10 +69,13 @@ export function Data() {
         go({ object: next.number }, true);
     };
     return (
-        <div class="data">
+        <div class={report.comparing ? "data comparing" : "data"}>
             <div class="bar"><SearchBox placeholder="Filter data" /></div>
             <p class="note">
-                What was loaded for data of each kind. All rows together are all that the program loaded.
+                {report.comparing
+                    ? "What is loaded for data of each kind, and what changed: heap blocks are the same if the same "
+                        + "functions allocate them in the same lines. What stands below is of the profile after."
+                    : "What was loaded for data of each kind. All rows together are all that the program loaded."}
             </p>
             {shown.length === 0 ? <Empty>No data matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
@@ -113,7 +123,8 @@ function Row({ listed: { number, group, costs }, columns, isChosen }: {
     columns: MetricColumn[];
     isChosen: boolean;
 }) {
-    const { go, link } = usePage();
+    const { report, go, link } = usePage();
+    const state = report.facts.data!.changes[number];
     return (
         <div
             class={`row${isChosen ? " chosen cursor" : ""}`} data-group={number}
@@ -121,6 +132,7 @@ function Row({ listed: { number, group, costs }, columns, isChosen }: {
         >
             <span class="cell name">
                 <a class="fn" href={link({ object: number })} title={group.label} tabIndex={-1}>{group.label}</a>
+                {state && <span class="tag">{state}</span>}
             </span>
             {columns.map((column) => (
                 <span class="cell n" key={columnName(column)}><Value column={column} costs={costs} /></span>
@@ -132,12 +144,15 @@ function Row({ listed: { number, group, costs }, columns, isChosen }: {
 }
 
 function Details({ listed: { number, group }, columns }: { listed: Listed; columns: MetricColumn[] }) {
+    const { report } = usePage();
+    const isGone = report.facts.data!.changes[number] === "gone";
     const { blocks } = group;
     const size = blocks && (blocks.smallest === blocks.largest
         ? grouped(blocks.smallest) : `${grouped(blocks.smallest)} to ${grouped(blocks.largest)}`);
     return (
         <section class="card details" data-details={number}>
             <h2>{group.label}</h2>
+            {isGone && <p class="note">It is gone: this is what it was before.</p>}
             {blocks && (
                 <p>
                     {grouped(blocks.number)} {blocks.number === 1 ? "block" : "blocks"} of {size} bytes:{" "}
@@ -160,9 +175,126 @@ function Details({ listed: { number, group }, columns }: { listed: Listed; colum
                     </ol>
                 </>
             )}
-            {group.layout && <Picture layout={group.layout} />}
-            <Loaders number={number} columns={columns} />
+            {group.layout && <Picture layout={group.layout} type={group.type} />}
+            {group.type && <Fields type={group.type} />}
+            {group.type && group.type.uses.length > 0 && <Uses type={group.type} />}
+            {!isGone && <Loaders number={number} columns={columns} />}
         </section>
+    );
+}
+
+// Its fields, and what would become of them if each array had what is used together.
+function Fields({ type }: { type: DataType }) {
+    const { fields, hasUse, parts } = type;
+    return (
+        <>
+            <h3>{type.name}, {grouped(type.size)} bytes <small>{type.reason}</small></h3>
+            {!hasUse && <p class="note">Nobody has seen which bytes of it are used.</p>}
+            {fields.length > 0 && (
+                <div class="scroll-x fields" tabIndex={0} role="region" aria-label={`Fields of ${type.name}`}>
+                    <table class="top">
+                        <thead>
+                            <tr>
+                                <th scope="col">field</th>
+                                {hasUse && (
+                                    <>
+                                        <th scope="col" title="Of the lines loaded, those in which any byte was used">
+                                            used in
+                                        </th>
+                                        <th
+                                            scope="col" class="n"
+                                            title="How often a line of D1 came with bytes of it, for each element"
+                                        >
+                                            lines loaded
+                                        </th>
+                                    </>
+                                )}
+                                <th scope="col" class="n">offset</th>
+                                <th scope="col" class="n">size</th>
+                                {parts.length > 0 && (
+                                    <th scope="col" class="n" title="In which array it had better be, see below">
+                                        array
+                                    </th>
+                                )}
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {fields.map(([name, kind, offset, size, loaded, used], at) => (
+                                <tr key={at} data-field={`${offset} ${name}`} data-loaded={loaded} data-used={used}>
+                                    <td class="field">
+                                        {kind ? <b>{name}</b> : <span class="detail">{name}</span>}{" "}
+                                        <small>{kind}</small>
+                                    </td>
+                                    {hasUse && (
+                                        <>
+                                            <td class="used-in">
+                                                {loaded > 0 && <UsedIn share={used / loaded} />}
+                                            </td>
+                                            <td class="n">{count(loaded)}</td>
+                                        </>
+                                    )}
+                                    <td class="n">{grouped(offset)}</td>
+                                    <td class="n">{grouped(size)}</td>
+                                    {parts.length > 0 && (
+                                        <td class="n">{1 + parts.findIndex((part) => part.includes(at)) || ""}</td>
+                                    )}
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                </div>
+            )}
+            {type.advice.map((sentence) => <p class="advice" key={sentence}>{sentence}</p>)}
+        </>
+    );
+}
+
+function UsedIn({ share }: { share: number }) {
+    return (
+        <>
+            <span class="n">{percent(share)}</span> <ShareBar share={share} label={`used in ${percent(share)}`} />
+        </>
+    );
+}
+
+// By each line of code that loads it.
+function Uses({ type }: { type: DataType }) {
+    return (
+        <>
+            <h3>Which code uses what it loads</h3>
+            <div class="scroll-x" tabIndex={0} role="region" aria-label="Which code uses which fields">
+                <table class="top">
+                    <thead>
+                        <tr>
+                            <th scope="col">code</th>
+                            <th scope="col" class="n">lines</th>
+                            <th scope="col" title="With the share of the lines that came with them">fields used</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {type.uses.slice(0, shownLoaders).map(([[fn, file, line], lines, fields]) => (
+                            <tr key={`${fn}.${file}.${line}`} data-use={lines}>
+                                <td><Where fn={fn} file={file} line={line} /></td>
+                                <td class="n">{count(lines)}</td>
+                                <td class="fields-used">
+                                    {fields.length === 0 ? "none" : fields
+                                        .map(([field, loaded, used]) => ({ field, share: used / loaded }))
+                                        .sort((one, other) => other.share - one.share || one.field - other.field)
+                                        .map(({ field, share }, index) => (
+                                            <span key={field}>
+                                                {index > 0 && ", "}{type.fields[field]![0]}
+                                                {share < usedAlways && <small> {percent(share)}</small>}
+                                            </span>
+                                        ))}
+                                </td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            {type.uses.length > shownLoaders
+                && <p class="note">and {grouped(type.uses.length - shownLoaders)} more places</p>}
+        </>
     );
 }
 
@@ -211,7 +343,9 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
                             <tr key={row} data-loader={row}>
                                 <td><Where fn={functions![row]!} file={files![row]!} line={lines![row]!} /></td>
                                 {columns.map((column) => (
-                                    <td class="n" key={columnName(column)}><Value column={column} costs={costs} /></td>
+                                    <td class="n" key={columnName(column)}>
+                                        <Value column={column} costs={costs} alone />
+                                    </td>
                                 ))}
                             </tr>
                         ))}
@@ -224,7 +358,7 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
 }
 
 // The bytes of an element: how dark a byte is tells how often it was loaded in vain.
-function Picture({ layout }: { layout: NonNullable<DataGroup["layout"]> }) {
+function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; type: DataType | null }) {
     const { report } = usePage();
     const [element, { width }] = useSize<HTMLDivElement>();
     const table = report.table("dataBytes")!;
@@ -236,6 +370,9 @@ function Picture({ layout }: { layout: NonNullable<DataGroup["layout"]> }) {
     const rows = Math.ceil(layout.size / perRow);
     const [usedBytes, loadedBytes] = [used!, loaded!].map((values) =>
         values.filter((value) => value > 0).length) as [number, number];
+    const fieldAt = (at: number): string =>
+        (type?.size === layout.size ? type.fields : [])
+            .flatMap(([name, , offset, size]) => (offset <= at && at < offset + size ? [` of ${name}`] : []))[0] ?? "";
     const told = `${grouped(usedBytes)} bytes were used, ${grouped(loadedBytes - usedBytes)} loaded and never used, `
         + `${grouped(layout.size - loadedBytes)} never loaded`;
     return (
@@ -269,7 +406,7 @@ function Picture({ layout }: { layout: NonNullable<DataGroup["layout"]> }) {
                                     data-loaded={times} data-used={used![at]}
                                 >
                                     <title>
-                                        {`byte ${at}: ${times
+                                        {`byte ${at}${fieldAt(at)}: ${times
                                             ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`}
                                     </title>
                                 </rect>
