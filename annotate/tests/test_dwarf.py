@@ -207,3 +207,39 @@ def test_damaged_files_give_a_sentence_or_types(tmp_path, program):
         target.write_bytes(damaged[:cut])
         found = read_types({str(target): wanted})
         assert len(found.notes) <= 1
+
+
+RUST = """
+pub struct Cell { weight: f32, tag: [u8; 6], next: Option<Box<Cell>>, at: (u8, u64), text: &'static str }
+pub enum Shape { Dot, Round(f64) }
+pub fn cells() -> Vec<Cell> { let mut all = Vec::new(); all.push(make()); all }
+fn make() -> Cell { Cell { weight: 1.0, tag: [0; 6], next: None, at: (1, 2), text: "" } }
+pub fn shapes() -> Vec<(u64, Shape)> { vec![(1, Shape::Dot), (2, Shape::Round(3.0))] }
+fn main() { println!("{} {}", cells().len(), shapes().len()); }
+"""
+
+
+VEC = "alloc::vec::Vec<geo::Cell, alloc::alloc::Global>"
+
+
+def test_types_of_rust(tmp_path, elftools):
+    """Rust orders fields as it likes."""
+    if not shutil.which("rustc"):
+        pytest.skip("rustc is missing")
+    (tmp_path / "geo.rs").write_text(RUST)
+    subprocess.run(["rustc", "-g", "-Adead_code", "-o", "geo", "geo.rs"], cwd=tmp_path, check=True)
+    path = str(tmp_path / "geo")
+    names = ["geo::Cell", "(u64, geo::Shape)", "geo::Shape", VEC, "u64"]
+    found = {name: kinds for (_, name), kinds in read(path, names).named.items()}
+    (cell,) = found["geo::Cell"]
+    assert cell.size == 56
+    assert sorted((field.name, field.type, field.size) for field in cell.fields) == [
+        ("at.__0", "u8", 1), ("at.__1", "u64", 8),
+        ("next", "Option<alloc::boxed::Box<geo::Cell, alloc::alloc::Global>>", 8),
+        ("tag[6]", "u8", 6), ("text.data_ptr", "u8*", 8), ("text.length", "usize", 8), ("weight", "f32", 4),
+    ]
+    assert [(one.size, one.fields) for one in found["geo::Shape"]] == [(16, ())]
+    (pair,) = found["(u64, geo::Shape)"]
+    assert [(field.name, field.type, field.size) for field in pair.fields] == [("__0", "u64", 8), ("__1", "Shape", 16)]
+    assert [one.size for one in found[VEC]] == [24]
+    assert [one.size for one in found["u64"]] == [8]

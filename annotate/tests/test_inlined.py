@@ -52,6 +52,26 @@ def test_what_the_symbolizer_cannot_demangle_another_tool_can(symbolizer, tmp_pa
         assert names() == ["main", name]
 
 
+RUST = (
+    "alloc::vec::Vec$LT$T$C$A$GT$::push::h146b80732fcbe51f\n/rustc/1/mod.rs:9:1\n"
+    "a::main::h0123456789abcdef\n/a.rs:3:2\n\n"
+)
+
+
+def test_names_of_rust_have_their_types_if_wanted(symbolizer, tmp_path):
+    target = symbolizer(RUST)
+    program = tmp_path / "llvm-symbolizer"
+    bare = "push<a::Cell, Global>\n/rustc/1/mod.rs:9:1\nmain\n/a.rs:3:2\n\n"
+    short = f"case \"$*\" in *--functions=short*)\n/bin/cat <<'EOF'\n{bare}EOF\nexit;; esac\n"
+    program.write_text(program.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{short}"))
+    chain = read_inlined_calls({target: {0x10: 9}}, with_types=True).chains[target][0x10]
+    assert [(place.function, place.line) for place in chain] == [
+        ("a::main", 3), ("alloc::vec::Vec<T,A>::push::<a::Cell, Global>", 9),
+    ]
+    chain = read_inlined_calls({target: {0x10: 9}}).chains[target][0x10]
+    assert [place.function.rpartition("::")[2] for place in chain] == ["h0123456789abcdef", "h146b80732fcbe51f"]
+
+
 @pytest.mark.parametrize("answer, status, message", [
     ("main\n/a.c:7:0\n\n", 0, "the file is not what ran"),
     ("??\n??:0:0\n\n", 0, "or its debug information is not here"),

@@ -120,6 +120,11 @@ def test_blocks_are_named_by_what_their_reader_can_change():
     assert name(Place(grow, library, 9), Place(fill, library, 5), Place(run, own, 7)) == "heap sim.cpp:7, run"
     assert name(Place(grow, library, 9), Place(fill, library, 5)) == "heap stl_vector.h:5, fill"
     assert name(Place(grow, library, 9)) == "heap stl_vector.h:9, grow"
+    for rust in ("/rustc/5980/library/alloc/src/vec/mod.rs", "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs",
+                 "/home/me/.rustup/toolchains/x/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs",
+                 "/usr/src/rustc-1.63.0/library/alloc/src/alloc.rs"):
+        push = Function("sim", rust, "alloc::vec::Vec<T, A>::push")
+        assert name(Place(push, rust, 9), Place(fill, own, 5)) == "heap sim.cpp:5, fill"
     # Without lines, many are allocated by the same function.
     assert name(Place(grow, "???", 0), Place(fill, "???", 0), Place(run, "???", 0)) == "heap for fill by grow"
     nameless = Place(Function("sim", "???", "0x00000000000a74f0"), "???", 0)

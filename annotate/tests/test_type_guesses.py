@@ -43,6 +43,57 @@ def test_library_functions_tell_what_they_allocate(name, kind):
     assert found == ([kind] if kind else [])
 
 
+RUST = "/rustc/59807616/library/alloc/src/"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        # Mangled as C++'s, with what the parameters stand for.
+        ("alloc::vec::Vec<T,A>::push::<geo::Cell, alloc::alloc::Global>", ("geo::Cell", False)),
+        ("alloc::vec::Vec<T,A>::push", None),
+        ("alloc::vec::Vec<T,A>::push::<T, A>", None),
+        ("<alloc::vec::Vec<T> as alloc::vec::SpecFromIter<T,I>>::from_iter::<(u64, geo::Cell), X<u8>>",
+         ("(u64, geo::Cell)", False)),
+        ("alloc::boxed::Box<T>::new::<geo::Node>", ("geo::Node", True)),
+        ("alloc::boxed::Box<[T]>::new_uninit_slice::<geo::Node>", ("geo::Node", False)),
+        ("alloc::vec::from_elem::<f64>", ("f64", False)),
+        ("alloc::raw_vec::RawVec<T,A>::grow_one::<geo::Cell, alloc::alloc::Global>", None),
+        ("alloc::boxed::box_new_uninit", None),
+        # As rustc mangles otherwise.
+        ("<alloc::vec::Vec<geo::Cell>>::push", ("geo::Cell", False)),
+        ("<alloc::boxed::Box<geo::Node>>::new", ("geo::Node", True)),
+        ("<alloc::boxed::Box<[geo::Node]>>::new_uninit_slice", ("geo::Node", False)),
+        ("<alloc::vec::Vec<alloc::boxed::Box<dyn geo::Shape>> as core::iter::FromIterator<alloc::boxed::Box<dyn "
+         "geo::Shape>>>::from_iter::<core::iter::Map<core::ops::Range<i32>, geo::main::{closure#0}>>",
+         ("alloc::boxed::Box<dyn geo::Shape>", False)),
+        ("<alloc::raw_vec::RawVec<geo::Cell>>::grow_one", None),
+        ("<hashbrown::raw::RawTable<(u64, geo::Cell)>>::reserve_rehash::<()>", None),
+    ],
+)
+def test_rusts_library_tells_what_it_allocates(name, kind):
+    group = heap([("__rustc::__rust_alloc", "???", 0), ("geo::main", f"{RUST}vec/mod.rs", 7)], (48, 48, 48))
+    chain = (
+        Position("geo::main", "/src/main.rs", 3), Position(name, f"{RUST}vec/mod.rs", 7),
+        Position("alloc::alloc::alloc", f"{RUST}alloc.rs", 95),
+    )
+    assert guesses(group, {"/prog": {0x10: chain}}) == ([kind] if kind else [])
+
+
+def test_a_closure_that_rusts_library_calls_is_the_programs():
+    """What is around it is what the closure's result goes into."""
+    places = [("__rustc::__rdl_alloc", f"{RUST}alloc.rs", 455), ("from_iter", f"{RUST}vec/mod.rs", 7)]
+    group = heap(places, (48, 48, 48))
+    chain = (
+        Position("<alloc::vec::Vec<alloc::boxed::Box<geo::Node>> as A>::from_iter", f"{RUST}vec/mod.rs", 7),
+        Position("geo::main::{closure#0}", "/src/main.rs", 9),
+        Position("<alloc::boxed::Box<geo::Node>>::new", RUST, 1),
+    )
+    assert guesses(group, {"/prog": {0x10: chain}}) == [("geo::Node", True)]
+    without = (chain[0], chain[2]._replace(function="alloc::alloc::alloc"))
+    assert guesses(group, {"/prog": {0x10: without}}) == [("alloc::boxed::Box<geo::Node>", False)]
+
+
 def test_what_calls_the_programs_own_function_tells_nothing():
     """A vector's element that allocates is not the vector's element."""
     inner = ("Node::Node()", "???", 0)

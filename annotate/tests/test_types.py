@@ -144,7 +144,7 @@ def test_a_file_that_is_newer_than_the_profile_is_named(tmp_path, profile, capsy
 def test_a_newer_file_is_named_once_for_lines_and_types(tmp_path, profile, capsys, monkeypatch):
     path = str(tmp_path / "program")
     for module in (load, objects):
-        monkeypatch.setattr(module, "read_inlined_calls", lambda wanted: InlinedCalls({path: {}}, ("said once",)))
+        monkeypatch.setattr(module, "read_inlined_calls", lambda *_, **__: InlinedCalls({path: {}}, ("said once",)))
     os.utime(profile, (1000, 1000))
     assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
     first, second = capsys.readouterr().err.splitlines()
@@ -154,7 +154,7 @@ def test_a_newer_file_is_named_once_for_lines_and_types(tmp_path, profile, capsy
 
 def test_a_file_with_other_lines_than_those_that_ran_has_no_types(tmp_path, profile, capsys, monkeypatch):
     path = str(tmp_path / "program")
-    monkeypatch.setattr(objects, "read_inlined_calls", lambda wanted: InlinedCalls({}, (), frozenset({path})))
+    monkeypatch.setattr(objects, "read_inlined_calls", lambda *_, **__: InlinedCalls({}, (), frozenset({path})))
     assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
     out, err = capsys.readouterr()
     assert "item, 16 bytes" not in out

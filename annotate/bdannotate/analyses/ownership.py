@@ -10,13 +10,21 @@ from collections.abc import Mapping, Sequence
 
 from ..model.profile import Function, Place
 
+# Rust's library: as its makers, a toolchain with sources, and Debian name it.
+_RUST_LIBRARY = r"/rustc/|/rust/deps/|.*/rustlib/src/rust/library/|/usr/src/rustc-[^/]*/library/"
 # Headers that compilers and distributions bring, and the folders of their builders.
-_FOREIGN = re.compile(r"/usr/(?!src/|local/src/)|/rustc/|/build/|/opt/|.*/\.cargo/|.*/\.rustup/")
+_FOREIGN = re.compile(
+    rf"{_RUST_LIBRARY}|/usr/(?!src/|local/src/)|/build/|/opt/|.*/\.cargo/|.*/\.rustup/"
+)
 
 
 def is_foreign(file: str) -> bool:
     """Whether a source file comes with a library, or nobody knows where it is."""
     return file == "???" or _FOREIGN.match(file) is not None or not os.path.isabs(file)
+
+
+def is_rust_library(file: str) -> bool:
+    return re.match(_RUST_LIBRARY, file) is not None
 
 
 # What comes with the compiler or the C library, and what Valgrind brings into every program.

@@ -2,7 +2,8 @@
 """Of what types data objects are, and why.
 
 A variable has a type. A heap block has none; what is known is who allocated it: the templates of the
-C++ library that were inlined or called there, and what the source line says. A type that comes to
+C++ library, and the generic functions of Rust's, that were inlined or called there, and what the
+source line says. A type that comes to
 mind so must have a size that goes with the sizes of the blocks, or nothing is claimed.
 """
 
@@ -20,6 +21,7 @@ from ..model.objects import Blocks, Group, Identity, ObjectKind, Site
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .field_use import FieldUse, field_uses
 from .objects import label
+from .ownership import is_rust_library
 from .source_text import SourceText, read_source
 
 # What has the type that it allocates as its first argument.
@@ -28,6 +30,12 @@ _TYPED = frozenset({
     "__gnu_cxx::__alloc_traits", "std::vector", "std::_Vector_base", "std::make_unique",
 })
 _LIBRARY = ("std::", "__gnu_cxx::", "operator new")
+_RUST_TYPED = frozenset({
+    "alloc::vec::Vec", "alloc::vec::from_elem", "alloc::boxed::Box", "alloc::collections::vec_deque::VecDeque",
+})
+# What these call has no lines. The last two are of compilers before 2025.
+_RUST_ALLOCATOR = ("__rustc::__r", "__rust_", "__rdl_")
+_PARAMETERS = ("T", "[T]")
 _VERSIONS = re.compile(r"(?<=::)(?:__1|__2|__8|__cxx11)::")
 _STEM = re.compile(r"[\w:]+$")
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*((?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*[\s*]*)\)")
@@ -73,7 +81,7 @@ def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
         for site in sites:
             if site.address:
                 found.setdefault(site.function.object, {})[site.address] = site.line
-            if not _is_library(site.function.name):
+            if not _is_library(site.function.name, site.function.file):
                 break
     return found
 
@@ -191,11 +199,11 @@ def _guesses(
     if identity.function is not None:
         yield from _by_name(identity.function.name)
     is_beyond = False
-    for position in _positions(sites, chains):
+    for position, own_file in _positions(sites, chains):
         if is_beyond:
             # Of a function that allocates for its caller, as xmalloc().
             yield from _by_source(position, sources, with_new=False)
-        elif _is_library(position.function):
+        elif _is_library(position.function, own_file):
             yield from _by_name(position.function)
         else:
             is_beyond = True
@@ -203,18 +211,20 @@ def _guesses(
             yield from _by_source(position, sources, with_new=True)
 
 
-def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[Position]:
+def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[tuple[Position, str]]:
+    """With the file that the function is of."""
     for site in sites:
         chain = chains.get(site.function.object, {}).get(site.address)
         if chain:
-            yield from reversed(chain)
+            yield from ((position, position.file) for position in reversed(chain))
         else:
-            yield Position(site.function.name, site.file, site.line)
+            yield Position(site.function.name, site.file, site.line), site.function.file
         if site.function.name == "main":
             return
 
 
 def _by_name(name: str) -> Iterator[Guess]:
+    yield from _by_rust_name(name)
     for stem, argument in _templates(name):
         if stem in _TYPED:
             inner = next((one for one in _templates(argument) if one[0] == "std::allocator"), None)
@@ -224,6 +234,23 @@ def _by_name(name: str) -> Iterator[Guess]:
                 kind, is_single = kind.rpartition("[")[0].strip(), False
             who = "std::allocator" if stem.endswith("_traits") else stem
             yield Guess(kind, f"allocated by {who}<{shorten(kind)}>", is_single)
+
+
+def _by_rust_name(name: str) -> Iterator[Guess]:
+    """Where a name has the parameter only, what it stands for follows behind the function."""
+    stem, kind = next(_templates(name.removeprefix("<")), ("", ""))
+    stem = stem.removesuffix("::")
+    if stem not in _RUST_TYPED:
+        return
+    if kind in _PARAMETERS:
+        _, _, arguments = name.rpartition("::<")
+        kind = next(_templates(f"T<{arguments}"), ("", ""))[1]
+        if not kind or kind in _PARAMETERS:
+            return
+    is_slice = kind.startswith("[") and kind.endswith("]")
+    kind = kind[1:-1] if is_slice else kind
+    is_single = stem == "alloc::boxed::Box" and not is_slice and "slice" not in name
+    yield Guess(kind, f"allocated by {stem}<{shorten(kind)}>", is_single)
 
 
 def _templates(name: str) -> Iterator[tuple[str, str]]:
@@ -247,7 +274,9 @@ def _templates(name: str) -> Iterator[tuple[str, str]]:
             end = end or index
 
 
-def _is_library(name: str) -> bool:
+def _is_library(name: str, file: str) -> bool:
+    if is_rust_library(file) or name.startswith(_RUST_ALLOCATOR):
+        return True
     depth = 0
     bare = ""
     for character in _VERSIONS.sub("", name):

@@ -167,7 +167,7 @@ def _types(
     for one in asked:
         if not any(one.pattern.search(label(group)) for group in groups):
             raise UserError(f"{one.option}: no object that is shown has such a name")
-    inlined = read_inlined_calls(call_sites(groups))
+    inlined = read_inlined_calls(call_sites(groups), with_types=True)
     sought = typing(groups, asked, inlined.chains, options.include)
     found = read_types(sought.wanted, inlined.changed, time_written(profile))
     types, refusals = types_of(asked, sought, found)

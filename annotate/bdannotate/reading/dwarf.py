@@ -17,8 +17,11 @@ from ..model.errors import UserError
 MOST_STEPS = 64
 UNIT_TYPES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 NAMED_TYPES = (*UNIT_TYPES, "DW_TAG_typedef", "DW_TAG_base_type", "DW_TAG_enumeration_type")
-# The scopes of the C++ library are large, and looked into only for its own types.
-LIBRARIES = ("std::", "__gnu_cxx::")
+# The scopes of libraries are large, and looked into only for their own types.
+_LIBRARIES = ("std::", "__gnu_cxx::")
+_RUST_LIBRARIES = ("std::", "core::", "alloc::", "hashbrown::")
+_CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
+_RUST = 0x1C
 _SCOPES = (*UNIT_TYPES, "DW_TAG_namespace")
 _MOST_ENTRIES = 3_000_000
 # The others have longer heads, which pyelftools does not know.
@@ -130,10 +133,10 @@ class Units:
 
     def walk(
         self, entry: Entry, scope: str, everywhere: bool, skipped: tuple[str, ...] = (),
-        only_library: bool = False,
+        only: tuple[str, ...] = (),
     ) -> Iterator[tuple[Entry, str]]:
         """All entries below, with the scope that they stand in; those in functions only if so
-        asked. skipped: scopes that are not looked into."""
+        asked. skipped: scopes that are not looked into; only: the outermost that are, if any."""
         for child in self.children(entry):
             if child.tag in NAMED_TYPES:
                 self._scopes[child.offset] = scope
@@ -141,7 +144,7 @@ class Units:
             if child.tag in _SCOPES:
                 name = name_of(child)
                 inner = f"{scope}{name}::" if name else scope
-                is_other = only_library and not scope and inner not in LIBRARIES
+                is_other = bool(only) and not scope and inner not in only
                 if inner not in skipped and not is_other:
                     yield from self.walk(child, inner, everywhere, skipped)
             elif everywhere and child.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
@@ -151,6 +154,20 @@ class Units:
         """With the scopes around it, as far as a walk has come by them; empty if it has none."""
         own = name_of(entry)
         return f"{self._scopes.get(entry.offset, '')}{own}" if own else ""
+
+
+def language_of(top: Entry) -> object:
+    """Of a unit, by its first entry."""
+    found = top.attributes.get("DW_AT_language")
+    return found.value if found is not None else None
+
+
+def is_cpp(top: Entry) -> bool:
+    return language_of(top) in _CPP
+
+
+def libraries(top: Entry) -> tuple[str, ...]:
+    return _RUST_LIBRARIES if language_of(top) == _RUST else _LIBRARIES
 
 
 def section_bytes(section: _Section | None) -> bytes:

@@ -90,12 +90,16 @@ class TypeReader:
             return
         element, lengths = self._element(target)
         inner = self._unqualified(element)
-        if inner.tag in UNIT_TYPES and not lengths:
+        if inner.tag in UNIT_TYPES and not lengths and not self._has_variants(inner):
             dot = "." if name and not name.endswith(".") else ""
             yield from self._fields(inner, offset, f"{name}{dot}", depth + 1)
             return
         ranges = "".join(f"[{length or ''}]" for length in lengths)
         yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target))
+
+    def _has_variants(self, entry: Entry) -> bool:
+        """As an enumeration of Rust: what its bytes mean is known at run time only."""
+        return any(child.tag == "DW_TAG_variant_part" for child in self._units.children(entry))
 
     def _bits(self, member: Entry, target: Entry) -> tuple[int, int]:
         """The first bit, behind the member's offset, and how many."""
@@ -167,6 +171,8 @@ class TypeReader:
     def _type_name(self, entry: Entry) -> str:
         before, behind = "", ""
         for _ in range(MOST_STEPS):
+            if entry.tag in _POINTERS and name_of(entry):  # of Rust
+                return f"{before}{name_of(entry)}{behind}"
             if entry.tag in _POINTERS:
                 behind = f"{_POINTERS[entry.tag]}{f' {before}'.rstrip()}{behind}"
                 before = ""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ..model.errors import UserError, shorten
 from ..model.frames import Chain, Position
+from ..model.rust_names import has_rust_hash, with_arguments
 from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
@@ -35,16 +36,19 @@ class InlinedCalls:
     changed: frozenset[str] = frozenset()
 
 
-def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
+def read_inlined_calls(
+    wanted: Mapping[str, Mapping[int, int]], with_types: bool = False
+) -> InlinedCalls:
     """wanted: for each object, the addresses with the source lines that the profile has for them,
-    0 where it has none."""
+    0 where it has none. with_types: whether names of Rust are to have what their parameters stand
+    for, which takes twice as long."""
     wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
     chains: dict[str, Mapping[int, Chain]] = {}
     notes: list[str] = []
     changed: set[str] = set()
     for name, lines in sorted(wanted.items()):
         try:
-            found = _ask(name, sorted(lines))
+            found = _ask(name, sorted(lines), with_types)
         except UserError as error:
             notes.append(f"inlined functions of {shorten(name)} are not told apart: {error}")
             continue
@@ -63,12 +67,30 @@ def read_inlined_calls(wanted: Mapping[str, Mapping[int, int]]) -> InlinedCalls:
     return InlinedCalls(_demangled(chains), tuple(notes), frozenset(changed))
 
 
-def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
+def _ask(name: str, addresses: list[int], with_types: bool) -> dict[int, Chain]:
     require_object_file(name)
+    answers = _answers(name, addresses)
+    if with_types and any(has_rust_hash(place.function) for chain in answers for place in chain):
+        alone = _answers(name, addresses, "--functions=short")
+        answers = [
+            tuple(
+                place._replace(function=with_arguments(place.function, own.function))
+                if has_rust_hash(place.function) else place
+                for place, own in zip(*chains)
+            )
+            for chains in zip(answers, alone)
+        ]
+    return {
+        address: chain for address, chain in zip(addresses, answers) if chain[-1].line
+    }
+
+
+def _answers(name: str, addresses: list[int], *options: str) -> list[Chain]:
+    """A chain for each."""
     tool = shutil.which(_SYMBOLIZER)
     if tool is None:
         raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
-    command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM"]
+    command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", *options]
     try:
         result = subprocess.run(
             command, input="".join(f"{address:#x}\n" for address in addresses), check=True,
@@ -79,9 +101,7 @@ def _ask(name: str, addresses: list[int]) -> dict[int, Chain]:
     answers = list(_chains(result.stdout))
     if len(answers) != len(addresses):
         raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
-    return {
-        address: chain for address, chain in zip(addresses, answers) if chain[-1].line
-    }
+    return answers
 
 
 def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mapping[int, Chain]]:

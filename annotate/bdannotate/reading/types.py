@@ -16,13 +16,13 @@ from types import ModuleType
 from ..model.errors import UserError, shorten
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .dwarf import (
-    LIBRARIES, NAMED_TYPES, Dwarf, Entry, Unit, Units, follow, integer, name_of, section_bytes, uleb,
+    NAMED_TYPES, Dwarf, Entry, Unit, Units, follow, integer, is_cpp, libraries, name_of, section_bytes,
+    uleb,
 )
 from .dwarf_types import TypeReader
 from .object_files import newer_notes, require_object_file
 
 _DEBUG_FOLDER = "/usr/lib/debug/.build-id"
-_CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
 _OP_ADDR = 0x03
 _OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
 _SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
@@ -142,8 +142,11 @@ class _Wanted:
     def __init__(self, name: str, strings: bytes) -> None:
         self.name = _alike(name)
         self._last = _last_part(self.name)
-        start = self._last.partition("<")[0].encode("utf-8", "surrogateescape")
-        self.stem = start + (b"<" if "<" in self._last else b"\0")
+        # As far as compilers do not differ.
+        start = re.split("[<,]", self._last, maxsplit=1)[0]
+        mark = self._last[len(start) :][:1]
+        end = b"\0" if not mark else b"<" if mark == "<" else b","
+        self.stem = start.encode("utf-8", "surrogateescape") + end
         self.offsets = [
             match.start().to_bytes(4, "little")
             for match in re.finditer(re.escape(self.stem), strings)
@@ -201,17 +204,18 @@ class _Debug:
             here = [(name, one) for name, one in wanted.items() if self._mentions(unit, one)]
             if not here:
                 continue
-            only_library = all(one.name.startswith(LIBRARIES) for _, one in here)
-            skipped = () if any(one.name.startswith(LIBRARIES) for _, one in here) else LIBRARIES
             top = unit.get_top_DIE()
-            for entry, scope in self._units.walk(top, "", False, skipped, only_library):
+            known = libraries(top)
+            of_library = [one.name.startswith(known) for _, one in here]
+            skipped, only = () if any(of_library) else known, known if all(of_library) else ()
+            for entry, scope in self._units.walk(top, "", False, skipped, only):
                 if entry.tag not in NAMED_TYPES or "DW_AT_declaration" in entry.attributes:
                     continue
                 own = _alike(name_of(entry))
                 for name, one in here:
                     if one.is_name(own, scope) and (kind := self._types.type(entry)) is not None:
                         found[name][kind] = None
-                        if _is_cpp(top):
+                        if is_cpp(top):
                             wanted.pop(name, None)
         return {name: tuple(types) for name, types in found.items()}
 
@@ -237,18 +241,13 @@ class _Debug:
         return None
 
 
-def _is_cpp(top: Entry) -> bool:
-    language = top.attributes.get("DW_AT_language")
-    return language is not None and language.value in _CPP
-
-
 def _last_part(name: str) -> str:
-    """What stands behind the last :: outside of angle brackets."""
+    """What stands behind the last :: outside of brackets."""
     depth = 0
     for index in range(len(name) - 1, 0, -1):
-        if name[index] == ">":
+        if name[index] in ">)":
             depth += 1
-        elif name[index] == "<":
+        elif name[index] in "<(":
             depth -= 1
         elif name[index - 1 : index + 1] == "::" and depth == 0:
             return name[index + 1 :]

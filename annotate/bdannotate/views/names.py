@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..model.profile import Function
+from ..model.rust_names import has_rust_hash, unescaped
 
 _VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
 # Code without a name, as `Function.label` has it; behind the object's name, the version of a library.
@@ -25,15 +26,8 @@ _VARIANT = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]*)_(?:sse|ssse|avx|evex|erms
 _CLONES = re.compile(r"(.+?)((?: \[clone [^][]+\])+)", re.DOTALL)
 _RESUME = (" [clone .actor]", " [clone .resume]")
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
-_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
 _RUST = re.compile(r"^[<&]|::<|\{closure[#}]|\{impl[#}]|\{\{closure")
-# What Rust's older symbols have for characters that linkers do not know.
-_RUST_ESCAPE = re.compile(r"\$(?:u([0-9a-f]{2})|SP|BP|RF|LT|GT|LP|RP|C)\$")
-_RUST_ESCAPES = {
-    "$SP$": "@", "$BP$": "*", "$RF$": "&", "$LT$": "<", "$GT$": ">", "$LP$": "(", "$RP$": ")",
-    "$C$": ",",
-}
 _RUST_PATH = re.compile(r"\b(?:\w+::)+(?=\w)")
 # Brackets in the names of operators would not match any other.
 _OPERATOR = re.compile(r"\boperator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>|\(\))")
@@ -162,17 +156,12 @@ def _forms(name: str) -> tuple[str, str]:
 
 
 def _is_rust(name: str) -> bool:
-    return _RUST_HASH.search(name) is not None or ("(" not in name and bool(_RUST.search(name)))
+    return has_rust_hash(name) or ("(" not in name and bool(_RUST.search(name)))
 
 
 def _rust(name: str) -> str:
     """Rust's own syntax, with the types in angle brackets by their last names."""
-    name = _RUST_CRATE.sub("", _RUST_HASH.sub("", name))
-    if "$" in name:
-        # An underscore stands before an escape that begins a part, two dots for two colons.
-        name = re.sub(r"(?:^|(?<=::))_(?=\$)", "", name).replace("..", "::")
-        name = _RUST_ESCAPE.sub(_unescaped, name)
-    name = name.replace("{{closure}}", "{closure}")
+    name = unescaped(_RUST_CRATE.sub("", name)).replace("{{closure}}", "{closure}")
     depth = 0
     start = 0
     pieces: list[str] = []
@@ -190,11 +179,6 @@ def _rust(name: str) -> str:
                 pieces.append(_RUST_PATH.sub("", name[start : index + 1]))
                 start = index + 1
     return "".join(pieces) + name[start:] if depth == 0 else name
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    character = chr(int(escape[1], 16)) if escape[1] else _RUST_ESCAPES[escape[0]]
-    return character if character.isprintable() else escape[0]
 
 
 def _cpp(name: str) -> tuple[str, str]:

@@ -222,6 +222,53 @@ def test_containers_that_are_inlined_into_one_function_are_told_apart(tmp_path: 
     assert re.search(r"Used together: x, (y, )?charge \((24|16) bytes\); ", words)
 
 
+RUST = """
+struct Particle { x: f64, y: f64, name: [u8; 80] }
+struct Node { key: u64, next: Option<Box<Node>>, rest: [u64; 6] }
+
+fn particles() -> Vec<Particle> {
+    let mut all = Vec::new();
+    for at in 0..5000 { all.push(Particle { x: at as f64, y: 1.0, name: [0; 80] }); }
+    all
+}
+
+fn nodes() -> Option<Box<Node>> {
+    let mut head = None;
+    for key in 0..5000 { head = Some(Box::new(Node { key, next: head, rest: [0; 6] })); }
+    head
+}
+
+fn main() {
+    let mut all = particles();
+    let head = nodes();
+    for _ in 0..100 { for one in all.iter_mut() { one.x += one.y; } }
+    let mut at = &head;
+    let mut sum = 0;
+    while let Some(node) = at { sum += node.key; at = &node.next; }
+    println!("{} {}", sum, all[7].x + all[7].name[0] as f64 + node_rest(&head));
+}
+
+fn node_rest(head: &Option<Box<Node>>) -> f64 { head.as_ref().unwrap().rest[0] as f64 }
+"""
+
+
+def test_blocks_of_rust_have_types_and_lines_of_the_program(tmp_path: Path) -> None:
+    if not shutil.which("rustc") or not shutil.which("llvm-symbolizer"):
+        pytest.skip("rustc or llvm-symbolizer is missing")
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    (tmp_path / "sim.rs").write_text(RUST)
+    subprocess.run(["rustc", "-O", "-g", "-o", "sim", "sim.rs"], cwd=tmp_path, check=True)
+    # What the library calls on its way to the allocator is not what a program's author knows.
+    profile = run(tmp_path, [tmp_path / "sim"], YES, "--objects-depth=8").profile_path
+    found = objects(profile, "--object=heap sim.rs")
+    kinds = {group["type"]["name"]: group for group in found["groups"] if group.get("type")}
+    assert set(kinds) >= {"sim::Particle", "sim::Node"}
+    assert [kinds[name]["type"]["size"] for name in ("sim::Particle", "sim::Node")] == [96, 64]
+    used = {field["name"]: field["used"] for field in kinds["sim::Particle"]["type"]["fields"]}
+    assert used["x"] > 0 and used["y"] > 0
+    assert used["name[80]"] < used["x"] / 2
+
+
 # What the program of layouts.cpp does with each, how many bytes it loads for its type, and what the second layout
 # loads in place of that. (label, what --object= says)
 LAYOUTS = {
