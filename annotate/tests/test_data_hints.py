@@ -201,7 +201,7 @@ def test_names_are_neutralised(tmp_path, capsys, monkeypatch, profile):
 def test_types_may_be_told_where_they_are_looked_for(profile, capsys):
     for options in ([profile], ["--diff", "--hints", profile, profile]):
         assert main(["--object-type=heap=item", *options]) == 2
-        assert "--object-type is for --object and --hints" in capsys.readouterr().err
+        assert "--object-type is for --object, --hints and --html" in capsys.readouterr().err
 
 
 def test_a_type_may_be_that_of_an_object_without_a_hint(profile, capsys, monkeypatch):

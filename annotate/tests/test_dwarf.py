@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What debug information says of types: compiled programs, and damaged ones."""
 
+import os
+import pathlib
 import random
 import re
 import shutil
@@ -171,24 +173,96 @@ def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):
     assert read_types({}).notes == ()
 
 
-def test_split_debug_information_is_named(tmp_path, program):
-    target = compiled(tmp_path, ("cc", "-g", "-gsplit-dwarf"), C, "split")
-    assert "split into .dwo files" in notes(target)
+def has_types(path):
+    found = read(path, ["thing"], [("many", 480)])
+    return [one.size for one in (*found.named[path, "thing"], *found.variables[path, ("many", 480)])] == [96, 96]
 
 
-def test_separate_debug_information_is_found_by_build_id(tmp_path, program, monkeypatch):
+@pytest.fixture(name="split")
+def fixture_split(tmp_path, program):
+    """A program in a folder that it was not compiled in, with its .dwo file where that was."""
+    built, moved = tmp_path / "built", tmp_path / "moved"
+    built.mkdir()
+    moved.mkdir()
+    compiled(built, ("cc", "-gdwarf-5", "-gsplit-dwarf"), C)
+    (target,) = built.glob("*.dwo")
+    os.rename(built / "program", moved / "program")
+    return str(moved / "program"), target
+
+
+def test_split_debug_information_is_found(split):
+    program, file = split
+    assert has_types(program)
+    beside = os.path.join(os.path.dirname(program), file.name)
+    os.rename(file, beside)
+    assert has_types(program)
+    os.unlink(beside)
+    assert f"it is split into {file.name}, which is not there" in notes(program)
+    file.mkdir()
+    assert f"it is split into {file.name}, which is not there" in notes(program)
+
+
+def test_split_debug_information_must_be_of_the_same_build(split):
+    program, file = split
+    compiled(file.parent, ("cc", "-gdwarf-5", "-gsplit-dwarf"), C.replace("struct once", "struct twice"))
+    assert "its .dwo files are of another build" in notes(program)
+
+
+def test_split_debug_information_that_is_damaged_gives_a_sentence_or_types(split):
+    program, file = split
+    data = file.read_bytes()
+    chance = random.Random(2)
+    wanted = WantedTypes(frozenset({"thing", "point"}), frozenset({VariableName("many", 480)}))
+    for round_ in range(40):
+        damaged = bytearray(data)
+        for _ in range(1 + round_ % 10):
+            damaged[chance.randrange(len(data))] = chance.randrange(256)
+        file.write_bytes(damaged[: len(data) if round_ % 3 else chance.randrange(len(data))])
+        assert len(read_types({program: wanted}).notes) <= 1
+
+
+def test_what_is_split_in_an_older_way_is_named(tmp_path, program):
+    target = compiled(tmp_path, ("cc", "-gdwarf-4", "-gsplit-dwarf"), C, "split")
+    assert "split into .dwo files of DWARF 4, which are not read" in notes(target)
+
+
+@pytest.fixture(name="stripped")
+def fixture_stripped(tmp_path, program):
+    """A program, and a file with its debug information."""
     if not shutil.which("objcopy"):
         pytest.skip("objcopy is missing")
-    stripped = compiled(tmp_path, ("cc", "-g", "-Wl,--build-id=0x1234abcd"), C, "stripped")
-    folder = tmp_path / "12"
-    folder.mkdir()
-    subprocess.run(["objcopy", "--only-keep-debug", stripped, folder / "34abcd.debug"], check=True)
-    subprocess.run(["strip", stripped], check=True)
-    assert "compile with -g" in notes(stripped)
-    monkeypatch.setattr("bdannotate.reading.types._DEBUG_FOLDER", str(tmp_path))
-    found = read(stripped, ["thing"], [("many", 480)])
-    assert [one.size for one in found.named[stripped, "thing"]] == [96]
-    assert [one.size for one in found.variables[stripped, ("many", 480)]] == [96]
+    target = compiled(tmp_path, ("cc", "-g", "-Wl,--build-id=0x1234abcd"), C, "stripped")
+    debug = tmp_path / "kept.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", target, debug], check=True)
+    subprocess.run(["strip", target], check=True)
+    return target, debug
+
+
+def test_separate_debug_information_is_found_by_build_id(tmp_path, stripped, monkeypatch):
+    target, debug = stripped
+    folder = tmp_path / ".build-id" / "12"
+    folder.mkdir(parents=True)
+    os.rename(debug, folder / "34abcd.debug")
+    assert "compile with -g" in notes(target)
+    monkeypatch.setattr("bdannotate.reading.dwarf_files._DEBUG_FOLDER", str(tmp_path))
+    assert has_types(target)
+
+
+def test_separate_debug_information_is_found_by_its_name(tmp_path, stripped, monkeypatch):
+    target, debug = stripped
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", target], check=True)
+    assert has_types(target)
+    root = tmp_path / "root"
+    for folder in (tmp_path / ".debug", pathlib.Path(f"{root}{os.path.realpath(tmp_path)}")):
+        folder.mkdir(parents=True)
+        os.rename(debug, folder / debug.name)
+        monkeypatch.setattr("bdannotate.reading.dwarf_files._DEBUG_FOLDER", str(root))
+        assert has_types(target)
+        debug = folder / debug.name
+    debug.write_bytes(debug.read_bytes() + b"\0")
+    assert "kept.debug is of another build" in notes(target)
+    debug.unlink()
+    assert "its debug information is in kept.debug, which is not there" in notes(target)
 
 
 def test_damaged_files_give_a_sentence_or_types(tmp_path, program):

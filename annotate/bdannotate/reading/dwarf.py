@@ -8,7 +8,8 @@ forward. It is slow, so what stands somewhere in a unit is looked for in the uni
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..model.errors import UserError
@@ -24,14 +25,20 @@ _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
 _RUST = 0x1C
 _SCOPES = (*UNIT_TYPES, "DW_TAG_namespace")
 _MOST_ENTRIES = 3_000_000
-# The others have longer heads, which pyelftools does not know.
-_WHOLE_UNITS = (None, 1, 3, "DW_UT_compile", "DW_UT_partial")
+# As DWARF 5 and pyelftools number or name them.
+_TYPE_UNITS = (2, 6, "DW_UT_type", "DW_UT_split_type")
+_SKELETONS = (4, "DW_UT_skeleton")
+_SPLIT_UNITS = (5, 6, "DW_UT_split_compile", "DW_UT_split_type")
+_ID_BYTES = 8
+_LARGE_LENGTH = b"\xff\xff\xff\xff"  # what begins a unit of 64-bit DWARF
 
 
 class _Attribute(Protocol):
     form: str
     value: object
     raw_value: object
+
+    def _replace(self, **changes: object) -> _Attribute: ...
 
 
 class Entry(Protocol):
@@ -41,7 +48,7 @@ class Entry(Protocol):
     offset: int
     size: int
     has_children: bool
-    attributes: Mapping[str, _Attribute]
+    attributes: dict[str, _Attribute]
     cu: Unit
     stream: _Stream
 
@@ -49,10 +56,19 @@ class Entry(Protocol):
     def get_DIE_from_attribute(self, name: str) -> Entry: ...  # noqa: N802
 
 
+class _Structs(Protocol):
+    Dwarf_dw_form: dict[str, object]
+
+    def Dwarf_uleb128(self, name: str) -> object: ...  # noqa: N802
+
+
 class Unit(Protocol):
     header: Mapping[str, object]
     cu_offset: int
+    cu_die_offset: int
     size: int
+    structs: _Structs
+    dwarfinfo: Dwarf
 
     def __getitem__(self, name: str) -> int: ...
     def get_top_DIE(self) -> Entry: ...  # noqa: N802
@@ -77,27 +93,159 @@ class Dwarf(Protocol):
     def get_addr(self, cu: Unit, index: int) -> int: ...
 
 
-class Units:
-    """The units of one file, without those that have types only, or refer to a .dwo file."""
+class Source:
+    """Sections that refer to each other."""
 
-    def __init__(self, dwarf: Dwarf) -> None:
-        units = list(dwarf.iter_CUs())
-        # Of those without a type, DWARF 4 and before, nobody knows yet.
-        self._units = [unit for unit in units if unit.header.get("unit_type") in _WHOLE_UNITS]
-        self._info = section_bytes(dwarf.debug_info_sec)
-        self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
-        self._entries = 0
-        self._scopes: dict[int, str] = {}  # of types that a walk has come by, by offset
-        self.is_split = len(self._units) < len(units) or any(
-            not top.has_children and any(name.endswith("dwo_name") for name in top.attributes)
-            for top in (unit.get_top_DIE() for unit in self._units)
-        )
-
-    def __iter__(self) -> Iterator[Unit]:
-        return iter(self._units)
+    def __init__(self, dwarf: Dwarf, signatures: dict[int, tuple[Unit, int]]) -> None:
+        self.strings = section_bytes(dwarf.debug_str_sec)
+        self.string_offsets = section_bytes(dwarf.debug_str_offsets_sec)
+        self.addresses = section_bytes(dwarf.debug_addr_sec)
+        self.info = section_bytes(dwarf.debug_info_sec)
+        self.scopes: dict[int, str] = {}  # of types that a walk has come by, by offset
+        self.signatures = signatures  # the units of types, and where in them these are
 
     def raw(self, unit: Unit) -> bytes:
-        return self._info[unit.cu_offset : unit.cu_offset + unit.size]
+        return self.info[unit.cu_offset : unit.cu_offset + unit.size]
+
+
+class Units:
+    """The units of one file. types: the section of type units of DWARF 4; split: opens the .dwo
+    file that a unit, by its first entry, says to belong to it."""
+
+    def __init__(
+        self, dwarf: Dwarf, types: Dwarf | None, split: Callable[[Entry], Dwarf]
+    ) -> None:
+        self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
+        self._error_class = importlib.import_module("elftools.common.exceptions").DWARFError
+        self._entries = 0
+        # Not kept for ever: there may be thousands of .dwo files.
+        self._sources: weakref.WeakKeyDictionary[Dwarf, Source] = weakref.WeakKeyDictionary()
+        self._split = split
+        self._whole: list[Unit] = []
+        self._skeletons: list[Unit] = []
+        signatures: dict[int, tuple[Unit, int]] = {}
+        for one in (dwarf, types) if types is not None else (dwarf,):
+            for unit in self._read(one, one is types, signatures):
+                (self._skeletons if _is_skeleton(unit) else self._whole).append(unit)
+        self.problem = ""  # why some of them cannot be read
+
+    def _read(
+        self, dwarf: Dwarf, only_types: bool, signatures: dict[int, tuple[Unit, int]]
+    ) -> list[Unit]:
+        """With their heads, of which pyelftools does not know the longer ones."""
+        source = self._sources[dwarf] = Source(dwarf, signatures)
+        units = list(dwarf.iter_CUs())
+        for unit in units:
+            raw = source.raw(unit)
+            kind = unit.header.get("unit_type")
+            offset_bytes, start = (8, 12) if raw.startswith(_LARGE_LENGTH) else (4, 4)
+            # Version, kind, size of addresses, and where its abbreviations are.
+            start += 3 + offset_bytes + (1 if unit["version"] >= 5 else 0)
+            if only_types or kind in _TYPE_UNITS:
+                behind = start + _ID_BYTES
+                signature = int.from_bytes(raw[start:behind], "little")
+                at = int.from_bytes(raw[behind : behind + offset_bytes], "little")
+                signatures[signature] = unit, at
+                start = behind + offset_bytes
+            elif kind in (*_SKELETONS, *_SPLIT_UNITS):
+                start += _ID_BYTES
+            unit.cu_die_offset = unit.cu_offset + start
+            # GCC's names in .dwo files; pyelftools knows the other forms of them.
+            unit.structs.Dwarf_dw_form.setdefault("DW_FORM_strx", unit.structs.Dwarf_uleb128(""))
+        return units
+
+    def __iter__(self) -> Iterator[Unit]:
+        yield from self._whole
+        for skeleton in self._skeletons:
+            yield from self._opened(skeleton)
+
+    def at(self, address: bytes, operation: int) -> Iterator[Unit]:
+        """Those in which something may lie there: the number stands behind such an operation, or in
+        their part of the table of addresses."""
+        for unit in self._whole:
+            raw = self.source(unit).raw(unit)
+            if bytes((operation,)) + address in raw or address in self._addresses(unit):
+                yield unit
+        for skeleton in self._skeletons:
+            if address in self._addresses(skeleton):
+                yield from self._opened(skeleton)
+
+    def _addresses(self, unit: Unit) -> bytes:
+        base = unit.get_top_DIE().attributes.get("DW_AT_addr_base")
+        if base is None:
+            return b""
+        start, table = integer(base.value), self.source(unit).addresses
+        # Of 32-bit DWARF: the length, without itself, and 4 bytes more stand before it.
+        length = int.from_bytes(table[max(start - 8, 0) : max(start - 4, 0)], "little")
+        return table[start : start + length - 4] if length > 4 else b""
+
+    def _opened(self, skeleton: Unit) -> list[Unit]:
+        top = skeleton.get_top_DIE()
+        try:
+            dwarf = self._split(top)
+        except UserError as error:
+            self.problem = self.problem or str(error)
+            return []
+        units = self._read(dwarf, False, {})
+        head = slice(skeleton.cu_die_offset - skeleton.cu_offset - _ID_BYTES, None)
+        wanted = self.source(skeleton).raw(skeleton)[head][:_ID_BYTES]
+        for unit in units:
+            raw = self.source(unit).raw(unit)
+            here = raw[unit.cu_die_offset - unit.cu_offset - _ID_BYTES :][:_ID_BYTES]
+            if unit.header.get("unit_type") not in _TYPE_UNITS and here != wanted:
+                self.problem = self.problem or "its .dwo files are of another build"
+                return []
+            self._add_bases(unit, top, 8 if raw.startswith(_LARGE_LENGTH) else 0)
+        return units
+
+    def _add_bases(self, unit: Unit, skeleton: Entry, more: int) -> None:
+        """In a .dwo file there is one of each table, which begins behind its head; the addresses are
+        where the skeleton says. pyelftools looks for that in the unit itself."""
+        try:
+            unit.get_top_DIE()
+        except self._error_class:
+            pass  # its names need what is added here
+        attributes = unit.get_top_DIE().attributes
+        some = next(iter(attributes.values()), None)
+        if some is None:
+            return
+        bases: dict[str, object] = {
+            "DW_AT_str_offsets_base": 8 + more, "DW_AT_loclists_base": 12 + more,
+            "DW_AT_rnglists_base": 12 + more,
+        }
+        address = skeleton.attributes.get("DW_AT_addr_base")
+        if address is not None:
+            bases["DW_AT_addr_base"] = address.value
+        for name, value in bases.items():
+            attributes[name] = some._replace(
+                name=name, form="DW_FORM_sec_offset", value=value, raw_value=value
+            )
+
+    def source(self, unit: Unit) -> Source:
+        return self._sources[unit.dwarfinfo]
+
+    def follow(self, entry: Entry, name: str = "DW_AT_type") -> Entry | None:
+        """To its type, or to what another attribute refers to, if it has one."""
+        attribute = entry.attributes.get(name)
+        if attribute is None:
+            return None
+        if attribute.form == "DW_FORM_ref_sig8":
+            return self._of_signature(entry.cu, integer(attribute.raw_value))
+        target = entry.get_DIE_from_attribute(name)
+        signature = target.attributes.get("DW_AT_signature")
+        if signature is None:
+            return target
+        return self._of_signature(entry.cu, integer(signature.raw_value)) or target
+
+    def _of_signature(self, unit: Unit, signature: int) -> Entry | None:
+        found, at = self.source(unit).signatures.get(signature, (None, 0))
+        if found is None:
+            return None
+        offset = found.cu_offset + at
+        if offset not in self.source(found).scopes:
+            for _ in self.walk(found.get_top_DIE(), "", False):
+                pass
+        return self._entry(found, offset)
 
     def _entry(self, unit: Unit, offset: int) -> Entry:
         """Without pyelftools keeping it, as it would for the whole file."""
@@ -137,14 +285,23 @@ class Units:
     ) -> Iterator[tuple[Entry, str]]:
         """All entries below, with the scope that they stand in; those in functions only if so
         asked. skipped: scopes that are not looked into; only: the outermost that are, if any."""
+        scopes = self.source(entry.cu).scopes
         for child in self.children(entry):
+            here = scope
+            declared = child.attributes.get("DW_AT_specification")
+            if declared is not None and child.tag in UNIT_TYPES:
+                # It stands elsewhere than where it belongs, as in GCC's type units.
+                offset = child.cu.cu_offset + integer(declared.raw_value)
+                if offset not in scopes:  # not looked into
+                    continue
+                here = scopes[offset]
             if child.tag in NAMED_TYPES:
-                self._scopes[child.offset] = scope
-            yield child, scope
+                scopes[child.offset] = here
+            yield child, here
             if child.tag in _SCOPES:
                 name = name_of(child)
-                inner = f"{scope}{name}::" if name else scope
-                is_other = bool(only) and not scope and inner not in only
+                inner = f"{here}{name}::" if name else here
+                is_other = bool(only) and not here and inner not in only
                 if inner not in skipped and not is_other:
                     yield from self.walk(child, inner, everywhere, skipped)
             elif everywhere and child.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
@@ -153,7 +310,14 @@ class Units:
     def qualified_name(self, entry: Entry) -> str:
         """With the scopes around it, as far as a walk has come by them; empty if it has none."""
         own = name_of(entry)
-        return f"{self._scopes.get(entry.offset, '')}{own}" if own else ""
+        return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
+
+
+def _is_skeleton(unit: Unit) -> bool:
+    if unit.header.get("unit_type") in _SKELETONS:
+        return True
+    top = unit.get_top_DIE()  # of GNU's, before DWARF 5
+    return not top.has_children and "DW_AT_GNU_dwo_id" in top.attributes
 
 
 def language_of(top: Entry) -> object:
@@ -175,11 +339,6 @@ def section_bytes(section: _Section | None) -> bytes:
         return b""
     section.stream.seek(0)
     return section.stream.read()
-
-
-def follow(entry: Entry) -> Entry | None:
-    """To its type, if it has one."""
-    return entry.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in entry.attributes else None
 
 
 def name_of(entry: Entry) -> str:

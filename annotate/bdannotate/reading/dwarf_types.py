@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..model.errors import UserError
 from ..model.types import Field, Type
-from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, follow, integer, name_of, uleb
+from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
 _QUALIFIERS = {
@@ -38,7 +38,7 @@ class TypeReader:
                 name = self._units.qualified_name(entry)
             elif entry.tag not in (*_QUALIFIERS, "DW_TAG_typedef", "DW_TAG_array_type"):
                 break
-            target = follow(entry)
+            target = self._units.follow(entry)
             if target is None:
                 return None
             entry = target
@@ -66,7 +66,7 @@ class TypeReader:
                 continue
             if any(f"DW_AT_{word}" in attributes for word in _NO_MEMBER):
                 continue
-            target = follow(child)
+            target = self._units.follow(child)
             if target is None:
                 continue
             offset = base + _offset(child)
@@ -118,7 +118,7 @@ class TypeReader:
         for _ in range(MOST_STEPS):
             if entry.tag not in (*_QUALIFIERS, "DW_TAG_typedef"):
                 break
-            target = follow(entry)
+            target = self._units.follow(entry)
             if target is None:
                 break
             entry = target
@@ -129,7 +129,7 @@ class TypeReader:
         lengths: list[int] = []
         for _ in range(MOST_STEPS):
             array = self._unqualified(entry)
-            target = follow(array)
+            target = self._units.follow(array)
             if array.tag != "DW_TAG_array_type" or target is None:
                 break
             lengths += self._lengths(array)
@@ -162,7 +162,7 @@ class TypeReader:
             if entry.tag == "DW_TAG_array_type":
                 for length in self._lengths(entry):
                     factor *= length
-            target = follow(entry)
+            target = self._units.follow(entry)
             if target is None:
                 return 0
             entry = target
@@ -186,7 +186,7 @@ class TypeReader:
                 return f"{before}pointer to member{behind}"
             else:
                 return f"{before}{name_of(entry) or _anonymous(entry)}{behind}"
-            target = follow(entry)
+            target = self._units.follow(entry)
             if target is None:
                 return f"{before}void{behind}"
             entry = target

@@ -1,28 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types of variables, and types by name, from the debug information of the program that ran.
-
-It is in the object file, maybe compressed, or in a separate file that stands under its build id in
-/usr/lib/debug.
-"""
+"""Types of variables, and types by name, from the debug information of the program that ran."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from types import ModuleType
 
 from ..model.errors import UserError, shorten
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .dwarf import (
-    NAMED_TYPES, Dwarf, Entry, Unit, Units, follow, integer, is_cpp, libraries, name_of, section_bytes,
-    uleb,
+    NAMED_TYPES, Entry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
 )
+from .dwarf_files import Elf, SplitFiles, dwarf_of, type_units_of, with_debug_information
 from .dwarf_types import TypeReader
-from .object_files import newer_notes, require_object_file
+from .object_files import newer_notes
 
-_DEBUG_FOLDER = "/usr/lib/debug/.build-id"
 _OP_ADDR = 0x03
 _OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
 _SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
@@ -40,7 +33,7 @@ def read_types(
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}
     notes: list[str] = []
     try:
-        elffile = importlib.import_module("elftools.elf.elffile")
+        importlib.import_module("elftools.elf.elffile")
     except ImportError:
         said = "types of data are not known: that needs pyelftools (package python3-pyelftools)"
         return FoundTypes({}, {}, (said,) if wanted else ())
@@ -48,7 +41,7 @@ def read_types(
         try:
             if path in changed:
                 raise UserError("it is not the file that ran: its code has other lines")
-            found = _read(elffile, path, what)
+            found = _read(path, what)
         except UserError as error:
             notes.append(f"types of {shorten(path)} are not known: {error}")
             continue
@@ -61,18 +54,10 @@ def read_types(
 _Found = tuple[dict[str, tuple[Type, ...]], dict[VariableName, tuple[Type, ...]]]
 
 
-def _read(elffile: ModuleType, path: str, wanted: WantedTypes) -> _Found:
-    require_object_file(path)
+def _read(path: str, wanted: WantedTypes) -> _Found:
     try:
-        with open(path, "rb") as stream:
-            elf = elffile.ELFFile(stream)
-            if elf.get_section_by_name(".debug_info") or elf.get_section_by_name(".zdebug_info"):
-                return _in_file(elf, wanted)
-            separate = _separate_file(elf)
-        if separate is None:
-            raise UserError("there is no debug information (compile with -g)")
-        with open(separate, "rb") as stream:
-            return _in_file(elffile.ELFFile(stream), wanted)
+        with with_debug_information(path) as elf:
+            return _in_file(elf, path, wanted)
     except UserError:
         raise
     except OSError as error:
@@ -82,22 +67,10 @@ def _read(elffile: ModuleType, path: str, wanted: WantedTypes) -> _Found:
         raise UserError(f"its debug information cannot be read ({reason})") from None
 
 
-def _separate_file(elf: object) -> str | None:
-    section = elf.get_section_by_name(".note.gnu.build-id")  # type: ignore[attr-defined]
-    for note in section.iter_notes() if section is not None else ():
-        number = str(note["n_desc"])
-        if note["n_type"] == "NT_GNU_BUILD_ID" and re.fullmatch(r"[0-9a-f]{4,}", number):
-            path = os.path.join(_DEBUG_FOLDER, number[:2], f"{number[2:]}.debug")
-            return path if os.path.isfile(path) else None
-    return None
-
-
-def _in_file(elf: object, wanted: WantedTypes) -> _Found:
-    dwarf: Dwarf = elf.get_dwarf_info()  # type: ignore[attr-defined]
-    if dwarf.debug_info_sec is None:
-        raise UserError("there is no debug information (compile with -g)")
-    pointer = int(elf.elfclass) // 8  # type: ignore[attr-defined]
-    debug = _Debug(dwarf, pointer)
+def _in_file(elf: Elf, path: str, wanted: WantedTypes) -> _Found:
+    dwarf = dwarf_of(elf)
+    units = Units(dwarf, type_units_of(elf), SplitFiles(path, dwarf).open)
+    debug = _Debug(units, elf.elfclass // 8)
     variables = {
         variable: _different(
             debug.variable(address)
@@ -106,8 +79,8 @@ def _in_file(elf: object, wanted: WantedTypes) -> _Found:
         for variable in sorted(wanted.variables)
     }
     named = debug.named(sorted(wanted.names))
-    if debug.is_split and not any((*variables.values(), *named.values())):
-        raise UserError("its debug information is split into .dwo files, which are not read")
+    if units.problem and not any((*variables.values(), *named.values())):
+        raise UserError(units.problem)
     return named, variables
 
 
@@ -139,7 +112,7 @@ def _alike(name: str) -> str:
 class _Wanted:
     """The name of a type."""
 
-    def __init__(self, name: str, strings: bytes) -> None:
+    def __init__(self, name: str) -> None:
         self.name = _alike(name)
         self._last = _last_part(self.name)
         # As far as compilers do not differ.
@@ -147,10 +120,18 @@ class _Wanted:
         mark = self._last[len(start) :][:1]
         end = b"\0" if not mark else b"<" if mark == "<" else b","
         self.stem = start.encode("utf-8", "surrogateescape") + end
-        self.offsets = [
-            match.start().to_bytes(4, "little")
-            for match in re.finditer(re.escape(self.stem), strings)
-        ]
+        self._source: Source | None = None
+        self._offsets: Sequence[bytes] = ()
+
+    def offsets(self, source: Source) -> Sequence[bytes]:
+        """Where it stands in the table of strings."""
+        if source is not self._source:
+            self._source = source
+            self._offsets = [
+                match.start().to_bytes(4, "little")
+                for match in re.finditer(re.escape(self.stem), source.strings)
+            ]
+        return self._offsets
 
     def is_name(self, own: str, scope: str) -> bool:
         """own is that of an entry, as _alike() makes it."""
@@ -160,26 +141,14 @@ class _Wanted:
 class _Debug:
     """The debug information of one file."""
 
-    def __init__(self, dwarf: Dwarf, pointer: int) -> None:
-        self._dwarf = dwarf
+    def __init__(self, units: Units, pointer: int) -> None:
         self._pointer = pointer
-        self._units = Units(dwarf)
-        self._types = TypeReader(self._units, pointer)
-        self._strings = section_bytes(dwarf.debug_str_sec)
-        self._string_offsets = section_bytes(dwarf.debug_str_offsets_sec)
-        self._address_table = section_bytes(dwarf.debug_addr_sec)
-
-    @property
-    def is_split(self) -> bool:
-        return self._units.is_split
+        self._units = units
+        self._types = TypeReader(units, pointer)
 
     def variable(self, address: int) -> Type | None:
         """The type of what lies there."""
-        number = address.to_bytes(self._pointer, "little")
-        in_table = number in self._address_table
-        for unit in self._units:
-            if bytes((_OP_ADDR,)) + number not in self._units.raw(unit) and not in_table:
-                continue
+        for unit in self._units.at(address.to_bytes(self._pointer, "little"), _OP_ADDR):
             # To the end: scopes have to be known, and can stand behind.
             here = [
                 entry for entry, _ in self._units.walk(unit.get_top_DIE(), "", True)
@@ -187,9 +156,9 @@ class _Debug:
             ]
             for entry in here:
                 for name in ("DW_AT_specification", "DW_AT_abstract_origin"):
-                    if "DW_AT_type" not in entry.attributes and name in entry.attributes:
-                        entry = entry.get_DIE_from_attribute(name)
-                found = follow(entry)
+                    if "DW_AT_type" not in entry.attributes:
+                        entry = self._units.follow(entry, name) or entry
+                found = self._units.follow(entry)
                 return self._types.type(found) if found is not None else None
         return None
 
@@ -197,10 +166,12 @@ class _Debug:
         """By name, all that have it, or whose names end in it behind ::. In C++, one that is defined
         stands for all, as they have to be the same."""
         found: dict[str, dict[Type, None]] = {name: {} for name in names}
-        wanted = {name: _Wanted(name, self._strings) for name in found if not name.endswith("*")}
+        wanted = {name: _Wanted(name) for name in found if not name.endswith("*")}
         for name in found.keys() - wanted.keys():
             found[name][Type(name, self._pointer)] = None
         for unit in self._units:
+            if not wanted:
+                break
             here = [(name, one) for name, one in wanted.items() if self._mentions(unit, one)]
             if not here:
                 continue
@@ -221,11 +192,11 @@ class _Debug:
 
     def _mentions(self, unit: Unit, wanted: _Wanted) -> bool:
         """Whether its name stands in there, or by chance something like it."""
-        raw = self._units.raw(unit)
+        source = self._units.source(unit)
+        raw, offsets = source.raw(unit), wanted.offsets(source)
         return (
-            wanted.stem in raw or any(offset in raw for offset in wanted.offsets)
-            or (unit["version"] >= 5
-                and any(offset in self._string_offsets for offset in wanted.offsets))
+            wanted.stem in raw or any(offset in raw for offset in offsets)
+            or (unit["version"] >= 5 and any(offset in source.string_offsets for offset in offsets))
         )
 
     def _address(self, entry: Entry) -> int | None:
@@ -237,7 +208,7 @@ class _Debug:
         if code == _OP_ADDR and len(operands) == self._pointer:
             return int.from_bytes(bytes(operands), "little")
         if code in _OP_ADDRX:
-            return self._dwarf.get_addr(entry.cu, uleb(operands))
+            return entry.cu.dwarfinfo.get_addr(entry.cu, uleb(operands))
         return None
 
 
