@@ -20,6 +20,7 @@ from ..model.frames import Chains, Position
 from ..model.objects import Blocks, Group, Identity, ObjectKind, Site
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .field_use import FieldUse, field_uses
+from .fortran_source import allocated_type, is_fortran
 from .objects import label
 from .ownership import is_rust_library
 from .source_text import SourceText, read_source
@@ -293,6 +294,9 @@ def _is_library(name: str, file: str) -> bool:
 
 def _by_source(position: Position, sources: _Sources, with_new: bool) -> Iterator[Guess]:
     """Nothing where a line has several types: which call is meant is not known."""
+    if is_fortran(position.file):
+        yield from _by_fortran(position, sources)
+        return
     text = sources.line(position.file, position.line)
     where = f"{os.path.basename(position.file)}:{position.line}"
     sizes = list(_SIZEOF.finditer(text))
@@ -306,6 +310,14 @@ def _by_source(position: Position, sources: _Sources, with_new: bool) -> Iterato
         yield from found
 
 
+def _by_fortran(position: Position, sources: _Sources) -> Iterator[Guess]:
+    lines = sources.lines(position.file)
+    found = allocated_type(lines, position.line) if 0 < position.line <= len(lines) else None
+    if found is not None:
+        where = f"{os.path.basename(position.file)}:{position.line}"
+        yield Guess(found[1], f"{where} allocates {shorten(found[0])}, type({shorten(found[1])})")
+
+
 def _tidy(name: str) -> str:
     return re.sub(r"\s+(?=\*)", "", name.strip())
 
@@ -315,12 +327,14 @@ class _Sources:
         self._include = include
         self._known: dict[str, SourceText | str] = {}
 
-    def line(self, file: str, line: int) -> str:
-        if not line or not file:
-            return ""
+    def lines(self, file: str) -> Sequence[str]:
+        if not file:
+            return ()
         if file not in self._known:
             self._known[file] = read_source(file, self._include)
         found = self._known[file]
-        if isinstance(found, str) or line > len(found.lines):
-            return ""
-        return found.lines[line - 1]
+        return () if isinstance(found, str) else found.lines
+
+    def line(self, file: str, line: int) -> str:
+        lines = self.lines(file) if line else ()
+        return lines[line - 1] if 0 < line <= len(lines) else ""

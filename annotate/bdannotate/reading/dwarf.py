@@ -23,7 +23,11 @@ _LIBRARIES = ("std::", "__gnu_cxx::")
 _RUST_LIBRARIES = ("std::", "core::", "alloc::", "hashbrown::")
 _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
 _RUST = 0x1C
-_SCOPES = (*UNIT_TYPES, "DW_TAG_namespace")
+# Ada, Cobol, Fortran, Pascal, Modula-2 and PL/I, whose arrays begin with 1 where nothing else is said.
+_FROM_ONE = (
+    0x03, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0D, 0x0E, 0x0F, 0x22, 0x23, 0x2D, 0x2E, 0x2F,
+)
+_SCOPES = (*UNIT_TYPES, "DW_TAG_namespace", "DW_TAG_module")
 _MOST_ENTRIES = 3_000_000
 # As DWARF 5 and pyelftools number or name them.
 _TYPE_UNITS = (2, 6, "DW_UT_type", "DW_UT_split_type")
@@ -328,6 +332,11 @@ def language_of(top: Entry) -> object:
 
 def is_cpp(top: Entry) -> bool:
     return language_of(top) in _CPP
+
+
+def first_index(top: Entry) -> int:
+    """Of arrays."""
+    return 1 if language_of(top) in _FROM_ONE else 0
 
 
 def libraries(top: Entry) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..model.errors import UserError
 from ..model.types import Field, Type
-from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, integer, name_of, uleb
+from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
 _QUALIFIERS = {
@@ -141,11 +141,13 @@ class TypeReader:
         for child in self._units.children(array):
             if child.tag == "DW_TAG_subrange_type":
                 count = child.attributes.get("DW_AT_count")
+                first = child.attributes.get("DW_AT_lower_bound")
                 last = child.attributes.get("DW_AT_upper_bound")
+                start = first.value if first else first_index(array.cu.get_top_DIE())
                 if count is not None and isinstance(count.value, int):
                     found.append(count.value)
-                elif last is not None and isinstance(last.value, int):
-                    found.append((last.value + 1) & 0xFFFF_FFFF_FFFF_FFFF)
+                elif last is not None and isinstance(last.value, int) and isinstance(start, int):
+                    found.append((last.value - start + 1) & 0xFFFF_FFFF_FFFF_FFFF)
                 else:
                     found.append(0)
         return found
