@@ -117,7 +117,7 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
 def objects_of_page(
     paths: Sequence[str], profile: Profile, inputs: Inputs
 ) -> PageObjects | None:
-    """Types are told of those that lose most, and of those that --object-type is about: that takes
+    """Types are told of those that lose most, and of those that --object-type is about: that can take
     longer than all the rest of a page."""
     found = objects_if_readable(paths, profile, inputs)
     if found is None:
