@@ -8,7 +8,8 @@ from column_files import blocks, head, place_lines
 
 class ObjectFile:
     """Groups are lines of text; rows are (group, function, file, line, costs), patterns are (group,
-    function, file, line, offset, bytes, used, times); functions are (object, file, line, name). All numbers start at 1."""
+    function, file, line, offset, bytes, used, times); functions are (object, file, line, name). All numbers
+    start at 1."""
 
     def __init__(self, events, functions, groups, rows, patterns=(), head="", block=3):
         self.events = events

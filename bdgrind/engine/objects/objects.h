@@ -59,8 +59,8 @@ public:
     // The cost vector of what an instruction does to a group.
     CostId cell(CostId instruction, GroupId group) { return costs_.get(instruction, group); }
 
-    // A line of `bytes` left D1, which had been loaded for a cell; bit i % 64 of `used.word(i / 64)` tells whether byte i
-    // was used.
+    // A line of `bytes` left D1, which had been loaded for a cell; bit i % 64 of `used.word(i / 64)` tells whether byte
+    // i was used.
     template <class Mask>
     void evict(CostId cell, Address line, unsigned bytes, const Mask& used) {
         const ObjectCosts::Owner& owner = costs_.owner_of(cell);

@@ -294,8 +294,8 @@ def test_another_layout_loads_what_was_predicted(tmp_path: Path, which: str) -> 
         found = objects(profile, f"--object={label}")
         first, used = found["events"].index("SpLoss1"), found["events"].index("UsByte1")
         groups = [group for group in found["groups"] if re.match(label, group["label"])]
-        groups.sort(key=lambda group: -group["self"][first])
-        return sum(group["self"][first] + group["self"][used] for group in groups), groups[0]["type"]
+        sums = [int(group["self"][first]) + int(group["self"][used]) for group in groups]
+        return sum(sums), groups[sums.index(max(sums))]["type"]
 
     before, kind = loaded()
     after, _ = loaded("-DREPAIRED")

@@ -479,7 +479,8 @@ public:
             if (within && !blocks_.empty()) {
                 const auto& [chunk, chunk_size] = *std::next(blocks_.begin(), static_cast<long>(below(blocks_.size())));
                 base = chunk + 16 + below(8) * 16;
-                if (freed_.contains(chunk) || base + size > chunk + chunk_size || overlaps(inner_, base, size)) continue;
+                if (freed_.contains(chunk) || base + size > chunk + chunk_size) continue;
+                if (overlaps(inner_, base, size)) continue;
                 inner_[base] = size;
                 return base;
             }
@@ -574,7 +575,9 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
             if (role.count != 0) call.arguments[role.count - 1] = 1 + below(4);
             if (role.size != 0 && reuse && below(20) == 0) call.arguments[role.size - 1] = 70000;
             if (role.block != 0) call.arguments[role.block - 1] = heap.any();
-            if (role.kind == kFrees || (role.kind == kReallocates && !reuse)) heap.free(call.arguments[role.block - 1], reuse);
+            // What is reallocated is not handed out again, see below.
+            const bool frees = role.kind == kFrees || (role.kind == kReallocates && !reuse);
+            if (frees) heap.free(call.arguments[role.block - 1], reuse);
             mark(Marker::kAllocatorEntered, call.arguments[0], call.arguments[1], call.arguments[2]);
             entered.push_back(call);
         }
