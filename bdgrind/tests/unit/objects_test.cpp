@@ -5,103 +5,23 @@
 #include "engine/objects/objects.h"
 
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/replay/engine.h"
+#include "objects_fixture.h"
 #include "profile/object_writer.h"
-#include "program.h"
 #include "text.h"
 
 namespace bd {
 namespace {
 
+using test::kStack;
+using test::ObjectsTest;
 using test::Program;
 using test::Trace;
 using enum JumpKind;
-
-constexpr Address kStack = 0x7000'0000;
-
-// main allocates at two places and reads one byte at a time. Caches: D1 and LL of one line each, so that every read of
-// another line loads it into both.
-class ObjectsTest : public testing::Test {
-protected:
-    using Loads = std::map<std::string, std::uint64_t>;
-
-    ObjectsTest() {
-        malloc_.allocator = {.kind = AllocatorKind::kAllocates, .size = 1};
-        free_.allocator = {.kind = AllocatorKind::kFrees, .block = 1};
-        pool_.allocator = {.kind = AllocatorKind::kAllocates, .size = 1, .may_be_within = true};
-        trace_.thread(1).run(start_, kStack);
-    }
-
-    void allocate(Block& call, Address result, std::uint64_t size) {
-        trace_.run(call, kStack).run(malloc_body_, kStack - 8);
-        trace_.mark(Marker::kAllocatorEntered, size, 7, 7).mark(Marker::kAllocatorLeft, result, kStack - 8);
-        trace_.run(start_, kStack);
-    }
-    void free(Address block) {
-        trace_.run(call_free_, kStack).run(free_body_, kStack - 8).mark(Marker::kAllocatorEntered, block, 7, 7);
-        trace_.run(start_, kStack);
-    }
-    void read(Address address) { trace_.run(read_, kStack, {address}); }
-
-    Engine& finished() {
-        engine_.replay_whole(trace_.all());
-        engine_.finish();
-        return engine_;
-    }
-    // Lines loaded into D1 for data, by group.
-    Loads loads() { return loads_of(finished()); }
-    static Loads loads_of(const Engine& engine) {
-        Loads loads;
-        for (const ObjectCell& cell : engine.objects()->costs().cells()) {
-            const std::uint64_t lines = engine.costs()[cell.costs][column(Event::kEvLineD1)];
-            if (lines != 0) loads[name(engine.objects()->groups()[cell.group])] += lines;
-        }
-        return loads;
-    }
-    // How often, by group, offset, bytes, and which of these were used.
-    static Loads patterns_of(const Engine& engine) {
-        Loads patterns;
-        for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
-            patterns[name(engine.objects()->groups()[pattern.group]) + " " + std::to_string(pattern.offset) + "+" +
-                     std::to_string(pattern.bytes) + " " + std::to_string(pattern.used)] += count;
-        }
-        return patterns;
-    }
-    static std::string name(const ObjectGroup& group) {
-        if (group.name != nullptr) return group.name;
-        if (group.kind == ObjectKind::kUnknown) return "unknown";
-        if (group.kind == ObjectKind::kUnused) return "unused";
-        if (group.kind == ObjectKind::kStack) return std::string("stack of ") + group.function->name;
-        std::string text = group.kind == ObjectKind::kHeap ? "heap" : "mapping";
-        for (const ObjectPlace& place : group.places) {
-            text += " " + std::to_string(place.from->block->instructions()[place.instruction].line);
-        }
-        return text;
-    }
-
-    Program program_;
-    Function& main_ = program_.function("main");
-    Function& malloc_ = program_.function("malloc");
-    Function& free_ = program_.function("free");
-    Function& pool_ = program_.function("pool");
-    Block& start_ = program_.code(main_, 0x1000).op(4, 1).ends();
-    Block& call_first_ = program_.code(main_, 0x1010).op(4, 10).ends(kCall);
-    Block& call_second_ = program_.code(main_, 0x1020).op(4, 20).ends(kCall);
-    Block& call_free_ = program_.code(main_, 0x1030).op(4, 30).ends(kCall);
-    Block& read_ = program_.code(main_, 0x1040).op(4, 40).reads(1).ends();
-    Block& malloc_body_ = program_.entry(malloc_, 0x2000).op(4, 100).ends(kReturn);
-    Block& free_body_ = program_.entry(free_, 0x3000).op(4, 110).ends(kReturn);
-    Block& pool_body_ = program_.entry(pool_, 0x4000).op(4, 120).ends(kReturn);
-    Trace trace_;
-    Engine engine_{{.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}}, .objects = true}};
-};
 
 TEST_F(ObjectsTest, BlocksBelongToThePlaceThatAllocatedThem) {
     allocate(call_first_, 0x10000, 64);
@@ -213,80 +133,6 @@ TEST_F(ObjectsTest, AMegabyteBelowTheStackPointerIsTheFrames) {
     EXPECT_EQ(loads(), (Loads{{"stack of main", 1}, {"unknown", 2}}));
 }
 
-class UsePatternsTest : public testing::Test {
-protected:
-    static constexpr CostId kCell{1};
-    static constexpr GroupId kGroup{3};
-    static constexpr UsePattern kUnknown{0, kCell, kGroup, 0, 0};
-
-    std::uint64_t times(const UsePattern& pattern) const {
-        const auto found = patterns_.all().find(pattern);
-        return found == patterns_.all().end() ? 0 : found->second;
-    }
-
-    UsePatterns patterns_;
-};
-
-TEST_F(UsePatternsTest, ObjectsOf64KiBAreLookedAtFromEndToEnd) {
-    for (std::uint32_t offset = 0; offset < 1u << 16; offset += 64) {
-        patterns_.add(kCell, kGroup, 1u << 16, offset, 64, 1);
-        EXPECT_EQ(times({1, kCell, kGroup, offset, 64}), 1u);
-    }
-    EXPECT_EQ(times(kUnknown), 0u);
-}
-
-// Of 64 MiB, it is 16 of 16,384 pages, more or less, by no rule that an array's rows could have, too.
-TEST_F(UsePatternsTest, OfLargerOnesSomePages) {
-    constexpr std::uint64_t kSize = 1u << 26;
-    for (std::uint64_t offset = 0; offset < kSize; offset += 2048) patterns_.add(kCell, kGroup, kSize, offset, 8, 3);
-    const std::size_t pages = (patterns_.all().size() - 1) / 2;
-    EXPECT_GE(pages, 12u);
-    EXPECT_LE(pages, 20u);
-    EXPECT_EQ(times(kUnknown), kSize / 2048 - 2 * pages);
-    std::uint64_t last = 0;
-    std::set<std::uint64_t> distances;
-    std::set<std::uint64_t> offsets;
-    for (const auto& [pattern, count] : patterns_.all()) {
-        EXPECT_TRUE(count == 1 || pattern.bytes == 0);
-        if (pattern.bytes != 0 && pattern.offset % 4096 == 0) offsets.insert(pattern.offset);
-    }
-    EXPECT_TRUE(offsets.contains(0));
-    EXPECT_GE(*offsets.rbegin(), kSize / 2);
-    for (const std::uint64_t offset : offsets) distances.insert(offset - std::exchange(last, offset));
-    EXPECT_GE(distances.size(), 4u);
-}
-
-TEST_F(UsePatternsTest, HowLargeItIsDecidesHowMany) {
-    for (const std::uint64_t size : {(1u << 16) + 1, 1u << 17, 1u << 20}) {
-        patterns_.clear();
-        for (std::uint64_t offset = 0; offset < size; offset += 4096) patterns_.add(kCell, kGroup, size, offset, 8, 3);
-        const std::size_t pages = patterns_.all().size() - 1;
-        EXPECT_GE(pages, 7u) << size;
-        EXPECT_LE(pages, 20u) << size;
-    }
-}
-
-TEST_F(UsePatternsTest, BeyondFourGiBNothingIs) {
-    constexpr std::uint64_t kSize = std::uint64_t{1} << 34;
-    for (std::uint64_t offset = 0; offset < kSize; offset += 4096) {
-        patterns_.add(kCell, kGroup, kSize, offset, 8, offset >> 32 == 0 ? 1 : 2);
-    }
-    for (const auto& [pattern, count] : patterns_.all()) EXPECT_NE(pattern.used, 2u);
-}
-
-TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
-    for (std::uint64_t used = 2; patterns_.all().size() < (1u << 19); ++used) {
-        patterns_.add(kCell, kGroup, 64, 0, 64, used);
-    }
-    EXPECT_EQ(times(kUnknown), 0u);
-    patterns_.add(kCell, kGroup, 64, 0, 64, 1);  // one more
-    EXPECT_EQ(times(kUnknown), 1u);
-    patterns_.add(kCell, kGroup, 64, 0, 64, 2);  // known
-    EXPECT_EQ(times(kUnknown), 1u);
-    EXPECT_EQ(times({2, kCell, kGroup, 0, 64}), 2u);
-    EXPECT_EQ(patterns_.all().size(), (1u << 19) + 1);
-}
-
 TEST_F(ObjectsTest, VariablesAndMappings) {
     const std::vector<MappedObject> variables{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr},
                                               {0x30040, 0x30080, ObjectKind::kStatic, "counter", nullptr}};
@@ -298,18 +144,6 @@ TEST_F(ObjectsTest, VariablesAndMappings) {
     read(0x30040);
     read(0x30000);
     EXPECT_EQ(loads(), (Loads{{"counter", 2}, {"table", 2}, {"unknown", 1}}));
-}
-
-TEST_F(ObjectsTest, PatternsTellWhichBytesOfWhichBlocksWereUsed) {
-    allocate(call_first_, 0x10010, 64);   // 48 bytes in one line, 16 in the next
-    allocate(call_second_, 0x10050, 16);  // in that line, too
-    read(0x10010);
-    read(0x10012);
-    read(0x10040);
-    read(0x10057);
-    read(0x10010);
-    EXPECT_EQ(patterns_of(finished()),
-              (Loads{{"heap 10 0+48 5", 1}, {"heap 10 0+48 1", 1}, {"heap 10 48+16 1", 1}, {"heap 20 0+16 128", 1}}));
 }
 
 // --- What allocators do
@@ -500,104 +334,6 @@ TEST_F(ObjectsTest, AStackMayBeInAMappingOrAVariable) {
     trace_.mark(Marker::kMapped, kStack - 0x10000, kStack + 0x1000, reinterpret_cast<std::uintptr_t>(&arena));
     read(kStack - 0x3000);
     EXPECT_EQ(loads(), (Loads{{"arena", 1}, {"stack of main", 1}}));
-}
-
-// --- Patterns
-
-TEST_F(ObjectsTest, PatternsHaveTheBytesOfABlockAndNoOthers) {
-    allocate(call_first_, 0x10000, 64);
-    allocate(call_second_, 0x10050, 16);
-    for (const Address address : {0x10000, 0x10005, 0x1003f, 0x10050, 0x1004f, 0x1005f, 0x10060}) read(address);
-    EXPECT_EQ(patterns_of(finished()),
-              (Loads{{"heap 10 0+64 " + std::to_string(1 | 1 << 5 | std::uint64_t{1} << 63), 1},
-                     {"heap 20 0+16 " + std::to_string(1 | 1 << 15), 1}}));
-}
-
-TEST_F(ObjectsTest, PatternsOfShortLinesHaveTheirBytes) {
-    EngineConfig config = engine_.config();
-    config.caches = {.i1 = {1024, 1, 64}, .d1 = {16, 1, 16}, .ll = {64, 1, 64}};
-    Engine engine(config);
-    allocate(call_first_, 0x10000, 64);
-    for (const Address address : {0x10003, 0x10014, 0x10025, 0x10036}) read(address);
-    engine.replay_whole(trace_.all());
-    engine.finish();
-    const Loads expected{
-        {"heap 10 0+16 8", 1}, {"heap 10 16+16 16", 1}, {"heap 10 32+16 32", 1}, {"heap 10 48+16 64", 1}};
-    EXPECT_EQ(patterns_of(engine), expected);
-}
-
-TEST_F(ObjectsTest, PatternsOfLongLinesArePartsOf64Bytes) {
-    EngineConfig config = engine_.config();
-    config.caches = {.i1 = {1024, 1, 64}, .d1 = {128, 1, 128}, .ll = {128, 1, 128}};
-    Engine engine(config);
-    allocate(call_first_, 0x10000, 128);
-    read(0x10003);
-    read(0x10046);
-    engine.replay_whole(trace_.all());
-    engine.finish();
-    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 8", 1}, {"heap 10 64+64 64", 1}}));
-}
-
-TEST_F(ObjectsTest, PatternsAreApartByWhoLoadedTheLine) {
-    Block& other_read = program_.code(main_, 0x1050).op(4, 50).reads(1).ends();
-    allocate(call_first_, 0x10000, 64);
-    const auto lines = [&] {
-        std::map<std::uint64_t, std::uint64_t> found;  // by the line's number, which bytes were used
-        const Engine& engine = finished();
-        for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
-            for (const BlockCost* cost : engine.blocks().all()) {
-                for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
-                    if (cost->instructions[i] != pattern.loaded_by) continue;
-                    found[cost->block->instructions()[i].line] += pattern.used * count;
-                }
-            }
-        }
-        return found;
-    };
-    read(0x10000);
-    trace_.run(other_read, kStack, {0x10003});
-    read(0x20000);
-    trace_.run(other_read, kStack, {0x10004});
-    EXPECT_EQ(lines(), (std::map<std::uint64_t, std::uint64_t>{{40, 1 | 1 << 3}, {50, 1 << 4}}));
-}
-
-// A line that was loaded for a variable has the bytes of all variables in it; the hole between them is nobody's.
-TEST_F(ObjectsTest, PatternsOfVariables) {
-    const std::vector<MappedObject> variables{{0x30000, 0x30010, ObjectKind::kStatic, "table", nullptr},
-                                              {0x30010, 0x30018, ObjectKind::kFile, nullptr, nullptr},
-                                              {0x30018, 0x30020, ObjectKind::kStatic, "counter", nullptr},
-                                              {0x30030, 0x30080, ObjectKind::kStatic, "last", nullptr}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
-    for (const Address address : {0x30001, 0x3001f, 0x30012, 0x30028, 0x30030, 0x30041}) read(address);
-    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 0+16 2", 1},
-                                              {"counter 0+8 128", 1},
-                                              {"last 0+16 1", 1},
-                                              {"last 16+64 2", 1}}));
-}
-
-// What is mapped again in part keeps its place in the variable.
-TEST_F(ObjectsTest, PatternsOfAVariableThatIsCut) {
-    const std::vector<MappedObject> variables{{0x30000, 0x30080, ObjectKind::kStatic, "table", nullptr}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
-    trace_.mark(Marker::kUnmapped, 0x30000, 0x30050);
-    read(0x30052);
-    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 80+48 4", 1}}));
-}
-
-// As where a file's data ends within a variable, and zeros begin.
-TEST_F(ObjectsTest, AVariableInTwoMappingsIsOne) {
-    const std::vector<MappedObject> first{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr, 0x2ffc0, 0x140}};
-    const std::vector<MappedObject> second{{0x30040, 0x30100, ObjectKind::kStatic, "table", nullptr, 0x2ffc0, 0x140}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x30040, reinterpret_cast<std::uintptr_t>(&first));
-    trace_.mark(Marker::kMapped, 0x30040, 0x30100, reinterpret_cast<std::uintptr_t>(&second));
-    read(0x30000);
-    read(0x30041);
-    const Engine& engine = finished();
-    EXPECT_EQ(loads_of(engine), (Loads{{"table", 2}}));
-    EXPECT_EQ(patterns_of(engine), (Loads{{"table 64+64 1", 1}, {"table 128+64 2", 1}}));
-    for (const ObjectGroup& group : engine.objects()->groups().all()) {
-        EXPECT_EQ(group.size, group.kind == ObjectKind::kStatic ? 0x140u : 0u);
-    }
 }
 
 // --- Zeroing
