@@ -107,6 +107,10 @@ def test_single_elements_are_not_split():
     assert best_split(typed([("x", 0, 8), ("rest", 8, 56)], patterns, 64), group, Use(640, 0, 0, 0, 0)) is None
 
 
+def test_what_only_comes_along_with_others_is_not_split():
+    assert split([("x", 0, 8), ("rest", 8, 56)], by("step", (0, 64, 0xFF, 10)), 0, 64) is None
+
+
 def test_nothing_is_split_without_patterns_or_fields():
     assert split([("x", 0, 8), ("y", 8, 8)], [], 640, 16) is None
     assert split([], by("step", (0, 64, 0xFF, 10)), 640, 64) is None

@@ -104,7 +104,8 @@ def best_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
         return None
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns)
     pieces = _pieces(typed, group)
-    if not recorded or len(pieces) < 2:
+    # Where nothing was loaded for it, it came along with what others loaded.
+    if not recorded or not use.loaded or len(pieces) < 2:
         return None
     scale = use.loaded / recorded
     # A type that would cost as little in the order of memory as it is has no fault: its order has.
@@ -146,9 +147,8 @@ def _few(pieces: list[_Piece], budget: float) -> list[_Piece]:
     """Puts pieces together for at most that many bytes: always the two that cost least."""
     while len(pieces) > 1:
         price, one, other = min(
-            (_price(*pair), *numbers)
-            for numbers in combinations(range(len(pieces)), 2)
-            for pair in ((pieces[numbers[0]], pieces[numbers[1]]),)
+            (_price(pieces[one], pieces[other]), one, other)
+            for one, other in combinations(range(len(pieces)), 2)
         )
         if price > budget:
             break
