@@ -39,28 +39,22 @@ def check(path: str) -> int:
 
 def _check_objects(path: str, profile: Profile) -> int:
     objects = read_objects(path)
-    violation = object_violation(objects, profile)
-    if violation:
-        console.say(f"bd_annotate: {violation}")
-        return EXIT_FAILED
-    line = (
-        f"{path}: {len(objects.groups)} objects, {len(objects.rows)} rows: "
-        "the same run as the profile tells of"
-    )
-    console.write([f"{console.printable(line)}\n"])
-    return EXIT_GOOD
+    what = f"{len(objects.groups)} objects, {len(objects.rows)} rows"
+    return _compared(path, what, object_violation(objects, profile))
 
 
 def _check_contexts(path: str, profile: Profile) -> int:
     tree = read_contexts(path)
-    violation = context_violation(tree, profile)
+    functions = sum(1 for frame in tree.frames if frame.kind is Kind.FUNCTION)
+    what = f"{len(tree)} nodes of {functions} functions, height {tree.height()}"
+    return _compared(path, what, context_violation(tree, profile))
+
+
+def _compared(path: str, what: str, violation: str | None) -> int:
+    """Says what the file has, or what it does not agree on with the profile."""
     if violation:
         console.say(f"bd_annotate: {violation}")
         return EXIT_FAILED
-    functions = sum(1 for frame in tree.frames if frame.kind is Kind.FUNCTION)
-    line = (
-        f"{path}: {len(tree)} nodes of {functions} functions, height {tree.height()}: "
-        "the same run as the profile tells of"
-    )
+    line = f"{path}: {what}: the same run as the profile tells of"
     console.write([f"{console.printable(line)}\n"])
     return EXIT_GOOD
