@@ -544,22 +544,18 @@ def test_views_of_what_is_not_there_say_so(browse, reports, tmp_path, report, mi
     assert not any("Reading" in text for text in (*found.values(), *damaged.values()))
 
 
-def test_a_tree_that_is_not_there_is_not_waited_for(browse, reports, tmp_path):
-    whole = (reports / "tree.html").read_text()
-    start = '<script type="application/octet-stream" id="table-tree-0">'
+@pytest.mark.parametrize(("page", "data", "view", "place", "expected"), [
+    ("tree", "table-tree-0", "#icicle", "main",
+     "The report is incomplete or damaged: the calling contexts cannot be shown."),
+    ("source", "sources", "#source", "main .note", "No text: the report is incomplete or damaged."),
+])
+def test_what_is_not_there_is_not_waited_for(browse, reports, tmp_path, page, data, view, place, expected):
+    whole = (reports / f"{page}.html").read_text()
+    start = f'<script type="application/octet-stream" id="{data}">'
+    assert start in whole
     (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
-    said = "document.querySelector('main').innerText"
-    (icicle,) = browse(tmp_path / "damaged.html", [{"fragment": "#icicle", "read": said}])
-    assert icicle == "The report is incomplete or damaged: the calling contexts cannot be shown."
-
-
-def test_sources_that_are_not_there_are_not_waited_for(browse, reports, tmp_path):
-    whole = (reports / "source.html").read_text()
-    start = '<script type="application/octet-stream" id="sources">'
-    (tmp_path / "damaged.html").write_text(whole.replace(start, f"{start}====", 1))
-    said = "document.querySelector('main .note').innerText"
-    (note,) = browse(tmp_path / "damaged.html", [{"fragment": "#source", "read": said}])
-    assert note == "No text: the report is incomplete or damaged."
+    said = f"document.querySelector('{place}').innerText"
+    assert browse(tmp_path / "damaged.html", [{"fragment": view, "read": said}]) == [expected]
 
 
 @pytest.mark.parametrize("end, said", [
