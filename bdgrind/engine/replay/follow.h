@@ -91,6 +91,7 @@ public:
         ReplayCursor cursor = *this;
         Handler handler = block_handler;
         while (at < end) {
+            __builtin_prefetch(at + kWordsAhead);
             TracedExit& exit = exit_of(at[0]);
             if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
             if (!handler.takes_fast_path(exit, at)) break;
@@ -110,6 +111,10 @@ public:
 
     // To be stopped after so many words of the trace, and a record: the sums have 32 bits.
     static constexpr std::ptrdiff_t kMostWords = 65536;
+
+    // Words are asked for in advance, as another processor has written them. (Binary trees that are built and dropped,
+    // with the engine's thread: 0.88 of the time; 32 or 128 words ahead much the same. Loops: none.)
+    static constexpr std::ptrdiff_t kWordsAhead = 64;
 
     // Whether what runs is counted where it runs.
     static bool counts(const Execution& execution) { return execution.collecting && !execution.charged_site; }
