@@ -110,8 +110,8 @@ void ObjectWriter::choose_groups(std::uint32_t thread) {
     group_numbers_.assign(all.size(), 0);
     for (const Row& row : rows_) group_numbers_[static_cast<std::uint32_t>(row.group)] = 1;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
-        if (places_[index_of(pattern.loaded_by)].context == nullptr) continue;
-        group_numbers_[static_cast<std::uint32_t>(pattern.group)] = 1;
+        if (places_[index_of(pattern.loaded_by())].context == nullptr) continue;
+        group_numbers_[static_cast<std::uint32_t>(pattern.group())] = 1;
     }
     for (std::uint32_t id = 0; id < all.size(); ++id) {
         const ObjectGroup& group = all[id];
@@ -228,10 +228,10 @@ void ObjectWriter::write_rows() {
 void ObjectWriter::write_patterns() {
     std::vector<Pattern> patterns;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
-        const Place& by = places_[index_of(pattern.loaded_by)];
+        const Place& by = places_[index_of(pattern.loaded_by())];
         if (by.context == nullptr) continue;
-        patterns.push_back({{number(pattern.group), names_[*by.context], names_[*by.file], by.line, pattern.offset,
-                             pattern.bytes, pattern.used, count}});
+        patterns.push_back({{number(pattern.group()), names_[*by.context], names_[*by.file], by.line, pattern.offset(),
+                             pattern.bytes(), pattern.used(), count}});
     }
     std::ranges::sort(patterns, {}, &Pattern::values);
     // Several instructions of a line may have the same.

@@ -7,22 +7,6 @@
 
 namespace bd {
 
-HeapBlock HeapBlocks::block_at(const Page& page, std::uint64_t number, unsigned granule) {
-    const Slot& slot = page.slots[granule];
-    return {(number << kPageBits) + (Address{granule} << kGranuleBits) + slot.offset, slot.size, slot.group,
-            slot.is_free != 0};
-}
-
-int HeapBlocks::last_begin(const Page& page, int granule) {
-    if (granule < 0) return -1;
-    const auto at = static_cast<unsigned>(granule);
-    std::uint64_t word = page.begins[at / 64] & (~std::uint64_t{0} >> (63 - at % 64));
-    for (unsigned i = at / 64;; word = page.begins[--i]) {
-        if (word != 0) return static_cast<int>(i * 64 + 63) - std::countl_zero(word);
-        if (i == 0) return -1;
-    }
-}
-
 HeapBlocks::Page* HeapBlocks::page_or_null(std::uint64_t number) {
     Latest& latest = latest_[static_cast<std::size_t>(number) % latest_.size()];
     if (latest.number == number) return latest.page;
@@ -163,38 +147,23 @@ void HeapBlocks::free_all(Address begin, Address end) {
     }
 }
 
-bool HeapBlocks::find_any(const Page* page, Address address, bool free_too, HeapBlock* found) {
-    const auto is_it = [&](const HeapBlock& block) {
-        if (!block.has(address) || (block.is_free && !free_too)) return false;
-        *found = block;
-        return true;
-    };
-    if (page != nullptr) {
-        const std::uint64_t number = address >> kPageBits;
-        int granule = last_begin(*page, static_cast<int>(granule_of(address)));
-        // Two blocks cannot begin in one granule, but one may begin behind the byte.
-        if (granule >= 0 && block_at(*page, number, static_cast<unsigned>(granule)).base > address) {
-            granule = last_begin(*page, granule - 1);
-        }
-        for (; granule >= 0; granule = last_begin(*page, granule - 1)) {
-            if (is_it(block_at(*page, number, static_cast<unsigned>(granule)))) return true;
-            if (!page->has_inner) break;
-        }
-        // Where no block lies within another, what has begun before the page ends before what has begun in it. The gaps
-        // between blocks need not look further then. (dispatch: 0.97 of the replay.)
-        const bool may_reach_in = granule < 0 || has_inner_;
+HeapBlock HeapBlocks::find_elsewhere(const Page* page, Address address, bool free_too, bool may_reach_in) {
+    const auto is_it = [&](const HeapBlock& block) { return block.has(address) && (free_too || !block.is_free); };
+    if (page != nullptr && may_reach_in) {
         for (const Address base : {page->reaches_in[1], page->reaches_in[0]}) {
-            if (!may_reach_in || base == 0 || slot_at(base) == nullptr) continue;
+            if (base == 0 || slot_at(base) == nullptr) continue;
             const std::uint64_t from = base >> kPageBits;
-            if (is_it(block_at(*page_or_null(from), from, granule_of(base)))) return true;
+            const HeapBlock block = block_at(*page_or_null(from), from, granule_of(base));
+            if (is_it(block)) return block;
         }
     }
     const HeapBlock* const large = large_at(address);
-    return large != nullptr && is_it(*large);
+    return large != nullptr && is_it(*large) ? *large : HeapBlock{};
 }
 
 const HeapBlock* HeapBlocks::find(Address address) {
-    return find_any(page_or_null(address >> kPageBits), address, false, &found_) ? &found_ : nullptr;
+    found_ = find_any(page_or_null(address >> kPageBits), address, false);
+    return found_.size != 0 ? &found_ : nullptr;
 }
 
 }  // namespace bd

@@ -13,7 +13,9 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -21,6 +23,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/check.h"
 #include "engine/base/types.h"
 #include "engine/objects/object_groups.h"
 
@@ -58,7 +61,7 @@ public:
     }
 
     // Calls use(block, begin, end) for the parts of [begin, end) that belong to blocks, free ones included, from low to
-    // high addresses. The range must not cross a page.
+    // high addresses. The range must lie within 64 aligned bytes.
     template <class Use>
     void for_each_part(Address begin, Address end, Use use);
 
@@ -100,8 +103,12 @@ private:
     void free_all(Address begin, Address end);
     void add_large(Address base, std::uint64_t size, GroupId group);
     HeapBlock* large_at(Address address);
-    // `page`: that of the address; null if nothing has begun there nor reaches into it.
-    bool find_any(const Page* page, Address address, bool free_too, HeapBlock* found);
+    // The innermost block that has the byte, of no bytes if there is none. `page`: that of the address; null if nothing
+    // has begun there nor reaches into it.
+    HeapBlock find_any(const Page* page, Address address, bool free_too);
+    // The same of blocks that began before the page, and of large ones. `may_reach_in`: whether the former have to be
+    // looked at.
+    HeapBlock find_elsewhere(const Page* page, Address address, bool free_too, bool may_reach_in);
 
     ObjectGroups& groups_;
     boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Page>> pages_;
@@ -111,24 +118,68 @@ private:
     HeapBlock found_{};
 };
 
+[[gnu::always_inline]] inline HeapBlock HeapBlocks::block_at(const Page& page, std::uint64_t number, unsigned granule) {
+    const Slot& slot = page.slots[granule];
+    return {(number << kPageBits) + (Address{granule} << kGranuleBits) + slot.offset, slot.size, slot.group,
+            slot.is_free != 0};
+}
+
+[[gnu::always_inline]] inline int HeapBlocks::last_begin(const Page& page, int granule) {
+    if (granule < 0) return -1;
+    const auto at = static_cast<unsigned>(granule);
+    std::uint64_t word = page.begins[at / 64] & (~std::uint64_t{0} >> (63 - at % 64));
+    for (unsigned i = at / 64;; word = page.begins[--i]) {
+        if (word != 0) return static_cast<int>(i * 64 + 63) - std::countl_zero(word);
+        if (i == 0) return -1;
+    }
+}
+
+// Inlined, with blocks by value, as they stay in registers then: one that is copied from where it was just put together
+// has to wait for that.
+[[gnu::always_inline]] inline HeapBlock HeapBlocks::find_any(const Page* page, Address address, bool free_too) {
+    int granule = -1;
+    if (page != nullptr) {
+        const std::uint64_t number = address >> kPageBits;
+        granule = last_begin(*page, static_cast<int>(granule_of(address)));
+        // Two blocks cannot begin in one granule, but one may begin behind the byte.
+        if (granule >= 0 && block_at(*page, number, static_cast<unsigned>(granule)).base > address) {
+            granule = last_begin(*page, granule - 1);
+        }
+        for (; granule >= 0; granule = last_begin(*page, granule - 1)) {
+            const HeapBlock block = block_at(*page, number, static_cast<unsigned>(granule));
+            if (block.has(address) && (free_too || !block.is_free)) return block;
+            if (!page->has_inner) break;
+        }
+    }
+    // Where no block lies within another, what has begun before the page ends before what has begun in it. The gaps
+    // between blocks need not look further then. (dispatch: 0.97 of the replay.)
+    return find_elsewhere(page, address, free_too, granule < 0 || has_inner_);
+}
+
 template <class Use>
 void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
-    HeapBlock block{};
-    const Page* const page = page_or_null(begin >> kPageBits);
+    BD_DCHECK(begin / 64 == (end - 1) / 64);
+    const std::uint64_t number = begin >> kPageBits;
+    const Page* const page = page_or_null(number);
+    const unsigned first = granule_of(begin);
+    // A bit for each granule from the first one on.
+    std::uint64_t begins = page == nullptr ? 0 : page->begins[first / 64] >> first % 64;
+    begins &= ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
     while (begin < end) {
         // Up to where the next block begins.
         Address stop = end;
-        if (page != nullptr) {
-            for (unsigned granule = granule_of(begin); granule <= granule_of(end - 1); ++granule) {
-                if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) continue;
-                const Address base = block_at(*page, begin >> kPageBits, granule).base;
-                if (base <= begin || base >= end) continue;
-                stop = base;
+        HeapBlock block{};
+        for (; begins != 0; begins &= begins - 1) {
+            const HeapBlock next = block_at(*page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
+            if (next.base > begin) {
+                stop = std::min(stop, next.base);
                 break;
             }
+            if (next.base == begin) block = next;
         }
-        if (find_any(page, begin, true, &block)) {
-            if (block.end() < stop) stop = block.end();
+        if (block.size == 0) block = find_any(page, begin, true);
+        if (block.size != 0) {
+            stop = std::min(stop, block.end());
             use(std::as_const(block), begin, stop);
         }
         begin = stop;

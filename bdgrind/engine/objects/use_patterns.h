@@ -16,15 +16,37 @@
 
 namespace bd {
 
-// Some bytes of an object that were in one line.
-struct UsePattern {
-    std::uint64_t used;    // a bit for each of them, the lowest first
-    CostId loaded_by;      // the costs of the instruction that loaded the line
-    GroupId group;         // whose bytes they are
-    std::uint32_t offset;  // of the first one, in its object
-    std::uint32_t bytes;   // how many, at most 64; 0: lines of which nothing else is known
+// Some bytes of an object that were in one line. In whole words, as it is looked up again and again: halves that were
+// just put together could only be compared once they have arrived in memory.
+class UsePattern {
+public:
+    constexpr UsePattern(std::uint64_t used, CostId loaded_by, GroupId group, std::uint32_t offset, std::uint32_t bytes)
+        : used_(used),
+          who_(std::uint64_t{index_of(loaded_by)} << 32 | static_cast<std::uint32_t>(group)),
+          where_(std::uint64_t{offset} << 32 | bytes) {}
+
+    // The costs of the instruction that loaded the line.
+    CostId loaded_by() const { return CostId{static_cast<std::uint32_t>(who_ >> 32)}; }
+    // Whose bytes they are.
+    GroupId group() const { return GroupId{static_cast<std::uint32_t>(who_)}; }
+    // Of the first one, in its object.
+    std::uint32_t offset() const { return static_cast<std::uint32_t>(where_ >> 32); }
+    // How many, at most 64; 0: lines of which nothing else is known.
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(where_); }
+    // A bit for each of them, the lowest first.
+    std::uint64_t used() const { return used_; }
 
     bool operator==(const UsePattern&) const = default;
+
+    std::size_t hash() const {
+        const std::uint64_t mixed = used_ ^ who_ * 0xc2b2ae3d27d4eb4f ^ where_ * 0x9e3779b97f4a7c15;
+        return static_cast<std::size_t>(mixed * 0xff51afd7ed558ccd >> 13);
+    }
+
+private:
+    std::uint64_t used_;
+    std::uint64_t who_;
+    std::uint64_t where_;
 };
 
 class UsePatterns {
@@ -37,15 +59,14 @@ public:
     // Bytes from `offset` on of an object of `size` bytes.
     void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset, unsigned bytes,
              std::uint64_t used) {
-        UsePattern pattern{0, loaded_by, group, 0, 0};
-        if (is_looked_at(size, offset)) pattern = {used, loaded_by, group, static_cast<std::uint32_t>(offset), bytes};
-        if (counts_.size() < kMostPatterns) {
+        const bool is_known = is_looked_at(size, offset);
+        const UsePattern pattern(is_known ? used : 0, loaded_by, group,
+                                 is_known ? static_cast<std::uint32_t>(offset) : 0, is_known ? bytes : 0);
+        if (counts_.size() < kMostPatterns || counts_.contains(pattern)) {
             ++counts_[pattern];
-            return;
+        } else {
+            ++counts_[UsePattern(0, loaded_by, group, 0, 0)];
         }
-        const auto found = counts_.find(pattern);
-        if (found == counts_.end()) pattern = {0, loaded_by, group, 0, 0};
-        ++counts_[pattern];
     }
 
     const auto& all() const { return counts_; }
@@ -53,20 +74,14 @@ public:
     // Drops those of lines that were loaded by whoever `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
-        boost::unordered::erase_if(counts_, [&](const auto& entry) { return is_meant(entry.first.loaded_by); });
+        boost::unordered::erase_if(counts_, [&](const auto& entry) { return is_meant(entry.first.loaded_by()); });
     }
 
 private:
     static constexpr unsigned kPageBits = 12;
 
     struct Hash {
-        std::size_t operator()(const UsePattern& pattern) const {
-            const std::uint64_t place =
-                std::uint64_t{static_cast<std::uint32_t>(pattern.group)} << 32 | pattern.offset << 6 | pattern.bytes;
-            const std::uint64_t who = index_of(pattern.loaded_by) * 0xc2b2ae3d27d4eb4f;
-            return static_cast<std::size_t>((pattern.used ^ who ^ place * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >>
-                                            13);
-        }
+        std::size_t operator()(const UsePattern& pattern) const { return pattern.hash(); }
     };
 
     // Of a large object the first page, and others that are spread by a hash: what goes through it in regular strides

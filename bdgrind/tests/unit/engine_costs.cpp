@@ -84,11 +84,11 @@ void add_objects_of(const Engine& engine, const std::map<CostId, InstructionKey>
 void add_patterns_of(const Engine& engine, const std::map<CostId, InstructionKey>& instructions,
                      std::map<PatternKey, std::uint64_t>& patterns) {
     for (const auto& [pattern, lines] : engine.objects()->patterns().all()) {
-        const auto instruction = instructions.find(pattern.loaded_by);
+        const auto instruction = instructions.find(pattern.loaded_by());
         if (instruction == instructions.end()) continue;
         std::string used;
-        for (unsigned i = 0; i < pattern.bytes; ++i) used += (pattern.used >> i & 1) != 0 ? '#' : '.';
-        patterns[{name_of(engine.objects()->groups()[pattern.group]), instruction->second, pattern.offset, used}] +=
+        for (unsigned i = 0; i < pattern.bytes(); ++i) used += (pattern.used() >> i & 1) != 0 ? '#' : '.';
+        patterns[{name_of(engine.objects()->groups()[pattern.group()]), instruction->second, pattern.offset(), used}] +=
             lines;
     }
 }

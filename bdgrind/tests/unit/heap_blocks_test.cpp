@@ -412,7 +412,8 @@ TEST_F(HeapBlocksTest, PartsEndWhereAnElementBegins) {
     add(kHeap + 32, 16, "first", true);
     add(kHeap + 0x400, 16, "second", true);
     EXPECT_EQ(parts(kHeap + 16, kHeap + 33), "chunk@0+16 first@0+1 ");
-    EXPECT_EQ(parts(kHeap + 0x3f0, kHeap + 0x410), "chunk@992+16 second@0+16 ");
+    EXPECT_EQ(parts(kHeap + 0x3c0, kHeap + 0x400), "chunk@944+64 ");
+    EXPECT_EQ(parts(kHeap + 0x400, kHeap + 0x440), "second@0+16 chunk@1024+48 ");
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ protected:
     static Loads patterns_of(const Engine& engine) {
         Loads patterns;
         for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
-            patterns[name(engine.objects()->groups()[pattern.group]) + " " + std::to_string(pattern.offset) + "+" +
-                     std::to_string(pattern.bytes) + " " + std::to_string(pattern.used)] += count;
+            patterns[name(engine.objects()->groups()[pattern.group()]) + " " + std::to_string(pattern.offset()) + "+" +
+                     std::to_string(pattern.bytes()) + " " + std::to_string(pattern.used())] += count;
         }
         return patterns;
     }

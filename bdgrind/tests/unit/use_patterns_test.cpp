@@ -57,8 +57,8 @@ TEST_F(UsePatternsTest, OfLargerOnesSomePages) {
     std::set<std::uint64_t> distances;
     std::set<std::uint64_t> offsets;
     for (const auto& [pattern, count] : patterns_.all()) {
-        EXPECT_TRUE(count == 1 || pattern.bytes == 0);
-        if (pattern.bytes != 0 && pattern.offset % 4096 == 0) offsets.insert(pattern.offset);
+        EXPECT_TRUE(count == 1 || pattern.bytes() == 0);
+        if (pattern.bytes() != 0 && pattern.offset() % 4096 == 0) offsets.insert(pattern.offset());
     }
     EXPECT_TRUE(offsets.contains(0));
     EXPECT_GE(*offsets.rbegin(), kSize / 2);
@@ -81,7 +81,7 @@ TEST_F(UsePatternsTest, BeyondFourGiBNothingIs) {
     for (std::uint64_t offset = 0; offset < kSize; offset += 4096) {
         patterns_.add(kCell, kGroup, kSize, offset, 8, offset >> 32 == 0 ? 1 : 2);
     }
-    for (const auto& [pattern, count] : patterns_.all()) EXPECT_NE(pattern.used, 2u);
+    for (const auto& [pattern, count] : patterns_.all()) EXPECT_NE(pattern.used(), 2u);
 }
 
 TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
@@ -154,8 +154,8 @@ TEST_F(ObjectPatternsTest, PatternsAreApartByWhoLoadedTheLine) {
         for (const auto& [pattern, count] : engine.objects()->patterns().all()) {
             for (const BlockCost* cost : engine.blocks().all()) {
                 for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
-                    if (cost->instructions[i] != pattern.loaded_by) continue;
-                    found[cost->block->instructions()[i].line] += pattern.used * count;
+                    if (cost->instructions[i] != pattern.loaded_by()) continue;
+                    found[cost->block->instructions()[i].line] += pattern.used() * count;
                 }
             }
         }
