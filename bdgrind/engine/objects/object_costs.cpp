@@ -18,8 +18,7 @@ CostId ObjectCosts::find_or_make(CostId instruction, GroupId group) {
         if (owner_of_.size() <= index_of(costs)) owner_of_.resize(index_of(costs) + index_of(costs) / 2 + 1);
         owner_of_[index_of(costs)] = {instruction, group};
     }
-    if (latest_.size() <= index) latest_.resize(index + index / 2 + 1);
-    latest_[index] = {group, costs};
+    recent_[recent_index(instruction, group)] = {instruction, group, costs};
     return costs;
 }
 

@@ -30,6 +30,11 @@ std::uint64_t bits_of(std::uint64_t word, Address first, Address last) {
     return word >> first & (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
 }
 
+// The instruction that calls.
+ObjectPlace place_of(const CallSite& site) {
+    return {site.from, static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)};
+}
+
 std::uint64_t argument(const OpenAllocation& call, unsigned number) {
     return number == 0 ? 0 : call.arguments[number - 1];
 }
@@ -102,32 +107,41 @@ GroupId Objects::place(const Execution& execution, ObjectKind kind) {
         // Its calls are not shown, or nobody has seen who called it.
         const CallSite& site = execution.charged_site;
         if (!site) return groups_.at(kind, nullptr, {}, execution.thread);
-        const ObjectPlace from{site.from,
-                               static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)};
+        const ObjectPlace from = place_of(site);
         return groups_.at(kind, execution.last->block->function, {&from, 1}, execution.thread);
     }
     return place_of_chain(execution, kind, call);
 }
 
+// Who called that, in a chain that has come to `node`.
+[[gnu::always_inline]] inline std::uint32_t Objects::chain_with(std::uint32_t node, ArcId arc) {
+    const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
+    ChainStep& recent = recent_steps_[(node * std::size_t{31} + index_of(arc)) % recent_steps_.size()];
+    if (__builtin_expect(recent.key != key, 0)) {
+        const auto next = static_cast<std::uint32_t>(chains_.size() + 3);
+        recent = {key, chains_.try_emplace(key, next).first->second};
+    }
+    return recent.node;
+}
+
 GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call) {
     const auto& calls = execution.calls;
-    const Function* const callee = &arcs_[calls[call - 1].arc].callee->context->function();
+    const ArcId innermost = calls[call - 1].arc;
     std::uint32_t node = kind == ObjectKind::kHeap ? 1 : 2;
-    places_.clear();
-    for (std::uint32_t depth = 0; call != 0 && depth < rules_.depth; --call) {
+    chain_.clear();
+    for (; call != 0 && chain_.size() < rules_.depth; --call) {
         const ArcId arc = calls[call - 1].arc;
         if (arc == kNoArc || is_nameless_jump(calls[call - 1])) continue;
-        const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
-        const auto next = static_cast<std::uint32_t>(chains_.size() + 3);
-        node = chains_.try_emplace(key, next).first->second;
-        const CallSite& site = arcs_[arc].site;
-        places_.push_back(
-            {site.from, static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)});
-        ++depth;
+        node = chain_with(node, arc);
+        chain_.push_back(arc);
     }
     if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);
     GroupId& group = group_of_chain_[node];
-    if (group == kUnknownGroup) group = groups_.at(kind, callee, places_, execution.thread);
+    if (group == kUnknownGroup) {
+        std::vector<ObjectPlace> places;
+        for (const ArcId arc : chain_) places.push_back(place_of(arcs_[arc].site));
+        group = groups_.at(kind, &arcs_[innermost].callee->context->function(), places, execution.thread);
+    }
     return group;
 }
 
