@@ -366,7 +366,6 @@ TEST(CallgrindWriterEvents, EventsThatViewersDoNotKnowAreExplained) {
 }
 
 // --- Read back
-// --------------------------------------------------------------------------------------------------
 
 using Costs = std::vector<std::uint64_t>;
 

@@ -71,7 +71,7 @@ TEST_F(ContextTableTest, TheNextTableStartsAnew) {
     EXPECT_EQ(contexts.of(f_, 1).id(), 0u);
 }
 
-// --- Levels of recursion -------------------------------------------------------------------------------------------
+// --- Levels of recursion
 
 class RecursionTest : public CallTrackerTest {
 protected:
@@ -189,7 +189,7 @@ TEST_F(DirectRecursionTest, AFunctionThatCallsItselfStaysInItsContext) {
     EXPECT_EQ(f_.open_calls, 0u);
 }
 
-// --- Callers -------------------------------------------------------------------------------------------------------
+// --- Callers
 
 class CallersTest : public RecursionTest {
 protected:

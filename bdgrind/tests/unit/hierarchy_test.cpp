@@ -371,7 +371,6 @@ TEST(Hierarchy, TheCommonGeometryHas64ByteLinesAndPowersOfTwoInFront) {
 }
 
 // --- Lines of different sizes
-// -----------------------------------------------------------------------------------
 
 TEST(HierarchyLineSizes, AnLlLineGathersTheUseOfTheShorterLinesInFront) {
     Caches<test::kAnyUse> caches{cache(1, 1, 16), cache(4, 1, 32), cache(2, 1, 128)};
@@ -438,7 +437,6 @@ TEST(HierarchyLineSizes, AnLlLineHasSeenTheAccessThatLoadedIt) {
 }
 
 // --- The variants against each other
-// ----------------------------------------------------------------------------
 
 // The oracle test does this thoroughly, but knows totals only; here every eviction is compared, in order.
 TEST(Hierarchy, TheFastPathEvictsTheSameLinesInTheSameOrder) {

@@ -242,7 +242,6 @@ TEST(TraceFile, TakesOneByteForAnAddressThatIsNearTheLast) {
 }
 
 // --- What is no trace
-// -----------------------------------------------------------------------------------------------
 
 // Bytes of a trace, to be written by hand.
 class Bytes {
