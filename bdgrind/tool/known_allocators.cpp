@@ -73,6 +73,40 @@ std::string_view plain_name(std::string_view name) {
     return name;
 }
 
+// Of Rust's: what its functions for allocation begin with. Each calls the next one, through several crates and files of
+// its library, before one of C's is called.
+constexpr std::string_view kRustBeginnings[]{
+    "__rustc::__r", "__rust_", "__rdl_", "__rg_", "alloc::alloc::", "alloc::raw_vec::",
+};
+
+// Without its parameters, and those of what it belongs to: of a::b::c::<d::e>, c.
+std::string_view last_part(std::string_view name) {
+    while (name.ends_with('>')) {
+        std::size_t depth = 0;
+        std::size_t at = name.size();
+        do {
+            --at;
+            if (name[at] == '>') ++depth;
+            if (name[at] == '<') --depth;
+        } while (at != 0 && depth != 0);
+        name = name.substr(0, at);
+        while (name.ends_with(':')) name.remove_suffix(1);
+    }
+    return name.substr(name.rfind(':') + 1);
+}
+
+// Others of the same crates are called all the time.
+bool is_rust_allocator(std::string_view name) {
+    if (name.starts_with('<')) name.remove_prefix(1);
+    if (std::ranges::none_of(kRustBeginnings, [name](std::string_view each) { return name.starts_with(each); })) {
+        return false;
+    }
+    const std::string_view part = last_part(name);
+    const auto has = [part](std::string_view text) { return part.find(text) != std::string_view::npos; };
+    return (has("alloc") && !has("dealloc") && !has("no_alloc")) || has("grow") || has("reserve") ||
+           has("with_capacity");
+}
+
 // Places an object where it is told to, and neither allocates nor frees.
 bool is_placement(std::string_view name) {
     return name.ends_with("(unsigned long, void*)") || name.ends_with("(unsigned int, void*)") ||
@@ -87,6 +121,7 @@ AllocatorRole known_allocator(std::string_view name) {
     if (exact != std::end(kExact)) return exact->role;
     const auto known =
         std::ranges::find_if(kBeginnings, [name](const Known& each) { return name.starts_with(each.name); });
+    if (known == std::end(kBeginnings) && is_rust_allocator(name)) return kWrapper;
     if (known == std::end(kBeginnings) || is_placement(name)) return {};
     // Of the standard allocators, only this allocates: constructors and the like are called by them, too.
     if (known->role.kind == kWraps && name.find("allocate") == std::string_view::npos) return {};

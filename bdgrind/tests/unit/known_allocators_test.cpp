@@ -48,6 +48,23 @@ TEST(KnownAllocators, StandardAllocatorsAreAskedForOthers) {
     EXPECT_EQ(kind("std::allocator<int>::allocator()"), kNone);
 }
 
+TEST(KnownAllocators, RustsLibraryAsksForOthers) {
+    for (const char* name :
+         {"__rustc::__rust_alloc", "__rust_realloc", "__rustc::__rdl_alloc_zeroed", "__rg_alloc",
+          "alloc::raw_vec::RawVec<T,A>::grow_one", "<alloc::raw_vec::RawVecInner>::grow_amortized",
+          "<alloc::raw_vec::RawVecInner<alloc::alloc::Global>>::reserve::do_reserve_and_handle::<alloc::alloc::Global>",
+          "alloc::raw_vec::finish_grow::<alloc::alloc::Global>", "alloc::raw_vec::RawVecInner<A>::with_capacity_in",
+          "alloc::alloc::exchange_malloc", "<alloc::alloc::Global>::alloc_impl"}) {
+        EXPECT_EQ(kind(name), kWraps) << name;
+    }
+    for (const char* name :
+         {"__rustc::__rust_dealloc", "__rustc::__rust_no_alloc_shim_is_unstable_v2", "alloc::alloc::dealloc",
+          "alloc::raw_vec::RawVec<alloc::string::String>::ptr", "alloc::vec::Vec<T,A>::reserve", "<", ">", "__rust_>",
+          "<alloc::raw_vec::RawVec<T,A> as core::ops::drop::Drop>::drop"}) {
+        EXPECT_EQ(kind(name), kNone) << name;
+    }
+}
+
 TEST(KnownAllocators, OthersAreNone) {
     for (const char* name : {"", "mallocate", "my_malloc", "freeze", "operator new", "main"}) {
         EXPECT_EQ(kind(name), kNone) << name;
