@@ -76,6 +76,10 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
     if (size > kMostSmall) return;  // that much of a pool is no element of it
     const std::uint64_t number = base >> kPageBits;
     const Address last = base + (size == 0 ? 0 : size - 1);
+    for (const Address end : {base, last}) {
+        const HeapBlock* const large = large_at(end);
+        if (large != nullptr && !large->is_free) has_small_in_large_ = true;
+    }
     Page& first_page = page(number);
     const unsigned granule = granule_of(base);
     if (last >> kPageBits == number) {
@@ -158,10 +162,13 @@ HeapBlock HeapBlocks::find_elsewhere(const Page* page, Address address, bool fre
         }
     }
     const HeapBlock* const large = large_at(address);
-    return large != nullptr && is_it(*large) ? *large : HeapBlock{};
+    if (large == nullptr || !is_it(*large)) return {};
+    recent_large_[recent_index(address)] = static_cast<std::uint32_t>(large - large_.data());
+    return *large;
 }
 
 const HeapBlock* HeapBlocks::find(Address address) {
+    if (const HeapBlock* const large = recent_large(address)) return large;
     found_ = find_any(page_or_null(address >> kPageBits), address, false);
     return found_.size != 0 ? &found_ : nullptr;
 }

@@ -399,6 +399,35 @@ TEST_F(HeapBlocksTest, AnElementHas64KiBAtMost) {
     EXPECT_EQ(at(0x140000), "pool");
 }
 
+TEST_F(HeapBlocksTest, ALargeBlockThatWasAskedForLatelyMayChange) {
+    add(0x200000, 0x20000, "a");
+    add(0x300000, 0x20000, "b");
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(at(0x308000), "b");
+    EXPECT_EQ(parts(0x308000, 0x308040), "b@32768+64 ");
+    add(0x100000, 0x20000, "before");  // the others go up in the list
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(at(0x308000), "b");
+    EXPECT_EQ(at(0x31ffff), "b");
+    EXPECT_EQ(at(0x320000), "");
+    blocks_.free(0x300000);
+    EXPECT_EQ(at(0x308000), "");
+    EXPECT_EQ(parts(0x308000, 0x308040), "b@32768+64 ");
+    add(0x308000, 16, "small");
+    EXPECT_EQ(at(0x308000), "small");
+}
+
+TEST_F(HeapBlocksTest, ASmallBlockInALargeOneHasItsBytes) {
+    for (const Address base : {0x108000, 0x11fff8, 0xffff8}) {
+        HeapBlocks blocks(groups_);
+        blocks.add(0x100000, 0x20000, group("large"), false);
+        for (int i = 0; i < 2; ++i) ASSERT_NE(blocks.find(0x108000), nullptr);
+        ASSERT_NE(blocks.find(0x11ffff), nullptr);
+        blocks.add(base, 16, group("small"), false);
+        const Address within = base < 0x100000 ? 0x100000 : base;
+        ASSERT_NE(blocks.find(within), nullptr);
+        EXPECT_EQ(blocks.find(within)->group, group("small")) << base;
+    }
+}
+
 // Without pools, nothing is looked for behind a block but in it.
 TEST_F(HeapBlocksTest, ABlockInAnotherTakesWhatIsBehindItAway) {
     add(kHeap, 100, "a");
