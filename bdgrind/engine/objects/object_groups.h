@@ -75,8 +75,8 @@ class ObjectGroups {
 public:
     ObjectGroups();
 
-    GroupId code(const ObjectFile& object) { return find(ObjectKind::kCode, &object); }
-    GroupId stack(const Function& function) { return find(ObjectKind::kStack, &function); }
+    GroupId code(const ObjectFile& object) { return of_id(ObjectKind::kCode, &object, object.id, &code_); }
+    GroupId stack(const Function& function) { return of_id(ObjectKind::kStack, &function, function.id, &stacks_); }
     GroupId unused() { return find(ObjectKind::kUnused, nullptr); }
     // A variable is known again by its object file and where it begins.
     GroupId of(const MappedObject& mapped);
@@ -104,11 +104,20 @@ private:
         }
     };
 
+    // The group of something with a number, by which `known` has it. (1,000,000 open calls: 0.8 of the replay.)
+    GroupId of_id(ObjectKind kind, const void* of, std::uint32_t id, std::vector<GroupId>* known) {
+        if (known->size() <= id) known->resize(id + id / 2 + 1);
+        GroupId& group = (*known)[id];
+        if (group == kUnknownGroup) group = find(kind, of);
+        return group;
+    }
     GroupId find(ObjectKind kind, const void* of, Address base = 0);
     GroupId find_or_make(const Key& key, ObjectKind kind);
 
     std::vector<ObjectGroup> groups_;
     boost::unordered_flat_map<Key, GroupId, KeyHash> by_key_;
+    std::vector<GroupId> code_;    // by object file's id
+    std::vector<GroupId> stacks_;  // by function's id
 };
 
 }  // namespace bd

@@ -194,8 +194,15 @@ GroupId Objects::group_of(Region& region) {
 
 // Of the calls that began above the address, the innermost.
 const Function& Objects::frame_at(const CallStack& stack, Address address) {
-    const auto below = std::ranges::partition_point(
-        stack.calls, [address](const OpenCall& call) { return call.stack_pointer > address; });
+    const auto is_above = [address](const OpenCall& call) { return call.stack_pointer > address; };
+    // Mostly it is one of the last. (1,000,000 open calls: 0.9 of the replay.)
+    auto begin = stack.calls.end();
+    auto end = begin;
+    for (std::ptrdiff_t step = 1; begin != stack.calls.begin() && !is_above(begin[-1]); step *= 2) {
+        end = begin;
+        begin -= std::min(step, begin - stack.calls.begin());
+    }
+    const auto below = std::partition_point(begin, end, is_above);
     return (below == stack.calls.end() ? stack.context : below->caller)->function();
 }
 
