@@ -76,7 +76,7 @@ def fixture_program(tmp_path, elftools):
 
 
 def read(path, names=(), variables=()):
-    found = read_types({path: WantedTypes(frozenset(names), frozenset(map(VariableName._make, variables)))})
+    found = read_types({path: WantedTypes(frozenset(names), frozenset(VariableName(*one) for one in variables))})
     assert found.notes == ()
     return found
 
@@ -106,12 +106,39 @@ def test_variables_of_c(tmp_path, elftools, compiler):
     symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
     local = next(line.split()[-1] for line in symbols.splitlines() if "local" in line.split()[-1])
     wanted = [("single", 96), ("many", 480), ("hidden", 4), ("points", 8), (local, 56), ("many", 64), ("many", 999)]
-    found = {variable: types for (_, variable), types in read(path, (), wanted).variables.items()}
+    found = {variable[:2]: types for (_, variable), types in read(path, (), wanted).variables.items()}
     assert {variable: [(one.name, one.size) for one in types] for variable, types in found.items()} == {
         ("single", 96): [("thing", 96)], ("many", 480): [("thing", 96)], ("hidden", 4): [("once", 4)],
         ("points", 8): [("point*", 8)], (local, 56): [("point", 8)],
         ("many", 64): [("thing", 96)],  # a part of it
         ("many", 999): [],
+    }
+
+
+THREAD_LOCALS = """
+struct item { int key; double value; };
+static _Thread_local char before[200] = "initialized";
+_Thread_local struct item items[4];
+static _Thread_local struct single { char one; } single;
+struct item shared;
+int main(void) {
+    static _Thread_local float local[7];
+    return before[1] + items[1].key + single.one + (int)local[0] + shared.key;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang"]))
+def test_thread_local_variables_of_c(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, THREAD_LOCALS)
+    symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+    local = next(line.split()[-1] for line in symbols.splitlines() if "local" in line.split()[-1])
+    wanted = [("before", 200), ("items", 64), ("single", 1), (local, 28), ("shared", 16)]
+    found = read(path, (), [(*one, True) for one in wanted] + [("shared", 16, False), ("items", 64, False)]).variables
+    assert {variable: [(one.name, one.size) for one in types] for (_, variable), types in found.items()} == {
+        ("before", 200, True): [("char", 1)], ("items", 64, True): [("item", 16)],
+        ("single", 1, True): [("single", 1)], (local, 28, True): [("float", 4)], ("shared", 16, True): [],
+        ("shared", 16, False): [("item", 16)], ("items", 64, False): [],
     }
 
 
@@ -127,7 +154,7 @@ def test_types_of_cpp(tmp_path, elftools, compiler):
     ]
     assert found.named[path, "Particle"] == (particle,)
     assert found.named[path, "ticle"] == ()
-    assert found.variables[path, ("one", 96)] == (particle,)
+    assert found.variables[path, VariableName("one", 96)] == (particle,)
     (pairs,) = found.named[path, pair]
     assert [(field.name, field.offset) for field in pairs.fields] == [
         ("first", 0), ("second.first", 8), ("second.second", 16)
@@ -175,7 +202,8 @@ def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):
 
 def has_types(path):
     found = read(path, ["thing"], [("many", 480)])
-    return [one.size for one in (*found.named[path, "thing"], *found.variables[path, ("many", 480)])] == [96, 96]
+    many = found.variables[path, VariableName("many", 480)]
+    return [one.size for one in (*found.named[path, "thing"], *many)] == [96, 96]
 
 
 @pytest.fixture(name="split")

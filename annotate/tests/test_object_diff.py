@@ -89,6 +89,12 @@ def test_variables_may_grow():
     assert changes([static("table", 8)], [static("table", 16)]) == {"variable table": (1, 10)}
 
 
+def test_a_thread_local_variable_is_not_the_static_one():
+    one = static("table", 8)._replace(kind=ObjectKind.THREAD_LOCAL)
+    assert changes([one], [one._replace(size=16)]) == {"thread-local table": (1, 10)}
+    assert changes([one], [static("table", 8)]) == {"thread-local table": (1, None), "variable table": (None, 10)}
+
+
 def repaired(tmp_path):
     """Two lines were added above make(), which is in line 24 now and has lost nothing; and there is a
     new variable."""

@@ -89,6 +89,12 @@ def test_all_that_was_written_is_read(tmp_path):
     assert found.parts[0].pid == "7"
 
 
+def test_thread_local_variables_are_named_as_such(tmp_path):
+    found = read(tmp_path, groups=[*GROUPS[:2], "thread-local 1 64 a table", *GROUPS[3:]])
+    assert label(found.groups[2]) == "thread-local a table"
+    assert found.groups[2].identity == Identity(ObjectKind.THREAD_LOCAL, "a table", "prog", 64)
+
+
 def test_several_parts_in_one_file_are_added_up(tmp_path):
     data = ObjectFile(EVENTS, FUNCTIONS, GROUPS, ROWS, PATTERNS, HEAD).bytes()
     found = read_objects(str(write(tmp_path, data + b"\n\n" + data)))

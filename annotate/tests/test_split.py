@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What to split a type into, and in which order its fields should be."""
 
+import pytest
 from bdannotate.analyses.field_use import field_uses
 from bdannotate.analyses.objects import Use
 from bdannotate.analyses.split import best_split, better_order
@@ -90,11 +91,12 @@ def test_what_shares_bytes_is_not_split():
     assert split(union, by("step", (0, 64, 0xFF, 10)), 640, 64) is None
 
 
-def test_variables_are_split_if_they_have_several_elements():
+@pytest.mark.parametrize("kind", [ObjectKind.STATIC, ObjectKind.THREAD_LOCAL])
+def test_variables_are_split_if_they_have_several_elements(kind):
     fields, patterns = [("x", 0, 8), ("rest", 8, 56)], tuple(by("step", (0, 64, 0xFF, 10)))
 
     def found(size):
-        variable = Group(Identity(ObjectKind.STATIC, "table", "/prog", size), None, patterns)
+        variable = Group(Identity(kind, "table", "/prog", size), None, patterns)
         return best_split(typed(fields, patterns, 64), variable, Use(640, 0, 0, 0, 0))
 
     assert found(64) is None

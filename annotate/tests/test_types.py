@@ -255,7 +255,7 @@ def test_only_types_of_what_loses_most_are_looked_up_for_a_page(tmp_path, monkey
     monkeypatch.setattr(objects, "read_types", lambda what, *_: wanted.append(what) or FoundTypes({}, {}))
     report(tmp_path, profile)
     report(tmp_path, "--object-type=variable table=item", profile)
-    assert [[name for what in one.values() for name, _ in what.variables] for one in wanted] == [[], ["table"]]
+    assert [[name for what in one.values() for name, *_ in what.variables] for one in wanted] == [[], ["table"]]
 
 
 def test_the_page_is_made_without_pyelftools(tmp_path, profile, capsys, monkeypatch):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.graph import CallGraph
-from ..model.objects import ObjectKind, Objects
+from ..model.objects import VARIABLES, ObjectKind, Objects
 from ..model.profile import Function
 from .hints import Hint
 from .object_details import Details
@@ -26,7 +26,7 @@ _PART = 0.2
 # A library function belongs to a hint that has nearly all that it costs.
 _ALL = 0.9
 # By itself: a library that is loaded has a file and stack frames that nobody can change.
-_REPAIRABLE = frozenset({ObjectKind.HEAP, ObjectKind.STATIC, ObjectKind.MAPPING})
+_REPAIRABLE = VARIABLES | {ObjectKind.HEAP, ObjectKind.MAPPING}
 _NO_DATA = frozenset({ObjectKind.UNKNOWN, ObjectKind.UNUSED, ObjectKind.CODE})
 
 

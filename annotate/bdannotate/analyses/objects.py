@@ -166,6 +166,8 @@ def label(group: Group) -> str:
             return f"file {os.path.basename(identity.object)}"
         case ObjectKind.STATIC:
             return f"variable {identity.name}"
+        case ObjectKind.THREAD_LOCAL:
+            return f"thread-local {identity.name}"
         case ObjectKind.STACK:
             return f"stack of {identity.function.label if identity.function else '???'}"
         case ObjectKind.MAPPING:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
 
-from ..model.objects import Group, ObjectKind
+from ..model.objects import VARIABLES, Group
 from .field_use import FieldUse, Unit, units, visits
 from .objects import Use
 from .types import TypedGroup
@@ -124,7 +124,7 @@ def best_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
 
 
 def _is_array(group: Group, element: int) -> bool:
-    if group.identity.kind is ObjectKind.STATIC:
+    if group.identity.kind in VARIABLES:
         return group.identity.size >= 2 * element
     return group.blocks is not None and group.blocks.smallest >= 2 * element
 

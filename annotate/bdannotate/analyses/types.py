@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..model.errors import shorten
 from ..model.frames import Chains, Position
-from ..model.objects import Blocks, Group, Identity, ObjectKind, Site
+from ..model.objects import VARIABLES, Blocks, Group, Identity, ObjectKind, Site
 from ..model.types import FoundTypes, Type, VariableName, WantedTypes
 from .field_use import FieldUse, field_uses
 from .fortran_source import allocated_type, is_fortran
@@ -96,9 +96,8 @@ def typing(
     variables: dict[str, set[VariableName]] = {}
     for group in groups:
         identity = group.identity
-        if identity.kind is ObjectKind.STATIC:
-            known = variables.setdefault(identity.object, set())
-            known.add(VariableName(identity.name, identity.size))
+        if identity.kind in VARIABLES:
+            variables.setdefault(identity.object, set()).add(_variable(identity))
         elif identity.kind is ObjectKind.HEAP:
             here = [Guess(one.name, f"as {one.option} says") for one in _asked(group, asked)]
             here = here or _agreed(group, chains, sources)
@@ -121,9 +120,8 @@ def types_of(
     notes: list[str] = []
     for group in sought.groups:
         identity = group.identity
-        if identity.kind is ObjectKind.STATIC:
-            key = identity.object, VariableName(identity.name, identity.size)
-            known = found.variables.get(key, ())
+        if identity.kind in VARIABLES:
+            known = found.variables.get((identity.object, _variable(identity)), ())
             if len(known) == 1:
                 number, rest = divmod(identity.size, known[0].size)
                 of_them = f"; the variable has {number:,} of them" if number > 1 and not rest else ""
@@ -141,6 +139,11 @@ def types_of(
             if fitting:
                 break
     return types, notes
+
+
+def _variable(identity: Identity) -> VariableName:
+    is_thread_local = identity.kind is ObjectKind.THREAD_LOCAL
+    return VariableName(identity.name, identity.size, is_thread_local)
 
 
 def _typed(group: Group, found: Type, reason: str) -> TypedGroup:

@@ -26,8 +26,12 @@ class ObjectKind(enum.Enum):
     UNUSED = "unused"  # the allocator's own memory, and what was free
     STACK = "stack"
     STATIC = "static"
+    THREAD_LOCAL = "thread-local"
     FILE = "file"
     MAPPING = "mapping"
+
+
+VARIABLES = frozenset({ObjectKind.STATIC, ObjectKind.THREAD_LOCAL})
 
 
 class Place(NamedTuple):

@@ -32,6 +32,7 @@ class Type:
 class VariableName(NamedTuple):
     symbol: str
     size: int  # in bytes
+    is_thread_local: bool = False  # its address is its place in a thread's block
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,16 +163,20 @@ class Units:
         for skeleton in self._skeletons:
             yield from self._opened(skeleton)
 
-    def at(self, address: bytes, operation: int) -> Iterator[Unit]:
-        """Those in which something may lie there: the number stands behind such an operation, or in
-        their part of the table of addresses."""
+    def at(self, addresses: Sequence[bytes], operations: Sequence[bytes]) -> Iterator[Unit]:
+        """Those in which something may lie there: one of these operations stands in them, or one of
+        the numbers in their part of the table of addresses."""
         for unit in self._whole:
             raw = self.source(unit).raw(unit)
-            if bytes((operation,)) + address in raw or address in self._addresses(unit):
+            if any(one in raw for one in operations) or self._has_any(addresses, unit):
                 yield unit
         for skeleton in self._skeletons:
-            if address in self._addresses(skeleton):
+            if self._has_any(addresses, skeleton):
                 yield from self._opened(skeleton)
+
+    def _has_any(self, addresses: Sequence[bytes], unit: Unit) -> bool:
+        table = self._addresses(unit)
+        return any(address in table for address in addresses)
 
     def _addresses(self, unit: Unit) -> bytes:
         base = unit.get_top_DIE().attributes.get("DW_AT_addr_base")

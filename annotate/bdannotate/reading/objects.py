@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..model.errors import FormatProblem, shorten
 from ..model.objects import (
-    Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
+    VARIABLES, Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
 )
 from ..model.profile import Function, sum_rows
 from .columns import ColumnReader, counts, named_function, path_beside
@@ -127,7 +127,7 @@ class _Names:
         if kind in (ObjectKind.CODE, ObjectKind.FILE):
             (module,), rest = _numbers(rest, 1, text)
             return Group(Identity(kind, object=self.object(module)))
-        if kind is ObjectKind.STATIC:
+        if kind in VARIABLES:
             (module, size), name = _numbers(rest, 2, text)
             return Group(Identity(kind, name, self.object(module), size))
         if kind is ObjectKind.STACK:

@@ -17,7 +17,11 @@ from .dwarf_types import TypeReader
 from .object_files import newer_notes
 
 _OP_ADDR = 0x03
+_OP_CONST = {0x0A: 2, 0x0C: 4, 0x0E: 8}  # with so many bytes
 _OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
+_OP_CONSTX = (0xA2, 0xFC)
+# What stands behind a place in a thread's block: of DWARF 3, and of GNU before it.
+_OP_OF_THREAD = (0x9B, 0xE0)
 _SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
 _CONST = re.compile(r"([\w:]+) const\b")
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
@@ -70,10 +74,10 @@ def _read(path: str, wanted: WantedTypes) -> _Found:
 def _in_file(elf: Elf, path: str, wanted: WantedTypes) -> _Found:
     dwarf = dwarf_of(elf)
     units = Units(dwarf, type_units_of(elf), SplitFiles(path, dwarf).open)
-    debug = _Debug(units, elf.elfclass // 8)
+    debug = _Debug(units, elf.elfclass // 8, _thread_segment(elf))
     variables = {
         variable: _different(
-            debug.variable(address)
+            debug.variable(address, variable.is_thread_local)
             for address in sorted(_addresses(elf, variable))
         )
         for variable in sorted(wanted.variables)
@@ -88,17 +92,26 @@ def _different(types: Iterator[Type | None]) -> tuple[Type, ...]:
     return tuple(dict.fromkeys(found for found in types if found is not None))
 
 
+def _thread_segment(elf: object) -> tuple[int, int]:
+    """What each thread has a copy of: where it begins in the file's addresses, and its size."""
+    for segment in elf.iter_segments():  # type: ignore[attr-defined]
+        if segment["p_type"] == "PT_TLS":
+            return int(segment["p_vaddr"]), int(segment["p_memsz"])
+    return 0, 0
+
+
 def _addresses(elf: object, variable: VariableName) -> set[int]:
     """Of the symbols of this name and size. Of one that lies in two mappings, as at the end of what
     comes from the file, a profile has two parts; so where there is none, of larger ones."""
     exact: set[int] = set()
     larger: set[int] = set()
+    kind = "STT_TLS" if variable.is_thread_local else "STT_OBJECT"
     for table in (".symtab", ".dynsym"):
         section = elf.get_section_by_name(table)  # type: ignore[attr-defined]
         if section is None or section["sh_type"] == "SHT_NOBITS":
             continue
         for symbol in section.get_symbol_by_name(variable.symbol.partition("@")[0]) or ():
-            if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] >= variable.size:
+            if symbol["st_info"]["type"] == kind and symbol["st_size"] >= variable.size:
                 found = exact if symbol["st_size"] == variable.size else larger
                 found.add(int(symbol["st_value"]))
     return exact or larger
@@ -141,18 +154,27 @@ class _Wanted:
 class _Debug:
     """The debug information of one file."""
 
-    def __init__(self, units: Units, pointer: int) -> None:
+    def __init__(self, units: Units, pointer: int, thread: tuple[int, int]) -> None:
         self._pointer = pointer
+        self._thread_start, self._thread_size = thread
         self._units = units
         self._types = TypeReader(units, pointer)
 
-    def variable(self, address: int) -> Type | None:
+    def variable(self, address: int, is_thread_local: bool = False) -> Type | None:
         """The type of what lies there."""
-        for unit in self._units.at(address.to_bytes(self._pointer, "little"), _OP_ADDR):
+        numbers = [address, *((address + self._thread_start,) if is_thread_local else ())]
+        addresses = [number.to_bytes(self._pointer, "little") for number in numbers]
+        operations = {_OP_ADDR: self._pointer} | (_OP_CONST if is_thread_local else {})
+        ends = [bytes((code,)) for code in _OP_OF_THREAD] if is_thread_local else [b""]
+        texts = [
+            bytes((code,)) + address.to_bytes(size, "little") + end
+            for code, size in operations.items() if address < 1 << 8 * size for end in ends
+        ]
+        for unit in self._units.at(addresses, texts):
             # To the end: scopes have to be known, and can stand behind.
             here = [
                 entry for entry, _ in self._units.walk(unit.get_top_DIE(), "", True)
-                if entry.tag == "DW_TAG_variable" and self._address(entry) == address
+                if entry.tag == "DW_TAG_variable" and self._location(entry) == (address, is_thread_local)
             ]
             for entry in here:
                 for name in ("DW_AT_specification", "DW_AT_abstract_origin"):
@@ -199,16 +221,23 @@ class _Debug:
             or (unit["version"] >= 5 and any(offset in source.string_offsets for offset in offsets))
         )
 
-    def _address(self, entry: Entry) -> int | None:
+    def _location(self, entry: Entry) -> tuple[int, bool] | None:
+        """Its address, or its place in a thread's block and that it is one."""
         location = entry.attributes.get("DW_AT_location")
         operation = location.value if location is not None else None
         if not isinstance(operation, Sequence) or not operation:
             return None
         code, *operands = map(integer, operation)
-        if code == _OP_ADDR and len(operands) == self._pointer:
-            return int.from_bytes(bytes(operands), "little")
-        if code in _OP_ADDRX:
-            return entry.cu.dwarfinfo.get_addr(entry.cu, uleb(operands))
+        is_thread_local = len(operands) > 1 and operands[-1] in _OP_OF_THREAD
+        sizes = {_OP_ADDR: self._pointer} | (_OP_CONST if is_thread_local else {})
+        if code in sizes and len(operands) == sizes[code] + is_thread_local:
+            return int.from_bytes(bytes(operands[: sizes[code]]), "little"), is_thread_local
+        if code in _OP_ADDRX or (code in _OP_CONSTX and is_thread_local):
+            number = operands[:-1] if is_thread_local else operands
+            address = entry.cu.dwarfinfo.get_addr(entry.cu, uleb(number))
+            if is_thread_local and address >= self._thread_size:
+                address -= self._thread_start  # GCC 12 writes so what DWARF has without
+            return address, is_thread_local
         return None
 
 
