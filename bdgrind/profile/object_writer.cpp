@@ -30,6 +30,8 @@ std::string_view text_of(ObjectKind kind) {
             return "stack";
         case ObjectKind::kStatic:
             return "static";
+        case ObjectKind::kThreadLocal:
+            return "thread-local";
         case ObjectKind::kFile:
             return "file";
         case ObjectKind::kMapping:
@@ -163,6 +165,7 @@ void ObjectWriter::write_group(const ObjectGroup& group, bool is_counted) {
             write_function();
             break;
         case ObjectKind::kStatic:
+        case ObjectKind::kThreadLocal:
             out_ << ' ' << (group.object == nullptr ? 0 : names_[*group.object]) << ' ' << group.size << ' ';
             write_text(out_, group.name);
             break;

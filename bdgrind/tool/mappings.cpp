@@ -8,6 +8,7 @@
 
 #include "engine/objects/object_groups.h"
 #include "tool/session.h"
+#include "tool/thread_locals.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -143,6 +144,7 @@ void memory_is_mapped(Addr begin, SizeT size, Bool, Bool, Bool executable, ULong
 }
 
 void memory_is_unmapped(Addr begin, SizeT size) {
+    thread_locals_unmapped(begin, begin + size);
     mark_trace(Marker::kUnmapped, begin, begin + size);
 }
 
@@ -164,6 +166,7 @@ void watch_mappings() {
     VG_(track_copy_mem_remap)(memory_has_moved);
     VG_(track_die_mem_munmap)(memory_is_unmapped);
     VG_(track_die_mem_brk)(memory_is_unmapped);
+    watch_thread_locals();
 }
 
 }  // namespace bd

@@ -10,6 +10,7 @@
 #include "tool/options.h"
 #include "tool/place.h"
 #include "tool/session.h"
+#include "tool/thread_locals.h"
 #include "tool/thread_visibility.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
@@ -92,6 +93,7 @@ void after(ThreadId thread, UInt number, UWord* arguments, UInt, SysRes result) 
         const Times at_end = now();
         mark_trace(Marker::kSystemCall, thread, at_end.elapsed - then.elapsed, at_end.processor - then.processor);
     }
+    thread_locals_may_change(thread);
     show_thread_after(thread, number, arguments, result);
 }
 

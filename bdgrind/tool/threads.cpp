@@ -3,6 +3,7 @@
 #include "tool/threads.h"
 
 #include "tool/session.h"
+#include "tool/thread_locals.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -19,6 +20,7 @@ void switch_to(ThreadId thread) {
 
 void start_client_code(ThreadId thread, ULong) {
     switch_to(thread);
+    tell_thread_locals(thread);
     enter_code(thread);
 }
 
@@ -35,6 +37,7 @@ void thread_is_created(ThreadId creator, ThreadId thread) {
 void thread_exits(ThreadId thread) {
     mark_trace(Marker::kThreadEnd, thread);
     if (thread == running) running = VG_INVALID_THREADID;
+    forget_thread_locals(thread);
 }
 
 // The handler has been left by a jump once the stack pointer is out of this range. On an alternate stack that is the
@@ -62,6 +65,9 @@ void before_fork(ThreadId) {
 
 void start_child(ThreadId thread) {
     session->start_in_child(thread);
+    for (ThreadId other = 1; other < VG_N_THREADS; ++other) {
+        if (other != thread) forget_thread_locals(other);
+    }
 }
 
 }  // namespace

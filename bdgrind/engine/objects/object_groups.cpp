@@ -38,8 +38,8 @@ GroupId ObjectGroups::find(ObjectKind kind, const void* of, Address base) {
 
 GroupId ObjectGroups::of(const MappedObject& mapped) {
     if (mapped.kind == ObjectKind::kUnused) return unused();
-    if (mapped.kind != ObjectKind::kStatic) return find(mapped.kind, mapped.object);
-    const GroupId id = find(mapped.kind, mapped.object, mapped.base);
+    if (!is_variable(mapped.kind)) return find(mapped.kind, mapped.object);
+    const GroupId id = find(mapped.kind, mapped.object, mapped.in_file);
     ObjectGroup& group = (*this)[id];
     group.object = mapped.object;
     group.name = mapped.name;

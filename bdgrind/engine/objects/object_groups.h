@@ -18,15 +18,20 @@
 namespace bd {
 
 enum class ObjectKind : std::uint8_t {
-    kUnknown,  // nobody knows what was there
-    kCode,     // of an object file
-    kHeap,     // blocks that were allocated in one place
-    kUnused,   // the allocator's own memory: between blocks, and what was free
-    kStack,    // the frames of a function
-    kStatic,   // a variable with a symbol
-    kFile,     // a mapped file, object files included, where no symbol is known
-    kMapping,  // memory without a file that was mapped in one place
+    kUnknown,      // nobody knows what was there
+    kCode,         // of an object file
+    kHeap,         // blocks that were allocated in one place
+    kUnused,       // the allocator's own memory: between blocks, and what was free
+    kStack,        // the frames of a function
+    kStatic,       // a variable with a symbol
+    kThreadLocal,  // such a variable that each thread has one of: all of these
+    kFile,         // a mapped file, object files included, where no symbol is known
+    kMapping,      // memory without a file that was mapped in one place
 };
+
+inline bool is_variable(ObjectKind kind) {
+    return kind == ObjectKind::kStatic || kind == ObjectKind::kThreadLocal;
+}
 
 enum class GroupId : std::uint32_t {};
 inline constexpr GroupId kUnknownGroup{0};
@@ -47,6 +52,9 @@ struct MappedObject {
     // Of all of a variable: it may be in several mappings, as where a file's data ends and zeros begin.
     Address base = begin;
     std::uint64_t size = end - begin;  // bytes
+    // What tells a file's variables apart: of a thread-local one, its place in a thread's block, which is the same for
+    // all threads.
+    Address in_file = base;
 };
 
 struct ObjectGroup {
@@ -78,7 +86,7 @@ public:
     GroupId code(const ObjectFile& object) { return of_id(ObjectKind::kCode, &object, object.id, &code_); }
     GroupId stack(const Function& function) { return of_id(ObjectKind::kStack, &function, function.id, &stacks_); }
     GroupId unused() { return find(ObjectKind::kUnused, nullptr); }
-    // A variable is known again by its object file and where it begins.
+    // A variable is known again by its object file and where that has it.
     GroupId of(const MappedObject& mapped);
     // Heap blocks or mappings. `function` is null where nobody knows it, `thread` 0 where threads are not told apart.
     GroupId at(ObjectKind kind, const Function* function, std::span<const ObjectPlace> places, std::uint32_t thread);

@@ -234,7 +234,7 @@ void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std:
 
 void Objects::evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     regions_.for_each_part(begin, begin + bytes, [&](Region& region, Address from, Address to) {
-        if (region.mapped == nullptr || region.mapped->kind != ObjectKind::kStatic) return;
+        if (region.mapped == nullptr || !is_variable(region.mapped->kind)) return;
         const MappedObject& variable = *region.mapped;
         patterns_.add(loaded_by, group_of(region), variable.size, from - variable.base,
                       static_cast<unsigned>(to - from), bits_of(used, from - begin, to - begin));

@@ -69,7 +69,7 @@ public:
         if (kind == ObjectKind::kStack || kind == ObjectKind::kFile) return;
         for (unsigned begin = 0; begin < bytes; begin += 64) {
             const unsigned part = bytes - begin < 64 ? bytes - begin : 64;
-            if (kind == ObjectKind::kStatic) {
+            if (is_variable(kind)) {
                 evict_variables(owner.instruction, line + begin, part, used.word(begin / 64));
             } else {
                 evict_blocks(owner.instruction, line + begin, part, used.word(begin / 64));

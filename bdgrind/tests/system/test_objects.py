@@ -142,13 +142,92 @@ def test_all_forms_of_new(tmp_path: Path) -> None:
     }
 
 
+THREAD_LOCALS = {"thread-local points": 300, "thread-local buffer": 300}
+
+
+@pytest.mark.parametrize(
+    "guest", ["thread_locals", "thread_locals_static", "x86/thread_locals", "x86/thread_locals_static"]
+)
+@pytest.mark.parametrize("engine_thread", ["no", "yes"])
+def test_a_thread_local_variable_is_one_for_all_threads(tmp_path: Path, guest: str, engine_thread: str) -> None:
+    if guest.startswith("x86") and not has_x86():
+        pytest.skip(NO_X86)
+    result = run(tmp_path, [GUESTS / guest], YES, f"--engine-thread={engine_thread}")
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    lines = walked(objects(result.profile_path))
+    assert {label: lines[label] for label in THREAD_LOCALS} == THREAD_LOCALS
+    (scratch,) = [label for label in lines if label.startswith("thread-local scratch")]
+    assert lines[scratch] == 300
+
+
+# A library that is loaded with the program, and one that is loaded later, whose block malloc has. {name} is that of
+# the variable; what else is in there comes before it.
+LIBRARY = """
+static __thread char before[24] = "initialized";
+__thread char {name}[4096];
+__attribute__((noinline)) void walk_{name}(void) {{
+    for (int i = 0; i < 4096; i += 64) ++((volatile char *){name})[i];
+    ++*(volatile char *)before;
+}}
+"""
+
+WITH_LIBRARIES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void (*walk_late)(void);
+void walk_early(void);
+OWN
+static void *run(void *unused) { walk_early(); walk_late(); return unused; }
+int main(void) {
+    void *library = dlopen(LATE, RTLD_NOW);
+    if (library == 0) abort();
+    walk_late = (void (*)(void))dlsym(library, "walk_late");
+    run(0);
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("own", ["", "__thread char own[1000];"])
+@pytest.mark.parametrize("model", ["initial-exec", "global-dynamic"])
+def test_thread_local_variables_of_libraries(tmp_path: Path, own: str, model: str) -> None:
+    if not shutil.which("gcc"):
+        pytest.skip("gcc is missing")
+    for name, its_model in (("early", model), ("late", "global-dynamic")):
+        (tmp_path / f"{name}.c").write_text(LIBRARY.format(name=name))
+        options = ["-O1", "-g", "-shared", "-fPIC", f"-ftls-model={its_model}"]
+        command = ["gcc", *options, f"{name}.c", "-o", f"{name}.so"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    (tmp_path / "program.c").write_text(WITH_LIBRARIES.replace("OWN", own))
+    late = f'-DLATE="{tmp_path}/late.so"'
+    files = ["program.c", f"{tmp_path}/early.so", "-ldl", "-o", "program"]
+    command = ["gcc", "-O1", "-g", "-pthread", late, *files]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    result = run(tmp_path, [tmp_path / "program"], YES)
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    found = objects(result.profile_path, "--object=thread-local early")
+    event = found["events"].index("EvLineD1")
+    lines = {group["label"]: group["self"][event] for group in found["groups"]}
+    # Each thread loads its 64 lines, perhaps one more where the variable begins amid a line.
+    assert 128 <= lines["thread-local early"] <= 134
+    assert "thread-local late" not in lines
+
+
 def counted(profile: Path) -> str:
     """All that stands in a profile, but for the process and its command line."""
     return re.sub(r"^(pid|cmd): .*\n", "", profile.read_text(), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "guest", ["objects_new", "recursion", "handlers", "longjmp", "coroutines", "exceptions", "straddle"]
+    "guest",
+    ["objects_new", "recursion", "handlers", "longjmp", "coroutines", "exceptions", "straddle", "thread_locals"],
 )
 def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
     command = [str(GUESTS / guest)]
@@ -163,6 +242,7 @@ def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
 @pytest.mark.parametrize(
     ("guest", "options"),
     [
+        ("thread_locals", ["--separate-threads=yes"]),
         ("workload", ["--dump-before=main"]),
         ("threads", ["--separate-threads=yes"]),
         ("workload", ["--dump-every-bb=100000", "--combine-dumps=yes"]),

@@ -146,6 +146,23 @@ TEST_F(ObjectsTest, VariablesAndMappings) {
     EXPECT_EQ(loads(), (Loads{{"counter", 2}, {"table", 2}, {"unknown", 1}}));
 }
 
+// Each thread has its own, in another place.
+TEST_F(ObjectsTest, AThreadLocalVariableIsOneForAllThreads) {
+    const auto kind = ObjectKind::kThreadLocal;
+    const std::vector<MappedObject> first{{0x30000, 0x30040, kind, "table", nullptr, 0x30000, 0x40, 0x80},
+                                          {0x30040, 0x30080, kind, "counter", nullptr, 0x30040, 0x40, 0xc0}};
+    const std::vector<MappedObject> second{{0x50000, 0x50040, kind, "table", nullptr, 0x50000, 0x40, 0x80},
+                                           {0x50040, 0x50080, ObjectKind::kStatic, "table", nullptr, 0x80}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&first));
+    trace_.mark(Marker::kMapped, 0x50000, 0x50080, reinterpret_cast<std::uintptr_t>(&second));
+    for (const Address address : {0x30000, 0x50000, 0x30040, 0x50040}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"table", 3}, {"counter", 1}}));
+    std::map<ObjectKind, int> kinds;
+    for (const ObjectGroup& group : engine_.objects()->groups().all()) ++kinds[group.kind];
+    EXPECT_EQ(kinds[kind], 2);
+    EXPECT_EQ(kinds[ObjectKind::kStatic], 1);
+}
+
 // --- What allocators do
 
 // realloc, with a size of 0 or not, that returns null or a block.

@@ -191,6 +191,19 @@ TEST_F(ObjectPatternsTest, PatternsOfAVariableThatIsCut) {
     EXPECT_EQ(patterns_of(finished()), (Loads{{"table 80+48 4", 1}}));
 }
 
+TEST_F(ObjectPatternsTest, PatternsOfAThreadLocalVariableAreThoseOfAllThreads) {
+    const auto in = [](Address block) {
+        return std::vector<MappedObject>{
+            {block, block + 0x40, ObjectKind::kThreadLocal, "table", nullptr, block, 0x40, 0x100}};
+    };
+    const std::vector<MappedObject> first = in(0x30000);
+    const std::vector<MappedObject> second = in(0x50020);
+    trace_.mark(Marker::kMapped, 0x30000, 0x30040, reinterpret_cast<std::uintptr_t>(&first));
+    trace_.mark(Marker::kMapped, 0x50020, 0x50060, reinterpret_cast<std::uintptr_t>(&second));
+    for (const Address address : {0x30001, 0x50041, 0x30001}) read(address);
+    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 0+64 2", 2}, {"table 32+32 2", 1}}));
+}
+
 // As where a file's data ends within a variable, and zeros begin.
 TEST_F(ObjectPatternsTest, AVariableInTwoMappingsIsOne) {
     const std::vector<MappedObject> first{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr, 0x2ffc0, 0x140}};
