@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Changes the engine's comparisons, sums and constants one at a time, and counts how many the unit tests notice.
 
-    check_mutation.py [--again] SOURCES WORK FILE...
+    check_mutation.py [--again] [--only=PREFIX]... SOURCES WORK FILE...
 
 SOURCES: the folder bdgrind. WORK: a folder for the mutated copy of it, the tests and what came out (results.json).
 FILE...: what the unit tests are built from, below SOURCES, beside the engine and the profile.
@@ -164,7 +164,7 @@ def run_mutant(tests: Path, outcome: Outcome, most_ms: float) -> None:
             return
 
 
-def report(outcomes: list[Outcome], reasons: list[Reason]) -> bool:
+def report(outcomes: list[Outcome], reasons: list[Reason], only: tuple[str, ...]) -> bool:
     survivors = [outcome for outcome in outcomes if not outcome.killer]
     open_ones = []
     for outcome in survivors:
@@ -183,7 +183,7 @@ def report(outcomes: list[Outcome], reasons: list[Reason]) -> bool:
         how = "survives" if outcome.tests else "changes no value" if outcome.is_reached else "is not reached"
         print(f"{how}: {outcome.mutant}")
     for reason in reasons:
-        if not reason.used:
+        if not reason.used and reason.patterns[0].startswith(only):
             print(f"accepted.txt:{reason.line}: no survivor fits this line")
     killed = len(outcomes) - len(survivors)
     share = killed / len(outcomes)
@@ -200,6 +200,7 @@ def main() -> int:
     parser.add_argument("work", type=Path)
     parser.add_argument("files", nargs="+")
     parser.add_argument("--again", action="store_true", help="only what survived the last time, in these sources")
+    parser.add_argument("--only", metavar="PREFIX", action="append", help="only files whose paths begin so, of SOURCES")
     parser.add_argument("--most-ms", type=int, default=10**9, help="leave out the tests that take longer")
     parser.add_argument("--runs", type=int, default=100, help="random programs in each test that makes such")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are compiled, or run, at a time")
@@ -209,7 +210,10 @@ def main() -> int:
     reasons = read_reasons(HERE / "accepted.txt")
     mutants = write_copy(options.sources.resolve(), work)
     tests = build(work, options.files, options.jobs)
-    outcomes = find_tests(tests, work, mutants)
+    only = tuple(options.only or [""])
+    outcomes = [outcome for outcome in find_tests(tests, work, mutants) if outcome.mutant.path.startswith(only)]
+    if not outcomes:
+        raise SystemExit("Nothing of these files can be changed.")
     results = work / "results.json"
     if options.again:
         before = dict(json.loads(results.read_text()))
@@ -229,7 +233,7 @@ def main() -> int:
         name = str(outcome.mutant)
         killers[name] = outcome.killer if killers.get(name, outcome.killer) else ""
     results.write_text(json.dumps(killers, indent=1))
-    return 0 if report(outcomes, reasons) else 1
+    return 0 if report(outcomes, reasons, only) else 1
 
 
 if __name__ == "__main__":
