@@ -56,18 +56,16 @@ public:
     void forget(CostId instruction);
 
 private:
-    static constexpr std::size_t kRecent = 4096;
-
-    static std::size_t recent_index(CostId instruction, GroupId group) {
-        return (index_of(instruction) + static_cast<std::uint32_t>(group) * std::size_t{61}) % kRecent;
+    std::size_t recent_index(CostId instruction, GroupId group) const {
+        return (index_of(instruction) + static_cast<std::uint32_t>(group) * std::size_t{61}) % recent_.size();
     }
 
     CostId find_or_make(CostId instruction, GroupId group);
 
     CostPool& costs_;
     std::vector<ObjectCell> cells_;
-    std::array<ObjectCell, kRecent> recent_{};  // before by_key_; dispatch: 0.97 of the replay
-    std::vector<Owner> owner_of_;               // by cell
+    std::array<ObjectCell, 4096> recent_{};  // before by_key_; dispatch: 0.97 of the replay
+    std::vector<Owner> owner_of_;            // by cell
     boost::unordered_flat_map<std::uint64_t, CostId> by_key_;
     bool is_folded_ = false;
 };
