@@ -182,6 +182,16 @@ TEST_F(HeapBlocksTest, PartsReachUpToTheEndOfAPage) {
     EXPECT_EQ(parts(0x5fc0, 0x6000), "a@16+16 b@0+16 c@0+16 ");
 }
 
+// In steps of 16 bytes it is known where blocks begin.
+TEST_F(HeapBlocksTest, PartsBeginAndEndAtAnyByte) {
+    add(kHeap + 8, 4, "a");
+    add(kHeap + 0x44, 40, "b");
+    EXPECT_EQ(parts(kHeap, kHeap + 64), "a@0+4 ");
+    EXPECT_EQ(parts(kHeap + 9, kHeap + 11), "a@1+2 ");
+    EXPECT_EQ(parts(kHeap + 12, kHeap + 16), "");
+    EXPECT_EQ(parts(kHeap + 0x40, kHeap + 0x80), "b@0+40 ");
+}
+
 TEST_F(HeapBlocksTest, PartsOfAPoolAreItsElements) {
     add(kHeap, 1000, "chunk");
     add(kHeap + 16, 16, "first", true);
@@ -368,6 +378,14 @@ TEST_F(HeapBlocksTest, ABlockMayEndWhereAnotherBegins) {
     EXPECT_EQ(at(kHeap + 40), "b");
 }
 
+TEST_F(HeapBlocksTest, ABlockMayEndInTheNextPageWhereAnotherBegins) {
+    add(0x5ff0, 20, "a");
+    add(0x6008, 8, "b");
+    EXPECT_EQ(at(0x6003), "a");
+    EXPECT_EQ(at(0x6004), "");
+    EXPECT_EQ(at(0x6008), "b");
+}
+
 TEST_F(HeapBlocksTest, APoolsFirstElementMayBeginRightBehindThePool) {
     add(kHeap, 1000, "chunk");
     add(kHeap + 16, 8, "element", true);
@@ -434,6 +452,10 @@ TEST_F(HeapBlocksTest, ABlockInAnotherTakesWhatIsBehindItAway) {
     add(kHeap + 32, 16, "b");
     EXPECT_EQ(at(kHeap + 31), "a");
     EXPECT_EQ(at(kHeap + 48), "");
+    add(0x7ff0, 0x100, "a");
+    add(0x8000, 16, "b");  // the first of another page
+    EXPECT_EQ(at(0x7fff), "a");
+    EXPECT_EQ(at(0x8010), "");
 }
 
 TEST_F(HeapBlocksTest, PartsEndWhereAnElementBegins) {

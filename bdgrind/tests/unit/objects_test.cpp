@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,6 +68,18 @@ TEST_F(ObjectsTest, BlocksAreCounted) {
         EXPECT_EQ(group.smallest, 24u);
         EXPECT_EQ(group.largest, 72u);
         EXPECT_EQ(group.divisor, 24u);
+    }
+}
+
+TEST_F(ObjectsTest, ABlockOfNoBytesIsCountedAsOne) {
+    allocate(call_first_, 0x10000, 0);
+    for (const ObjectGroup& group : finished().objects()->groups().all()) {
+        if (group.kind != ObjectKind::kHeap) continue;
+        EXPECT_EQ(group.blocks, 1u);
+        EXPECT_EQ(group.most_live_bytes, 0u);
+        EXPECT_EQ(group.smallest, 0u);
+        EXPECT_EQ(group.largest, 0u);
+        EXPECT_EQ(group.divisor, 0u);
     }
 }
 
@@ -161,6 +174,26 @@ TEST_F(ObjectsTest, AThreadLocalVariableIsOneForAllThreads) {
     for (const ObjectGroup& group : engine_.objects()->groups().all()) ++kinds[group.kind];
     EXPECT_EQ(kinds[kind], 2);
     EXPECT_EQ(kinds[ObjectKind::kStatic], 1);
+}
+
+// A variable's size is that of its mapping, if nothing else is said.
+TEST_F(ObjectsTest, GroupsOfFilesAndVariablesSayWhatTheyAre) {
+    const ObjectFile& file = program_.symbols.object("library");
+    const std::vector<MappedObject> mapped{{0x30000, 0x30040, ObjectKind::kFile, nullptr, &file},
+                                           {0x30040, 0x300c0, ObjectKind::kStatic, "table", &file}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x300c0, reinterpret_cast<std::uintptr_t>(&mapped));
+    read(0x30000);
+    read(0x30040);
+    bool has_file = false;
+    bool has_table = false;
+    for (const ObjectGroup& group : finished().objects()->groups().all()) {
+        if (group.kind != ObjectKind::kFile && group.kind != ObjectKind::kStatic) continue;
+        (group.kind == ObjectKind::kFile ? has_file : has_table) = true;
+        EXPECT_EQ(group.object, &file);
+        EXPECT_EQ(group.size, group.kind == ObjectKind::kFile ? 0u : 0x80u);
+    }
+    EXPECT_TRUE(has_file);
+    EXPECT_TRUE(has_table);
 }
 
 // --- What allocators do
@@ -261,6 +294,21 @@ TEST_F(ObjectsTest, CallersTellPlacesApartUpToADepth) {
     EXPECT_EQ(loads_with({}), (Loads{{"heap 60 10", 1}, {"heap 60 20", 1}, {"heap 60 60 60", 1}}));
 }
 
+// A library that is loaded twice, the second time elsewhere, has the same places.
+TEST_F(ObjectsTest, PlacesAreKnownAgainInALibraryThatHasMoved) {
+    Function& f = program_.function("f");
+    for (const Address bias : {0x100000, 0x200000}) {
+        allocate(program_.code(f, bias + 0x10, 0, bias).op(4, 70).ends(kCall), bias, 64);
+    }
+    std::uint64_t groups = 0;
+    for (const ObjectGroup& group : finished().objects()->groups().all()) {
+        if (group.kind != ObjectKind::kHeap) continue;
+        ++groups;
+        EXPECT_EQ(group.blocks, 2u);
+    }
+    EXPECT_EQ(groups, 1u);
+}
+
 // A stub without a name that jumps to malloc is no caller; nameless code that calls it, and a function that jumps are.
 TEST_F(ObjectsTest, NamelessJumpsAreNoPlaces) {
     Block& stub = program_.entry(program_.function("0x5000"), 0x5000).op(4, 50).ends(kJump);
@@ -301,6 +349,19 @@ TEST_F(ObjectsTest, MappingsBelongToThePlaceThatAskedForThem) {
     EXPECT_EQ(
         loads(),
         (Loads{{"heap 20", 1}, {"mapping", 2}, {"mapping 10", 1}, {"mapping 20", 1}, {"unknown", 5}, {"unused", 1}}));
+}
+
+TEST_F(ObjectsTest, WhatNobodyAskedForIsNoThreads) {
+    EngineConfig config = engine_.config();
+    config.separate_threads = true;
+    Engine engine(config);
+    trace_ = Trace();
+    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0).thread(1).run(start_, kStack);
+    read(0x40000);
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    EXPECT_EQ(loads_of(engine), (Loads{{"mapping", 1}}));
+    for (const ObjectGroup& group : engine.objects()->groups().all()) EXPECT_EQ(group.thread, 0u);
 }
 
 // mmap refuses to map nothing; what had been mapped there stays.
@@ -404,6 +465,28 @@ TEST_F(ObjectsTest, WhatOneThreadReadsIsZeroedAlone) {
     EXPECT_EQ(blocks(), 0u);
 }
 
+TEST_F(ObjectsTest, WhatOneThreadAllocatesIsZeroedAlone) {
+    constexpr Address kOther = 0x6000'0000;
+    allocate(call_first_, 0x10000, 64);
+    trace_.thread(2).run(start_, kOther).run(call_first_, kOther).run(malloc_body_, kOther - 8);
+    trace_.mark(Marker::kAllocatorEntered, 32, 7, 7).mark(Marker::kAllocatorLeft, 0x10040, kOther - 8);
+    trace_.run(start_, kOther);
+    EngineConfig config = engine_.config();
+    config.separate_threads = true;
+    Engine engine(config);
+    engine.replay_whole(trace_.all());
+    const auto bytes = [&engine] {
+        std::map<std::uint32_t, std::uint64_t> by_thread;
+        for (const ObjectGroup& group : engine.objects()->groups().all()) by_thread[group.thread] += group.bytes;
+        return by_thread;
+    };
+    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 64}, {2, 32}}));
+    engine.zero(1);
+    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 0}, {2, 32}}));
+    engine.zero(0);
+    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 0}, {2, 0}}));
+}
+
 // In the file of a thread stands what it has allocated, and what it has loaded.
 TEST_F(ObjectsTest, EachThreadHasAFileOfItsOwn) {
     allocate(call_first_, 0x10000, 64);
@@ -437,6 +520,26 @@ TEST_F(ObjectsTest, EachThreadHasAFileOfItsOwn) {
 }
 
 // --- The rest
+
+// Those of lately are kept by a hash, which some of these have in common.
+TEST(ObjectCostsTest, EachInstructionHasACellForEachGroup) {
+    CostPool pool(2);
+    ObjectCosts costs(pool);
+    std::map<CostId, std::pair<CostId, GroupId>> owners;
+    for (int round = 0; round < 2; ++round) {
+        for (const std::uint32_t instruction : {1u, 2u, 62u, 4097u}) {
+            for (const std::uint32_t group : {1u, 2u, 4097u, 8194u}) {
+                const std::pair<CostId, GroupId> owner{CostId{instruction}, GroupId{group}};
+                const CostId cell = costs.get(owner.first, owner.second);
+                EXPECT_EQ(owners.try_emplace(cell, owner).first->second, owner);
+                EXPECT_EQ(costs.get(owner.first, owner.second), cell);
+                EXPECT_EQ(costs.owner_of(cell).instruction, owner.first);
+                EXPECT_EQ(costs.owner_of(cell).group, owner.second);
+            }
+        }
+    }
+    EXPECT_EQ(owners.size(), 16u);
+}
 
 // Whether objects are told apart or not, and how often anybody looks in between.
 TEST_F(ObjectsTest, NothingElseChanges) {

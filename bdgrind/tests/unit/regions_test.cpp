@@ -2,6 +2,8 @@
 
 #include "engine/objects/regions.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace bd {
@@ -71,6 +73,24 @@ TEST_F(RegionsTest, WhatEndsBesideWhatIsUnmappedStaysAsItIs) {
     EXPECT_EQ(at(399), 2u);
     EXPECT_EQ(at(400), 0u);
     EXPECT_EQ(at(500), 3u);
+}
+
+TEST_F(RegionsTest, PartsAreOfWhatHasAByteThere) {
+    map(100, 200, 1);
+    map(200, 300, 2);
+    const auto parts = [this](Address begin, Address end) {
+        std::string text;
+        regions_.for_each_part(begin, end, [&text](const Region& each, Address from, Address to) {
+            text += std::to_string(static_cast<std::uint32_t>(each.group)) + ":" + std::to_string(from) + "-" +
+                    std::to_string(to) + " ";
+        });
+        return text;
+    };
+    EXPECT_EQ(parts(0, 100), "");
+    EXPECT_EQ(parts(90, 101), "1:100-101 ");
+    EXPECT_EQ(parts(199, 201), "1:199-200 2:200-201 ");
+    EXPECT_EQ(parts(200, 300), "2:200-300 ");
+    EXPECT_EQ(parts(300, 400), "");
 }
 
 TEST_F(RegionsTest, ManyMayBeMappedAtOnce) {

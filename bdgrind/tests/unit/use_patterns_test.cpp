@@ -64,6 +64,7 @@ TEST_F(UsePatternsTest, OfLargerOnesSomePages) {
     EXPECT_GE(*offsets.rbegin(), kSize / 2);
     for (const std::uint64_t offset : offsets) distances.insert(offset - std::exchange(last, offset));
     EXPECT_GE(distances.size(), 4u);
+    EXPECT_FALSE(distances.contains(4096));  // pages have so many bytes, and no two lie beside each other
 }
 
 TEST_F(UsePatternsTest, HowLargeItIsDecidesHowMany) {
@@ -73,6 +74,7 @@ TEST_F(UsePatternsTest, HowLargeItIsDecidesHowMany) {
         const std::size_t pages = patterns_.all().size() - 1;
         EXPECT_GE(pages, 7u) << size;
         EXPECT_LE(pages, 20u) << size;
+        EXPECT_NE(times(kUnknown), 0u) << size;
     }
 }
 
@@ -143,6 +145,29 @@ TEST_F(ObjectPatternsTest, PatternsOfLongLinesArePartsOf64Bytes) {
     engine.replay_whole(trace_.all());
     engine.finish();
     EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 8", 1}, {"heap 10 64+64 64", 1}}));
+}
+
+TEST_F(ObjectPatternsTest, PatternsOfVariablesInLongLinesArePartsOf64Bytes) {
+    EngineConfig config = engine_.config();
+    config.caches = {.i1 = {1024, 1, 64}, .d1 = {128, 1, 128}, .ll = {128, 1, 128}};
+    Engine engine(config);
+    const std::vector<MappedObject> variables{{0x30000, 0x30080, ObjectKind::kStatic, "table", nullptr}};
+    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
+    read(0x30003);
+    read(0x30046);
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    EXPECT_EQ(patterns_of(engine), (Loads{{"table 0+64 8", 1}, {"table 64+64 64", 1}}));
+}
+
+// What else is in it is not asked for, as a line of a stack is for the most part a stack's.
+TEST_F(ObjectPatternsTest, LinesThatWereLoadedForAStackHaveNoPatterns) {
+    allocate(call_first_, kStack - 192, 128);
+    read(kStack - 128);  // the red zone, where the block's second half is
+    read(kStack - 129);
+    const Engine& engine = finished();
+    EXPECT_EQ(loads_of(engine), (Loads{{"heap 10", 1}, {"stack of main", 1}}));
+    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 " + std::to_string(std::uint64_t{1} << 63), 1}}));
 }
 
 TEST_F(ObjectPatternsTest, PatternsAreApartByWhoLoadedTheLine) {
