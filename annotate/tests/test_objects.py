@@ -2,15 +2,18 @@
 """Data objects beside a profile: reading, comparing, showing."""
 
 import json
+import shutil
 import struct
 
 import pytest
 from bdannotate.analyses.objects import label, layout, list_objects, loaders
+from bdannotate.analyses.types import typing
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
 from bdannotate.model.frames import Position
 from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern, Place, merge
 from bdannotate.model.profile import Function
+from bdannotate.model.types import VariableName
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls
 from bdannotate.reading.objects import read_objects
@@ -93,6 +96,26 @@ def test_thread_local_variables_are_named_as_such(tmp_path):
     found = read(tmp_path, groups=[*GROUPS[:2], "thread-local 1 64 a table", *GROUPS[3:]])
     assert label(found.groups[2]) == "thread-local a table"
     assert found.groups[2].identity == Identity(ObjectKind.THREAD_LOCAL, "a table", "prog", 64)
+
+
+def test_variables_have_the_names_of_their_source(tmp_path):
+    if not shutil.which("c++filt"):
+        pytest.skip("c++filt is missing")
+    table = "static 1 64 _ZN3simL5tableE"
+    items = "thread-local 1 64 _ZN3sim4PoolINS_4CellEE5itemsE"
+    found = read(tmp_path, groups=[*GROUPS[:2], table, *GROUPS[3:], items, "static 1 8 _Zebra", "static 1 8 _R2 D2"])
+    names = [label(group) for group in found.groups]
+    assert names[2] == "variable sim::table"
+    assert names[-3:] == ["thread-local sim::Pool<sim::Cell>::items", "variable _Zebra", "variable _R2 D2"]
+    assert found.groups[2].identity.symbol == "_ZN3simL5tableE"
+    sought = typing(found.groups, (), {}, ())
+    assert VariableName("_ZN3simL5tableE", 64) in sought.wanted["prog"].variables
+
+
+def test_without_a_demangler_variables_have_the_names_of_linkers(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = read(tmp_path, groups=[*GROUPS[:2], "static 1 64 _ZN3simL5tableE", *GROUPS[3:]])
+    assert label(found.groups[2]) == "variable _ZN3simL5tableE"
 
 
 def test_several_parts_in_one_file_are_added_up(tmp_path):
@@ -360,7 +383,7 @@ def test_what_helps_code_is_not_advised_for_data(tmp_path, capsys):
     assert main([exported]) == 0
     text = capsys.readouterr().out
     assert "heap prog.c:22, make" in text
-    assert "Unknown" not in text and "-g" not in text
+    assert "Unknown" not in text and " -g" not in text
 
 
 def test_objects_go_with_no_other_export(tmp_path, capsys):

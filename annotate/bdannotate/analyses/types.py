@@ -143,7 +143,7 @@ def types_of(
 
 def _variable(identity: Identity) -> VariableName:
     is_thread_local = identity.kind is ObjectKind.THREAD_LOCAL
-    return VariableName(identity.name, identity.size, is_thread_local)
+    return VariableName(identity.symbol or identity.name, identity.size, is_thread_local)
 
 
 def _typed(group: Group, found: Type, reason: str) -> TypedGroup:

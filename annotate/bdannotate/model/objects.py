@@ -51,6 +51,7 @@ class Identity(NamedTuple):
     size: int = 0  # of a variable, in bytes
     function: Function | None = None  # whose frames; the function called to allocate
     places: tuple[Place, ...] = ()  # where that was called, the innermost first
+    symbol: str = ""  # of a variable: what linkers call it, if that is another name
 
 
 class Blocks(NamedTuple):

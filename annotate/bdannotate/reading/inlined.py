@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from ..model.errors import UserError, shorten
 from ..model.frames import Chain, Position
 from ..model.rust_names import has_rust_hash, with_arguments
+from .demangle import demangled
 from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
-_DEMANGLER = "c++filt"
 _SECONDS = 600
 # Another program has hardly a line at the same address.
 _FEWEST_RIGHT = 0.5
@@ -105,24 +105,11 @@ def _answers(name: str, addresses: list[int], *options: str) -> list[Chain]:
 
 
 def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mapping[int, Chain]]:
-    mangled = sorted({
+    known = demangled(
         place.function for found in chains.values() for chain in found.values() for place in chain
-        if place.function.startswith("_Z")
-    })
-    tool = shutil.which(_DEMANGLER)
-    if not mangled or tool is None:
+    )
+    if not known:
         return chains
-    try:
-        result = subprocess.run(
-            [tool], input="\n".join(mangled), check=True, capture_output=True, timeout=_SECONDS,
-            text=True, errors="surrogateescape",
-        )
-    except (OSError, subprocess.SubprocessError):
-        return chains
-    names = result.stdout.removesuffix("\n").split("\n")
-    if len(names) != len(mangled):
-        return chains
-    known = dict(zip(mangled, names))
     return {
         name: {
             address: tuple(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..model.errors import FormatProblem, shorten
@@ -11,6 +12,7 @@ from ..model.objects import (
 )
 from ..model.profile import Function, sum_rows
 from .columns import ColumnReader, counts, named_function, path_beside
+from .demangle import demangled
 
 PREFIX = "objects."
 
@@ -33,7 +35,23 @@ def read_objects(path: str) -> Objects:
 
 def read_parts(path: str) -> list[Objects]:
     """Each with the groups as the file has them: those of different instructions in one line apart."""
-    return _Reader.read(path)
+    parts = _Reader.read(path)
+    known = demangled(
+        group.identity.name for part in parts for group in part.groups
+        if group.identity.kind in VARIABLES
+    )
+    return [
+        replace(part, groups=tuple(_renamed(group, known) for group in part.groups))
+        for part in parts
+    ] if known else parts
+
+
+def _renamed(group: Group, known: Mapping[str, str]) -> Group:
+    identity = group.identity
+    if identity.kind not in VARIABLES or identity.name not in known:
+        return group
+    name = known[identity.name]
+    return replace(group, identity=identity._replace(name=name, symbol=identity.name))
 
 
 class _Reader(ColumnReader[Objects]):

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names as sources have them, from those that compilers make for linkers: by c++filt, where that is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+
+_TOOL = "c++filt"
+_SECONDS = 600
+_MANGLED = re.compile(r"_[ZR][\w.$]+", re.ASCII)
+
+
+def demangled(names: Iterable[str]) -> dict[str, str]:
+    """By name, for those of C++ and Rust. Nothing if c++filt is not there or fails."""
+    mangled = sorted({name for name in names if _MANGLED.fullmatch(name)})
+    tool = shutil.which(_TOOL)
+    if not mangled or tool is None:
+        return {}
+    try:
+        result = subprocess.run(
+            [tool], input="\n".join(mangled), check=True, capture_output=True, timeout=_SECONDS,
+            text=True, errors="surrogateescape",
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    found = result.stdout.removesuffix("\n").split("\n")
+    return dict(zip(mangled, found)) if len(found) == len(mangled) else {}
