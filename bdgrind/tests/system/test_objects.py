@@ -227,10 +227,11 @@ def counted(profile: Path) -> str:
 
 @pytest.mark.parametrize(
     "guest",
-    ["objects_new", "recursion", "handlers", "longjmp", "coroutines", "exceptions", "straddle", "thread_locals"],
+    ["objects_new", "recursion", "handlers", "longjmp", "coroutines", "exceptions", "straddle", "thread_locals 1"],
 )
 def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
-    command = [str(GUESTS / guest)]
+    name, *arguments = guest.split()
+    command = [str(GUESTS / name), *arguments]
     environment = steady_environment(tmp_path, command)
     options = ["--simulate-wb=yes", "--branch-sim=yes", "--dump-instr=yes"]
     without = run(tmp_path, command, *options, "--objects=no", environment=environment, name="without")
