@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "engine/objects/object_groups.h"
+#include "tool/elf_variables.h"
+#include "tool/input_file.h"
 #include "tool/session.h"
 #include "tool/thread_locals.h"
 #include "tool/trace_buffer.h"
@@ -59,25 +61,83 @@ const char* kept(const HChar* name) {
 
 using List = std::vector<MappedObject>;
 
+// Of a file that is loaded: those that the core does not know.
+class UniqueVariables {
+public:
+    UniqueVariables(const ElfVariables& all, Addr bias) : all_(all), bias_(bias) {}
+
+    // The variable that has the address, without a name if there is none; and its size in bytes.
+    Variable at(Addr address, SizeT* size) const {
+        const auto behind = first_behind(address);
+        if (behind == all_.variables.begin()) return {0, nullptr};
+        const ElfVariable& variable = behind[-1];
+        *size = static_cast<SizeT>(variable.size);
+        if (address - begin_of(variable) >= variable.size) return {0, nullptr};
+        return {begin_of(variable), all_.name(variable)};
+    }
+
+    // Where the next one begins.
+    Addr next(Addr address) const {
+        const auto behind = first_behind(address);
+        return behind == all_.variables.end() ? ~Addr{0} : begin_of(*behind);
+    }
+
+private:
+    Addr begin_of(const ElfVariable& variable) const { return static_cast<Addr>(variable.offset) + bias_; }
+    std::vector<ElfVariable>::const_iterator first_behind(Addr address) const {
+        return std::ranges::partition_point(all_.variables,
+                                            [&](const ElfVariable& variable) { return begin_of(variable) <= address; });
+    }
+
+    const ElfVariables& all_;
+    Addr bias_;
+};
+
+// Of a file, read once.
+const ElfVariables& unique_variables(const ObjectFile& file) {
+    static constinit std::vector<const ElfVariables*>* known = nullptr;
+    if (known == nullptr) known = new std::vector<const ElfVariables*>;
+    if (known->size() <= file.id) known->resize(file.id + 1);
+    const ElfVariables*& variables = (*known)[file.id];
+    if (variables == nullptr) variables = new ElfVariables(read_unique_variables(InputFile(file.name).bytes()));
+    return *variables;
+}
+
+// By how much a file lies above the addresses that it was linked for.
+Addr bias_of(const ObjectFile& file) {
+    const std::string_view name = file.name;
+    for (const DebugInfo* info = VG_(next_DebugInfo)(nullptr); info != nullptr; info = VG_(next_DebugInfo)(info)) {
+        if (name == VG_(DebugInfo_get_filename)(info)) return static_cast<Addr>(VG_(DebugInfo_get_text_bias)(info));
+    }
+    return 0;
+}
+
+using List = std::vector<MappedObject>;
+
 // What is not a variable belongs to the file. Nothing is ever freed: the engine's groups point there.
 void add_variables(Addr begin, Addr end, const ObjectFile& file, List* list) {
     constexpr Addr kStep = 8;  // where there is no variable: they are aligned mostly
+    const UniqueVariables unique(unique_variables(file), bias_of(file));
     Addr file_begin = begin;
     const auto add_file = [&](Addr until) {
         if (file_begin < until) list->push_back({file_begin, until, ObjectKind::kFile, nullptr, &file});
     };
     for (Addr at = begin; at < end;) {
-        const Variable variable = variable_at(at);
+        Variable variable = variable_at(at);
+        SizeT size = 0;
+        if (variable.name != nullptr) {
+            variable.name = kept(variable.name);
+            size = end_of(variable_at(at), at) - variable.begin;
+        } else {
+            variable = unique.at(at, &size);
+        }
         if (variable.name == nullptr) {
-            at = (at / kStep + 1) * kStep;
+            at = std::min((at / kStep + 1) * kStep, unique.next(at));
             continue;
         }
-        const char* const name = kept(variable.name);
-        const Addr variable_end = end_of(variable, at);
-        const Addr end_here = std::min(variable_end, end);
+        const Addr end_here = std::min(variable.begin + size, end);
         add_file(at);
-        const SizeT size = variable_end - variable.begin;
-        list->push_back({at, end_here, ObjectKind::kStatic, name, &file, variable.begin, size});
+        list->push_back({at, end_here, ObjectKind::kStatic, variable.name, &file, variable.begin, size});
         at = file_begin = end_here;
     }
     add_file(end);

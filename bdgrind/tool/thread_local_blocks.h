@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "engine/base/types.h"
-#include "tool/thread_local_segment.h"
+#include "tool/elf_variables.h"
 
 namespace bd {
 

@@ -11,9 +11,10 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/objects/object_groups.h"
+#include "tool/input_file.h"
 #include "tool/session.h"
 #include "tool/thread_local_blocks.h"
-#include "tool/thread_local_segment.h"
+#include "tool/elf_variables.h"
 #include "tool/trace_buffer.h"
 
 namespace bd {
@@ -61,30 +62,6 @@ constexpr GuestWords kGuestWords{sizeof(Addr), is_readable, word_at, nullptr};
 
 // --- Object files
 
-class OpenFile {
-public:
-    explicit OpenFile(const HChar* path) : descriptor_(VG_(fd_open)(path, VKI_O_RDONLY, 0)) {}
-    ~OpenFile() {
-        if (descriptor_ >= 0) VG_(close)(descriptor_);
-    }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-
-    FileBytes bytes() const {
-        const Off64T size = descriptor_ < 0 ? 0 : VG_(lseek)(descriptor_, 0, VKI_SEEK_END);
-        return {size < 0 ? 0 : static_cast<std::uint64_t>(size), read, this};
-    }
-
-private:
-    static bool read(const void* file, std::uint64_t offset, std::span<unsigned char> bytes) {
-        const Int descriptor = static_cast<const OpenFile*>(file)->descriptor_;
-        if (VG_(lseek)(descriptor, static_cast<Off64T>(offset), VKI_SEEK_SET) < 0) return false;
-        return VG_(read)(descriptor, bytes.data(), static_cast<Int>(bytes.size())) == static_cast<Int>(bytes.size());
-    }
-
-    Int descriptor_;
-};
-
 // Kept for ever, as the engine's groups have names in there.
 struct File {
     ThreadLocalSegment segment;
@@ -126,7 +103,7 @@ struct Watch {
 constinit Watch* watch = nullptr;
 
 const File* read_file(const HChar* path, bool* is_interpreted) {
-    const OpenFile file(path);
+    const InputFile file(path);
     ThreadLocalSegment segment = read_thread_local_segment(file.bytes());
     *is_interpreted = segment.is_interpreted;
     if (segment.size == 0) return nullptr;
@@ -193,7 +170,7 @@ List* make_list(const File& file, Address block) {
     const auto add_file = [&](Address until) {
         if (at < until) list->push_back({at, until, ObjectKind::kFile, nullptr, file.object});
     };
-    for (const ThreadLocalVariable& variable : file.segment.variables) {
+    for (const ElfVariable& variable : file.segment.variables) {
         const Address begin = block + variable.offset;
         add_file(begin);
         at = begin + variable.size;

@@ -145,6 +145,50 @@ def test_all_forms_of_new(tmp_path: Path) -> None:
 THREAD_LOCALS = {"thread-local points": 300, "thread-local buffer": 300}
 
 
+UNIQUE = """
+struct alignas(64) Cell { double value; };
+template <class T> struct Pool { static T items[300]; };
+template <class T> T Pool<T>::items[300];
+inline Cell cells[300];
+inline int odd = 7;
+inline Cell* more() { static Cell all[300]; return all; }
+__attribute__((noinline)) double walk(const Cell* all) {
+    double sum = 0;
+    for (int at = 0; at < 300; ++at) sum += all[at].value;
+    return sum;
+}
+int main() { return walk(Pool<Cell>::items) + walk(cells) + walk(more()) + odd != 7; }
+"""
+
+
+# Their symbols are unique, which Valgrind's core leaves out.
+@pytest.mark.parametrize("options", [["-O1"], ["-O1", "-static"], ["-O1", "-m32"]])
+def test_variables_of_templates_and_inline_functions(tmp_path: Path, options: list[str]) -> None:
+    if not shutil.which("g++") or not shutil.which("c++filt"):
+        pytest.skip("g++ or c++filt is missing")
+    if "-m32" in options and not has_x86():
+        pytest.skip(NO_X86)
+    (tmp_path / "cells.cpp").write_text(UNIQUE)
+    command = ["g++", "-std=c++17", "-g", *options, "-o", "cells", "cells.cpp"]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if "-m32" in options and made.returncode != 0:
+        pytest.skip("g++ makes no 32-bit programs")
+    assert made.returncode == 0, made.stderr
+    result = run(tmp_path, [tmp_path / "cells"], YES)
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    found = objects(result.profile_path)
+    event = found["events"].index("EvLineD1")
+    lines: Counter[str] = Counter()
+    for row in found["rows"]:
+        if row["function"].startswith("walk"):
+            lines[found["groups"][row["group"]]["label"]] += row["self"][event]
+    for name in ("Pool<Cell>::items", "cells", "more()::all"):
+        assert lines[f"variable {name}"] == 300
+    sizes = {group["name"]: group["size"] for group in found["groups"] if group["kind"] == "static"}
+    assert sizes["cells"] == 300 * 64
+
+
 @pytest.mark.parametrize(
     "guest", ["thread_locals", "thread_locals_static", "x86/thread_locals", "x86/thread_locals_static"]
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "tool/thread_local_segment.h"
+#include "tool/elf_variables.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +16,10 @@ constexpr std::uint64_t kInterpreter = 3;    // PT_INTERP
 constexpr std::uint64_t kThreadLocal = 7;    // PT_TLS
 constexpr std::uint64_t kSymbolTable = 2;    // SHT_SYMTAB
 constexpr std::uint64_t kDynamicTable = 11;  // SHT_DYNSYM
+constexpr unsigned kObjectSymbol = 1;        // STT_OBJECT
 constexpr unsigned kThreadLocalSymbol = 6;   // STT_TLS
 constexpr unsigned kLocalBinding = 0;        // STB_LOCAL
+constexpr unsigned kUniqueBinding = 10;      // STB_GNU_UNIQUE
 
 // What nobody has, but a damaged file may claim to.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
@@ -78,19 +80,15 @@ class Reader {
 public:
     explicit Reader(const FileBytes& file) : file_(file) {}
 
-    ThreadLocalSegment read() {
-        unsigned char head[64];
-        const auto begins_with = [&head](std::string_view what) {
-            return std::equal(what.begin(), what.end(), head, [](char c, unsigned char byte) { return c == byte; });
-        };
-        // 64 bits or 32, the lowest byte first.
-        if (!read_at(0, std::span(head).first(kForm32.header_bytes)) || !begins_with("\177ELF") || head[5] != 1)
-            return {};
-        if (head[4] != 1 && head[4] != 2) return {};
-        form_ = head[4] == 1 ? &kForm32 : &kForm64;
-        if (!read_at(0, std::span(head).first(form_->header_bytes))) return {};
-        if (!read_segments(head)) return {};
-        if (segment_.size != 0) read_symbols(head);
+    ThreadLocalSegment read_segment() {
+        if (!read_head() || !read_segments()) return {};
+        if (segment_.size != 0) read_symbols([](unsigned info) { return (info & 15) == kThreadLocalSymbol; });
+        return std::move(segment_);
+    }
+
+    ElfVariables read_unique() {
+        segment_.size = ~std::uint64_t{0};
+        if (read_head()) read_symbols([](unsigned info) { return info == (kUniqueBinding << 4 | kObjectSymbol); });
         return std::move(segment_);
     }
 
@@ -100,6 +98,17 @@ private:
     }
     bool read_at(std::uint64_t offset, std::span<unsigned char> bytes) const {
         return has(offset, bytes.size()) && file_.read(file_.file, offset, bytes);
+    }
+
+    // False if it is none of a file of 64 bits or 32, the lowest byte first.
+    bool read_head() {
+        const auto begins_with = [this](std::string_view what) {
+            return std::equal(what.begin(), what.end(), head_, [](char c, unsigned char byte) { return c == byte; });
+        };
+        if (!read_at(0, std::span(head_).first(kForm32.header_bytes))) return false;
+        if (!begins_with("\177ELF") || head_[5] != 1 || (head_[4] != 1 && head_[4] != 2)) return false;
+        form_ = head_[4] == 1 ? &kForm32 : &kForm64;
+        return read_at(0, std::span(head_).first(form_->header_bytes));
     }
 
     // Calls use(entry) for each of a table; not for those that are not in the file, or once use() returns false.
@@ -122,8 +131,9 @@ private:
     }
 
     // False if the file is damaged.
-    bool read_segments(Bytes head) {
+    bool read_segments() {
         const Form& form = *form_;
+        const Bytes head = head_;
         if (value(head, form.segment_bytes) != form.segment_size) return false;
         bool is_sane = true;
         const auto read_one = [&](Bytes entry) {
@@ -147,8 +157,11 @@ private:
                 value(entry, form_->section_entry)};
     }
 
-    void read_symbols(Bytes head) {
+    // Those whose type and binding is_meant(info).
+    template <class IsMeant>
+    void read_symbols(IsMeant is_meant) {
         const Form& form = *form_;
+        const Bytes head = head_;
         const std::uint64_t sections = value(head, form.sections);
         std::uint64_t count = value(head, form.section_count);
         if (sections == 0 || value(head, form.section_bytes) != form.section_size) return;
@@ -162,8 +175,8 @@ private:
             if (here.kind == kDynamicTable) dynamic = here;
             return true;
         });
-        add_symbols(symbols, section_at(sections, symbols.link));
-        if (segment_.variables.empty()) add_symbols(dynamic, section_at(sections, dynamic.link));
+        add_symbols(symbols, section_at(sections, symbols.link), is_meant);
+        if (segment_.variables.empty()) add_symbols(dynamic, section_at(sections, dynamic.link), is_meant);
     }
 
     Section section_at(std::uint64_t sections, std::uint64_t number) const {
@@ -178,13 +191,14 @@ private:
     }
 
     // A variable may have several names, and its parts may, too: then the largest counts, and what others may know.
-    void add_symbols(const Section& table, const Section& names) {
+    template <class IsMeant>
+    void add_symbols(const Section& table, const Section& names, IsMeant is_meant) {
         const Form& form = *form_;
         if (table.kind == 0 || table.entry != form.symbol_size || !has(names.offset, names.size)) return;
         std::vector<Symbol> found;
         for_each_entry(table.offset, table.size / form.symbol_size, form.symbol_size, [&](Bytes entry) {
             const auto info = static_cast<unsigned>(value(entry, form.symbol_info));
-            if ((info & 15) != kThreadLocalSymbol || value(entry, form.symbol_section) == 0) return true;
+            if (!is_meant(info) || value(entry, form.symbol_section) == 0) return true;
             const Symbol symbol{value(entry, form.symbol_value), value(entry, form.symbol_length),
                                 info >> 4 == kLocalBinding, value(entry, form.symbol_name)};
             const bool is_within = symbol.offset <= segment_.size && symbol.size <= segment_.size - symbol.offset;
@@ -243,6 +257,7 @@ private:
     }
 
     const FileBytes& file_;
+    unsigned char head_[64];
     const Form* form_ = nullptr;
     ThreadLocalSegment segment_;
 };
@@ -250,7 +265,11 @@ private:
 }  // namespace
 
 ThreadLocalSegment read_thread_local_segment(const FileBytes& file) {
-    return Reader(file).read();
+    return Reader(file).read_segment();
+}
+
+ElfVariables read_unique_variables(const FileBytes& file) {
+    return Reader(file).read_unique();
 }
 
 }  // namespace bd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "tool/thread_local_segment.h"
+#include "tool/elf_variables.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +24,7 @@ struct TestSymbol {
 
 constexpr unsigned kLocal = 0 << 4 | 6;
 constexpr unsigned kObject = 1 << 4 | 1;
+constexpr unsigned kUnique = 10 << 4 | 1;
 
 // An ELF file of 64 bits or 32, as the psABIs have it: the head, two segments, a table of symbols with its strings, and
 // at the end the sections.
@@ -123,23 +124,23 @@ ThreadLocalSegment segment_of(const std::vector<unsigned char>& bytes) {
     return read_thread_local_segment({bytes.size(), read, &bytes});
 }
 
-std::string text(const ThreadLocalSegment& segment) {
+std::string text(const ElfVariables& known) {
     std::string found;
-    for (const ThreadLocalVariable& variable : segment.variables) {
-        found += std::string(segment.name(variable)) + "@" + std::to_string(variable.offset) + "+" +
+    for (const ElfVariable& variable : known.variables) {
+        found += std::string(known.name(variable)) + "@" + std::to_string(variable.offset) + "+" +
                  std::to_string(variable.size) + " ";
     }
     return found;
 }
 
-class ThreadLocalSegmentTest : public testing::TestWithParam<unsigned> {
+class ElfVariablesTest : public testing::TestWithParam<unsigned> {
 protected:
     std::string names(const std::vector<TestSymbol>& symbols) { return text(segment_of(file_.make(symbols))); }
 
     TestFile file_{GetParam()};
 };
 
-TEST_P(ThreadLocalSegmentTest, VariablesAreByOffset) {
+TEST_P(ElfVariablesTest, VariablesAreByOffset) {
     const ThreadLocalSegment segment = segment_of(file_.make({{"b", 8, 16}, {"a", 0, 8, kLocal}, {"_ZL1c", 24, 232}}));
     EXPECT_EQ(text(segment), "a@0+8 b@8+16 _ZL1c@24+232 ");
     EXPECT_EQ(segment.size, 0x100u);
@@ -148,23 +149,23 @@ TEST_P(ThreadLocalSegmentTest, VariablesAreByOffset) {
     EXPECT_TRUE(segment.is_interpreted);
 }
 
-TEST_P(ThreadLocalSegmentTest, ASegmentMayBeginBesideItsAlignment) {
+TEST_P(ElfVariablesTest, ASegmentMayBeginBesideItsAlignment) {
     file_.address = 0x1018;
     EXPECT_EQ(segment_of(file_.make({})).skew, 0x18u);
     file_.alignment = 0;
     EXPECT_EQ(segment_of(file_.make({})).alignment, 1u);
 }
 
-TEST_P(ThreadLocalSegmentTest, OnlyThreadLocalSymbolsThatAreDefined) {
+TEST_P(ElfVariablesTest, OnlyThreadLocalSymbolsThatAreDefined) {
     EXPECT_EQ(names({{"static", 0, 8, kObject}, {"elsewhere", 0, 8, kLocal, 0}, {"label", 0, 0}, {"a", 8, 8}}),
               "a@8+8 ");
 }
 
-TEST_P(ThreadLocalSegmentTest, WhatIsNotInTheSegmentIsNoVariable) {
+TEST_P(ElfVariablesTest, WhatIsNotInTheSegmentIsNoVariable) {
     EXPECT_EQ(names({{"end", 0xf8, 8}, {"beyond", 0xf8, 9}, {"far", ~std::uint64_t{0}, 8}}), "end@248+8 ");
 }
 
-TEST_P(ThreadLocalSegmentTest, OfSeveralNamesThereIsOneAndItsVersionIsNoPartOfIt) {
+TEST_P(ElfVariablesTest, OfSeveralNamesThereIsOneAndItsVersionIsNoPartOfIt) {
     const std::string expected = "errno@0+4 whole@8+32 ";
     std::vector<TestSymbol> symbols{{"__libc_errno", 0, 4},  {"errno@@GLIBC_PRIVATE", 0, 4},
                                     {"local", 0, 4, kLocal}, {"whole", 8, 32},
@@ -174,25 +175,39 @@ TEST_P(ThreadLocalSegmentTest, OfSeveralNamesThereIsOneAndItsVersionIsNoPartOfIt
     EXPECT_EQ(names(symbols), expected);
 }
 
-TEST_P(ThreadLocalSegmentTest, TheDynamicTableIsThereForWantOfAnother) {
+TEST_P(ElfVariablesTest, TheDynamicTableIsThereForWantOfAnother) {
     file_.table_kind = 11;
     EXPECT_EQ(names({{"a@V1", 0, 8}}), "a@0+8 ");
     file_.table_kind = 3;
     EXPECT_EQ(names({{"a", 0, 8}}), "");
 }
 
-TEST_P(ThreadLocalSegmentTest, TheFirstSectionMayHaveTheirNumber) {
+TEST_P(ElfVariablesTest, TheFirstSectionMayHaveTheirNumber) {
     file_.counts_in_section = true;
     EXPECT_EQ(names({{"a", 0, 8}}), "a@0+8 ");
 }
 
-TEST_P(ThreadLocalSegmentTest, LongNames) {
+TEST_P(ElfVariablesTest, UniqueVariablesHaveTheirAddresses) {
+    const std::vector<TestSymbol> symbols{{"_Z1bE", 0x5000, 16, kUnique},  {"local", 0, 8},
+                                          {"_Z1aE", 0x4000, 8, kUnique},   {"global", 0x6000, 8, kObject},
+                                          {"else", 0x7000, 8, kUnique, 0}, {"_Z1f", 0x100, 64, 10 << 4 | 2}};
+    const auto unique = [this, &symbols] {
+        const std::vector<unsigned char> bytes = file_.make(symbols);
+        return text(read_unique_variables({bytes.size(), read, &bytes}));
+    };
+    EXPECT_EQ(unique(), "_Z1aE@16384+8 _Z1bE@20480+16 ");
+    file_.memory = 0;
+    EXPECT_EQ(unique(), "_Z1aE@16384+8 _Z1bE@20480+16 ");
+    EXPECT_EQ(text(read_unique_variables({})), "");
+}
+
+TEST_P(ElfVariablesTest, LongNames) {
     const std::string name(1000, 'n');
     EXPECT_EQ(names({{name, 0, 8}}), name + "@0+8 ");
     EXPECT_EQ(names({{std::string(70'000, 'n'), 0, 8}}), "");
 }
 
-TEST_P(ThreadLocalSegmentTest, WhatCannotBeHasNoSegment) {
+TEST_P(ElfVariablesTest, WhatCannotBeHasNoSegment) {
     file_.alignment = 24;
     EXPECT_EQ(segment_of(file_.make({{"a", 0, 8}})).size, 0u);
     file_.alignment = 32;
@@ -202,9 +217,9 @@ TEST_P(ThreadLocalSegmentTest, WhatCannotBeHasNoSegment) {
 }
 
 // The reader fails a test if it reads what is not there.
-TEST_P(ThreadLocalSegmentTest, DamagedFilesHaveFewerVariablesOrNone) {
+TEST_P(ElfVariablesTest, DamagedFilesHaveFewerVariablesOrNone) {
     const std::vector<unsigned char> whole =
-        file_.make({{"a", 0, 8}, {"b", 8, 16}, {"c@V", 24, 8, kLocal}, {"d", 0x40, 0x80}});
+        file_.make({{"a", 0, 8}, {"b", 8, 16}, {"c@V", 24, 8, kLocal}, {"d", 0x40, 0x80}, {"e", 0, 8, kUnique}});
     for (std::size_t size = 0; size < whole.size(); ++size) {
         segment_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
     }
@@ -215,9 +230,10 @@ TEST_P(ThreadLocalSegmentTest, DamagedFilesHaveFewerVariablesOrNone) {
             unsigned char& byte = damaged[random() % damaged.size()];
             byte = random() % 2 == 0 ? static_cast<unsigned char>(random()) : 0xff;
         }
+        read_unique_variables({damaged.size(), read, &damaged});
         const ThreadLocalSegment segment = segment_of(damaged);
         std::uint64_t end = 0;
-        for (const ThreadLocalVariable& variable : segment.variables) {
+        for (const ElfVariable& variable : segment.variables) {
             ASSERT_GE(variable.offset, end) << "run " << run;
             end = variable.offset + variable.size;
             ASSERT_LE(end, segment.size) << "run " << run;
@@ -226,7 +242,7 @@ TEST_P(ThreadLocalSegmentTest, DamagedFilesHaveFewerVariablesOrNone) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Bits, ThreadLocalSegmentTest, testing::Values(32u, 64u));
+INSTANTIATE_TEST_SUITE_P(Bits, ElfVariablesTest, testing::Values(32u, 64u));
 
 }  // namespace
 }  // namespace bd

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Variables that Valgrind's core does not tell of, from the symbols of an ELF file of 32 or 64 bits: thread-local ones,
+// with the segment that each thread gets a copy of, and those that templates and inline functions of C++ have. The file
+// may be a stranger's and damaged: then there are fewer variables, or none.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bd {
+
+struct FileBytes {
+    std::uint64_t size;
+    // Fills `bytes` with what stands at `offset`, where there are so many. False if that cannot be read.
+    bool (*read)(const void* file, std::uint64_t offset, std::span<unsigned char> bytes);
+    const void* file;
+};
+
+struct ElfVariable {
+    std::uint64_t offset;  // in a thread's block; of others, the address in the file
+    std::uint64_t size;    // bytes, at least 1
+    std::size_t name;      // where in the names
+};
+
+struct ElfVariables {
+    std::vector<ElfVariable> variables;  // by offset; none overlaps another one
+    std::vector<char> names;             // each with a zero behind it
+
+    const char* name(const ElfVariable& variable) const { return &names[variable.name]; }
+};
+
+struct ThreadLocalSegment : ElfVariables {
+    std::uint64_t size = 0;       // of a thread's block, in bytes; 0: there is none
+    std::uint64_t alignment = 1;  // a power of two
+    std::uint64_t skew = 0;       // a block begins so many bytes behind a multiple of the alignment
+    bool is_interpreted = false;  // the file names its dynamic linker
+};
+
+ThreadLocalSegment read_thread_local_segment(const FileBytes& file);
+
+// Those whose symbols are unique: several object files may have one, of which the program uses the first.
+ElfVariables read_unique_variables(const FileBytes& file);
+
+}  // namespace bd
