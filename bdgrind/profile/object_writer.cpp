@@ -77,10 +77,6 @@ void ObjectWriter::write(const RunDescription& run) {
 
 // By group, function and line.
 void ObjectWriter::choose_rows(std::uint32_t thread) {
-    struct Cell {
-        Row row;
-        CostId costs;
-    };
     places_.assign(engine_.costs().size() + std::size_t{1}, {});
     for (const BlockCost* cost : engine_.blocks().all()) {
         if (thread != 0 && cost->context->thread() != thread) continue;
@@ -90,27 +86,27 @@ void ObjectWriter::choose_rows(std::uint32_t thread) {
             places_[index_of(cost->instructions[i])] = {cost->context, instruction.file, instruction.line};
         }
     }
-    std::vector<Cell> cells;
+    cells_.reserve(objects_.costs().cells().size());
     for (const ObjectCell& cell : objects_.costs().cells()) {
+        if (places_[index_of(cell.instruction)].context == nullptr || !any(engine_.costs()[cell.costs])) continue;
+        cells_.push_back(cell);
+    }
+    const auto key = [this](const ObjectCell& cell) {
         const Place& place = places_[index_of(cell.instruction)];
-        if (place.context == nullptr || !any(engine_.costs()[cell.costs])) continue;
-        cells.push_back({{cell.group, place, {}}, cell.costs});
-    }
-    const auto key = [](const Row& row) {
-        return std::tuple(row.group, row.place.context->id(), row.place.file->id, row.place.line);
+        return std::tuple(cell.group, place.context->id(), place.file->id, place.line);
     };
-    std::ranges::sort(cells, {}, [&](const Cell& cell) { return key(cell.row); });
-    for (Cell& cell : cells) {
-        if (rows_.empty() || key(rows_.back()) != key(cell.row)) rows_.push_back(std::move(cell.row));
-        rows_.back().cells.push_back(cell.costs);
+    std::ranges::sort(cells_, {}, key);
+    for (std::uint32_t i = 0; i < cells_.size(); ++i) {
+        if (i == 0 || key(cells_[i - 1]) != key(cells_[i])) rows_.push_back({i});
     }
+    rows_.push_back({static_cast<std::uint32_t>(cells_.size())});
 }
 
 // What cost something, or is a heap block.
 void ObjectWriter::choose_groups(std::uint32_t thread) {
     const std::span<const ObjectGroup> all = objects_.groups().all();
     group_numbers_.assign(all.size(), 0);
-    for (const Row& row : rows_) group_numbers_[static_cast<std::uint32_t>(row.group)] = 1;
+    for (const ObjectCell& cell : cells_) group_numbers_[static_cast<std::uint32_t>(cell.group)] = 1;
     for (const auto& [pattern, count] : objects_.patterns().all()) {
         if (places_[index_of(pattern.loaded_by())].context == nullptr) continue;
         group_numbers_[static_cast<std::uint32_t>(pattern.group())] = 1;
@@ -131,9 +127,10 @@ void ObjectWriter::choose_groups(std::uint32_t thread) {
             names_.add(*place.from->block->instructions()[place.instruction].file);
         }
     }
-    for (const Row& row : rows_) {
-        names_.add(*row.place.context);
-        names_.add(*row.place.file);
+    for (const ObjectCell& cell : cells_) {
+        const Place& place = places_[index_of(cell.instruction)];
+        names_.add(*place.context);
+        names_.add(*place.file);
     }
 }
 
@@ -198,20 +195,23 @@ void ObjectWriter::write_rows() {
     std::vector<std::uint64_t> costs;
     std::vector<std::uint64_t> values;
     out_ << "rows:\n";
-    write_in_blocks(out_, rows_.size(), [&](std::size_t first, std::size_t count) {
+    const std::size_t all = rows_.size() - 1;
+    write_in_blocks(out_, all, [&](std::size_t first, std::size_t count) {
         const std::span<const Row> rows = std::span(rows_).subspan(first, count);
         const auto write = [&](auto value_of) {
             values.clear();
             for (const Row& row : rows) values.push_back(value_of(row));
             write_column(out_, values);
         };
-        write([&](const Row& row) { return number(row.group); });
-        write([&](const Row& row) { return names_[*row.place.context]; });
-        write([&](const Row& row) { return names_[*row.place.file]; });
-        write([](const Row& row) { return row.place.line; });
+        write([&](const Row& row) { return number(group_of(row)); });
+        write([&](const Row& row) { return names_[*place_of(row).context]; });
+        write([&](const Row& row) { return names_[*place_of(row).file]; });
+        write([&](const Row& row) { return place_of(row).line; });
         costs.assign(count * width, 0);
         for (std::size_t i = 0; i < count; ++i) {
-            for (const CostId cell : rows[i].cells) add(Costs(&costs[i * width], width), engine_.costs()[cell]);
+            for (const ObjectCell& cell : cells_of(first + i)) {
+                add(Costs(&costs[i * width], width), engine_.costs()[cell.costs]);
+            }
         }
         for (std::size_t event = 0; event < width; ++event) {
             if (!events_.has(event)) continue;
@@ -221,7 +221,7 @@ void ObjectWriter::write_rows() {
             totals[event] += std::accumulate(values.begin(), values.end(), std::uint64_t{0});
         }
     });
-    write_binary(out_, rows_.size(), kTotalBytes);
+    write_binary(out_, all, kTotalBytes);
     for (std::size_t event = 0; event < width; ++event) {
         if (events_.has(event)) write_binary(out_, totals[event], kTotalBytes);
     }
@@ -230,18 +230,21 @@ void ObjectWriter::write_rows() {
 // Sorted, as they are in no order: the same run gives the same bytes.
 void ObjectWriter::write_patterns() {
     std::vector<Pattern> patterns;
+    patterns.reserve(objects_.patterns().all().size());
     for (const auto& [pattern, count] : objects_.patterns().all()) {
         const Place& by = places_[index_of(pattern.loaded_by())];
         if (by.context == nullptr) continue;
         patterns.push_back({{number(pattern.group()), names_[*by.context], names_[*by.file], by.line, pattern.offset(),
-                             pattern.bytes(), pattern.used(), count}});
+                             pattern.bytes()},
+                            pattern.used(),
+                            count});
     }
-    std::ranges::sort(patterns, {}, &Pattern::values);
+    std::ranges::sort(patterns);
     // Several instructions of a line may have the same.
     std::size_t last = 0;
     for (std::size_t i = 1; i < patterns.size(); ++i) {
-        if (std::ranges::equal(patterns[i].what(), patterns[last].what())) {
-            patterns[last].times() += patterns[i].times();
+        if (patterns[i].where == patterns[last].where && patterns[i].used == patterns[last].used) {
+            patterns[last].times += patterns[i].times;
         } else {
             patterns[++last] = patterns[i];
         }
@@ -249,11 +252,16 @@ void ObjectWriter::write_patterns() {
     if (!patterns.empty()) patterns.resize(last + 1);
     std::vector<std::uint64_t> values;
     write_in_blocks(out_, patterns.size(), [&](std::size_t first, std::size_t count) {
-        for (std::size_t column = 0; column < Pattern{}.values.size(); ++column) {
+        const auto write = [&](auto value_of) {
             values.clear();
-            for (std::size_t i = first; i < first + count; ++i) values.push_back(patterns[i].values[column]);
+            for (std::size_t i = first; i < first + count; ++i) values.push_back(value_of(patterns[i]));
             write_column(out_, values);
+        };
+        for (std::size_t i = 0; i < Pattern{}.where.size(); ++i) {
+            write([i](const Pattern& pattern) { return pattern.where[i]; });
         }
+        write([](const Pattern& pattern) { return pattern.used; });
+        write([](const Pattern& pattern) { return pattern.times; });
     });
     write_binary(out_, patterns.size(), kTotalBytes);
 }

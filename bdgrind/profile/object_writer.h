@@ -32,18 +32,17 @@ private:
         const SourceFile* file = nullptr;
         std::uint32_t line = 0;
     };
-    // What it did to a group.
+    // What it did to a group: the cells from here on, up to the next row's.
     struct Row {
-        GroupId group;
-        Place place;
-        std::vector<CostId> cells;
+        std::uint32_t first_cell;
     };
-    // A row of the file's last table.
+    // A row of the file's last table. There may be half a million.
     struct Pattern {
-        std::array<std::uint64_t, 8> values;
+        std::array<std::uint32_t, 6> where;  // group, function, file, line, offset, bytes
+        std::uint64_t used;
+        std::uint64_t times;
 
-        auto what() const { return std::span(values).first<7>(); }
-        std::uint64_t& times() { return values.back(); }
+        auto operator<=>(const Pattern&) const = default;
     };
 
     void choose_rows(std::uint32_t thread);
@@ -64,7 +63,14 @@ private:
         return thread == 0 || group.thread == thread;
     }
 
-    std::vector<Row> rows_;
+    GroupId group_of(const Row& row) const { return cells_[row.first_cell].group; }
+    const Place& place_of(const Row& row) const { return places_[index_of(cells_[row.first_cell].instruction)]; }
+    std::span<const ObjectCell> cells_of(std::size_t row) const {
+        return std::span(cells_).subspan(rows_[row].first_cell, rows_[row + 1].first_cell - rows_[row].first_cell);
+    }
+
+    std::vector<ObjectCell> cells_;             // by row
+    std::vector<Row> rows_;                     // and one behind the last
     std::vector<Place> places_;                 // by the costs of an instruction; empty: not written
     std::vector<GroupId> groups_;               // that are written
     std::vector<std::uint32_t> group_numbers_;  // by GroupId, from 1; 0: not written
