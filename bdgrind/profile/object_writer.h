@@ -5,8 +5,8 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 

@@ -59,8 +59,6 @@ const char* kept(const HChar* name) {
     return copy;
 }
 
-using List = std::vector<MappedObject>;
-
 // Of a file that is loaded: those that the core does not know.
 class UniqueVariables {
 public:
@@ -123,11 +121,11 @@ void add_variables(Addr begin, Addr end, const ObjectFile& file, List* list) {
         if (file_begin < until) list->push_back({file_begin, until, ObjectKind::kFile, nullptr, &file});
     };
     for (Addr at = begin; at < end;) {
-        Variable variable = variable_at(at);
         SizeT size = 0;
+        Variable variable = variable_at(at);
         if (variable.name != nullptr) {
             variable.name = kept(variable.name);
-            size = end_of(variable_at(at), at) - variable.begin;
+            size = end_of(variable, at) - variable.begin;
         } else {
             variable = unique.at(at, &size);
         }
