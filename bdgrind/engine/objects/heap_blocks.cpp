@@ -107,6 +107,7 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
 void HeapBlocks::add_large(Address base, std::uint64_t size, GroupId group) {
     const Address last = base + size - 1;
     forget_range(base, last);
+    if (find_any(page_or_null(base >> kPageBits), base, false).size != 0) has_small_in_large_ = true;
     const auto begin =
         std::ranges::lower_bound(large_, base, {}, [](const HeapBlock& block) { return block.end() - 1; });
     auto end = begin;

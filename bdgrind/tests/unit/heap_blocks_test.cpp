@@ -446,6 +446,15 @@ TEST_F(HeapBlocksTest, ASmallBlockInALargeOneHasItsBytes) {
     }
 }
 
+TEST_F(HeapBlocksTest, ASmallBlockThatReachesIntoALargeOneKeepsItsBytes) {
+    add(0xffff8, 16, "small");
+    add(0x100000, 0x20000, "large");
+    EXPECT_EQ(at(0x100010), "large");
+    EXPECT_EQ(at(0x100000), "small");
+    EXPECT_EQ(at(0x100010), "large");
+    EXPECT_EQ(at(0x100000), "small");
+}
+
 // Without pools, nothing is looked for behind a block but in it.
 TEST_F(HeapBlocksTest, ABlockInAnotherTakesWhatIsBehindItAway) {
     add(kHeap, 100, "a");
