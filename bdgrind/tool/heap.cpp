@@ -111,6 +111,16 @@ void Heap::free(void* block) {
     const std::size_t size_class =
         *reinterpret_cast<std::size_t*>(static_cast<std::byte*>(block) - kHeaderBytes);
     BD_CHECK_OP(size_class, <, kClasses);
+    const std::size_t bytes = class_bytes(size_class);
+    // Once the heap has run out, a large block may be a part of a piece.
+    if (bytes >= kLargeBytes && !runs_out()) {
+        {
+            const std::scoped_lock lock(lock_);
+            used_bytes_ -= bytes;
+        }
+        taker_(static_cast<std::byte*>(block) - kHeaderBytes, bytes);
+        return;
+    }
     auto* const freed = static_cast<FreeBlock*>(block);
     const std::scoped_lock lock(lock_);
     freed->next = free_[size_class];

@@ -6,7 +6,8 @@
 // that last piece is there to bring the run to an end.
 //
 // Blocks are freed into a list for their size class and never joined: most live as long as the run, and growing
-// containers leave sizes that others of their kind take up.
+// containers leave sizes that others of their kind take up. Large ones go back to Valgrind: what a container has left
+// behind would be as much as the container.
 
 #pragma once
 
@@ -22,10 +23,13 @@ class Heap {
 public:
     // Gets memory: so much of it, 16-byte aligned; null if there is none. Called without the lock, on any thread.
     using Supplier = void* (*)(std::size_t size_bytes);
+    // Takes back what the supplier has given, as a whole. Called like it.
+    using Taker = void (*)(void* memory, std::size_t size_bytes);
     // There is nothing left to allocate. Does not return.
     using Exhausted = void (*)();
 
-    constexpr Heap(Supplier supplier, Exhausted exhausted) : supplier_(supplier), exhausted_(exhausted) {}
+    constexpr Heap(Supplier supplier, Taker taker, Exhausted exhausted)
+        : supplier_(supplier), taker_(taker), exhausted_(exhausted) {}
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
 
@@ -55,6 +59,7 @@ private:
     Piece new_piece();
 
     const Supplier supplier_;
+    const Taker taker_;
     const Exhausted exhausted_;
     std::atomic<bool> runs_out_{false};  // only ever set
     SpinLock lock_;  // for all that follows; held for a few instructions

@@ -154,6 +154,13 @@ void* supply_heap(std::size_t size_bytes) {
     return supplied;
 }
 
+void take_back(void* memory, std::size_t size_bytes) {
+    if (!EngineThread::is_here()) return free_zeroed(memory, size_bytes);
+    asked_bytes = size_bytes;
+    supplied = memory;
+    EngineThread::ask([] { free_zeroed(supplied, asked_bytes); });
+}
+
 void end_for_want_of_memory() {
     VG_(umsg)("There is no memory left to count in. The run ends here, and there is no profile of it.\n");
     VG_(exit)(1);
@@ -166,7 +173,7 @@ void heap_exhausted() {
 
 }  // namespace
 
-constinit Heap heap{supply_heap, heap_exhausted};
+constinit Heap heap{supply_heap, take_back, heap_exhausted};
 
 void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right) {
     VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,

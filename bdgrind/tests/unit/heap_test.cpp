@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,13 @@ void* supply(std::size_t size_bytes) {
     return memory.back();
 }
 
+std::vector<std::pair<void*, std::size_t>> taken_back;
+
+void take_back(void* block, std::size_t size_bytes) {
+    taken_back.emplace_back(block, size_bytes);
+    std::memset(block, 0xdd, size_bytes);
+}
+
 void exhausted() {
     std::fputs("the heap is exhausted\n", stderr);
     std::abort();
@@ -39,6 +47,7 @@ class HeapTest : public testing::Test {
 protected:
     HeapTest() {
         supplies.clear();
+        taken_back.clear();
         supplies_left = 1000 * kMegabyte;
     }
     ~HeapTest() override {
@@ -46,7 +55,7 @@ protected:
         memory.clear();
     }
 
-    Heap heap_{supply, exhausted};
+    Heap heap_{supply, take_back, exhausted};
 };
 
 TEST_F(HeapTest, BlocksAreAlignedAndDoNotOverlap) {
@@ -95,6 +104,26 @@ TEST_F(HeapTest, ALargeBlockHasMemoryOfItsOwn) {
     EXPECT_LE(supplies[0], 13 * kMegabyte);
     heap_.allocate(1);
     EXPECT_EQ(supplies.size(), 1u) << "the pieces are what they were";
+}
+
+TEST_F(HeapTest, ALargeBlockGoesBack) {
+    heap_.free(heap_.allocate(kMegabyte / 2));
+    EXPECT_TRUE(taken_back.empty());
+    supplies.clear();
+    heap_.free(heap_.allocate(10 * kMegabyte));
+    EXPECT_EQ(taken_back, (std::vector{std::pair(memory.back(), supplies[0])}));
+    heap_.allocate(10 * kMegabyte);
+    EXPECT_EQ(supplies.size(), 2u);
+}
+
+TEST_F(HeapTest, APartOfAPieceIsKept) {
+    supplies_left = 4 * kMegabyte;
+    heap_.allocate(1);
+    void* const block = heap_.allocate(kMegabyte);
+    ASSERT_TRUE(heap_.runs_out());
+    heap_.free(block);
+    EXPECT_TRUE(taken_back.empty());
+    EXPECT_EQ(heap_.allocate(kMegabyte), block);
 }
 
 TEST_F(HeapTest, ItRunsOutWhileAPieceIsLeft) {
