@@ -227,43 +227,55 @@ void ObjectWriter::write_rows() {
     }
 }
 
-// Sorted, as they are in no order: the same run gives the same bytes.
+// Sorted by what a row has: several instructions of a line may have the same. They are many; there is no copy of all.
 void ObjectWriter::write_patterns() {
-    std::vector<Pattern> patterns;
-    patterns.reserve(objects_.patterns().all().size());
-    for (const auto& [pattern, count] : objects_.patterns().all()) {
+    const std::span<const PatternCount> all = objects_.patterns().all();
+    std::vector<std::uint32_t> order;
+    order.reserve(all.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        if (places_[index_of(all[i].pattern.loaded_by())].context != nullptr) order.push_back(i);
+    }
+    const auto row_of = [&](std::uint32_t i) {
+        const auto& [pattern, times] = all[i];
         const Place& by = places_[index_of(pattern.loaded_by())];
-        if (by.context == nullptr) continue;
-        patterns.push_back({{number(pattern.group()), names_[*by.context], names_[*by.file], by.line, pattern.offset(),
-                             pattern.bytes()},
-                            pattern.used(),
-                            count});
-    }
-    std::ranges::sort(patterns);
-    // Several instructions of a line may have the same.
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < patterns.size(); ++i) {
-        if (patterns[i].where == patterns[last].where && patterns[i].used == patterns[last].used) {
-            patterns[last].times += patterns[i].times;
-        } else {
-            patterns[++last] = patterns[i];
-        }
-    }
-    if (!patterns.empty()) patterns.resize(last + 1);
+        return PatternRow{{number(pattern.group()), names_[*by.context], names_[*by.file], by.line, pattern.offset(),
+                           pattern.bytes()},
+                          pattern.used(),
+                          times};
+    };
+    std::ranges::sort(order, {}, row_of);
+    std::vector<PatternRow> rows;
+    rows.reserve(kBlockRows);
     std::vector<std::uint64_t> values;
-    write_in_blocks(out_, patterns.size(), [&](std::size_t first, std::size_t count) {
+    const auto write_rows = [&] {
         const auto write = [&](auto value_of) {
             values.clear();
-            for (std::size_t i = first; i < first + count; ++i) values.push_back(value_of(patterns[i]));
+            for (const PatternRow& row : rows) values.push_back(value_of(row));
             write_column(out_, values);
         };
-        for (std::size_t i = 0; i < Pattern{}.where.size(); ++i) {
-            write([i](const Pattern& pattern) { return pattern.where[i]; });
+        write_binary(out_, rows.size(), 2);
+        if (rows.empty()) return;
+        for (std::size_t i = 0; i < PatternRow{}.where.size(); ++i) {
+            write([i](const PatternRow& row) { return row.where[i]; });
         }
-        write([](const Pattern& pattern) { return pattern.used; });
-        write([](const Pattern& pattern) { return pattern.times; });
-    });
-    write_binary(out_, patterns.size(), kTotalBytes);
+        write([](const PatternRow& row) { return row.used; });
+        write([](const PatternRow& row) { return row.times; });
+        rows.clear();
+    };
+    std::uint64_t written = 0;
+    for (const std::uint32_t i : order) {
+        const PatternRow row = row_of(i);
+        if (!rows.empty() && rows.back().where == row.where && rows.back().used == row.used) {
+            rows.back().times += row.times;
+            continue;
+        }
+        if (rows.size() == kBlockRows) write_rows();
+        rows.push_back(row);
+        ++written;
+    }
+    if (!rows.empty()) write_rows();
+    write_rows();
+    write_binary(out_, written, kTotalBytes);
 }
 
 }  // namespace bd

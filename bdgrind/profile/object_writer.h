@@ -36,13 +36,13 @@ private:
     struct Row {
         std::uint32_t first_cell;
     };
-    // A row of the file's last table. There may be half a million.
-    struct Pattern {
+    // A row of the file's last table.
+    struct PatternRow {
         std::array<std::uint32_t, 6> where;  // group, function, file, line, offset, bytes
         std::uint64_t used;
         std::uint64_t times;
 
-        auto operator<=>(const Pattern&) const = default;
+        auto operator<=>(const PatternRow&) const = default;
     };
 
     void choose_rows(std::uint32_t thread);

@@ -8,8 +8,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "engine/base/types.h"
 #include "engine/objects/object_groups.h"
@@ -49,6 +51,11 @@ private:
     std::uint64_t where_;
 };
 
+struct PatternCount {
+    UsePattern pattern;
+    std::uint64_t times;
+};
+
 class UsePatterns {
 public:
     // Objects of at most so many bytes are looked at from end to end. Of larger ones it is some pages, of so many bytes
@@ -56,32 +63,49 @@ public:
     static constexpr std::uint64_t kMostWhole = 1u << 16;
     static constexpr std::size_t kMostPatterns = 1u << 19;
 
+    UsePatterns() = default;
+    UsePatterns(const UsePatterns&) = delete;
+    UsePatterns& operator=(const UsePatterns&) = delete;
+
     // Bytes from `offset` on of an object of `size` bytes.
     void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset, unsigned bytes,
              std::uint64_t used) {
         const bool is_known = is_looked_at(size, offset);
         const UsePattern pattern(is_known ? used : 0, loaded_by, group,
                                  is_known ? static_cast<std::uint32_t>(offset) : 0, is_known ? bytes : 0);
-        if (counts_.size() < kMostPatterns || counts_.contains(pattern)) {
-            ++counts_[pattern];
+        if (const auto found = places_.find(pattern); found != places_.end()) {
+            ++counts_[*found].times;
         } else {
-            ++counts_[UsePattern(0, loaded_by, group, 0, 0)];
+            add_first(pattern);
         }
     }
 
-    const auto& all() const { return counts_; }
-    void clear() { counts_.clear(); }
+    // In the order in which they came.
+    std::span<const PatternCount> all() const { return counts_; }
+    void clear();
     // Drops those of lines that were loaded by whoever `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
-        boost::unordered::erase_if(counts_, [&](const auto& entry) { return is_meant(entry.first.loaded_by()); });
+        std::erase_if(counts_, [&](const PatternCount& count) { return is_meant(count.pattern.loaded_by()); });
+        note_places();
     }
 
 private:
     static constexpr unsigned kPageBits = 12;
 
     struct Hash {
+        using is_transparent = void;
         std::size_t operator()(const UsePattern& pattern) const { return pattern.hash(); }
+        std::size_t operator()(std::uint32_t place) const { return counts[place].pattern.hash(); }
+
+        const std::vector<PatternCount>& counts;
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(std::uint32_t left, std::uint32_t right) const { return left == right; }
+        bool operator()(const UsePattern& left, std::uint32_t right) const { return left == counts[right].pattern; }
+
+        const std::vector<PatternCount>& counts;
     };
 
     // Of a large object the first page, and others that are spread by a hash: what goes through it in regular strides
@@ -93,7 +117,12 @@ private:
         return page * 0x9e3779b97f4a7c15 >> (64 - one_in_bits) == 0 && offset >> 32 == 0;
     }
 
-    boost::unordered_flat_map<UsePattern, std::uint64_t, Hash> counts_;
+    void add_first(const UsePattern& pattern);
+    void note_places();
+
+    // A list and a table of places in it need less memory than a table of the patterns.
+    std::vector<PatternCount> counts_;
+    boost::unordered_flat_set<std::uint32_t, Hash, Equal> places_{0, Hash{counts_}, Equal{counts_}};
 };
 
 }  // namespace bd

@@ -4,6 +4,7 @@
 
 #include "engine/objects/use_patterns.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -30,8 +31,8 @@ protected:
     static constexpr UsePattern kUnknown{0, kCell, kGroup, 0, 0};
 
     std::uint64_t times(const UsePattern& pattern) const {
-        const auto found = patterns_.all().find(pattern);
-        return found == patterns_.all().end() ? 0 : found->second;
+        const auto found = std::ranges::find(patterns_.all(), pattern, &PatternCount::pattern);
+        return found == patterns_.all().end() ? 0 : found->times;
     }
 
     UsePatterns patterns_;
@@ -87,7 +88,7 @@ TEST_F(UsePatternsTest, BeyondFourGiBNothingIs) {
 }
 
 TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
-    for (std::uint64_t used = 2; patterns_.all().size() < (1u << 19); ++used) {
+    for (std::uint64_t used = 2; patterns_.all().size() < UsePatterns::kMostPatterns; ++used) {
         patterns_.add(kCell, kGroup, 64, 0, 64, used);
     }
     EXPECT_EQ(times(kUnknown), 0u);
@@ -96,7 +97,7 @@ TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
     patterns_.add(kCell, kGroup, 64, 0, 64, 2);  // known
     EXPECT_EQ(times(kUnknown), 1u);
     EXPECT_EQ(times({2, kCell, kGroup, 0, 64}), 2u);
-    EXPECT_EQ(patterns_.all().size(), (1u << 19) + 1);
+    EXPECT_EQ(patterns_.all().size(), UsePatterns::kMostPatterns + 1);
 }
 
 // --- Of a program
