@@ -78,15 +78,20 @@ void ObjectWriter::write(const RunDescription& run) {
 // By group, function and line.
 void ObjectWriter::choose_rows(std::uint32_t thread) {
     places_.assign(engine_.costs().size() + std::size_t{1}, {});
+    cells_.reserve(objects_.costs().cells().size());
+    std::vector<std::uint64_t> code(engine_.events().width());
     for (const BlockCost* cost : engine_.blocks().all()) {
         if (thread != 0 && cost->context->thread() != thread) continue;
         for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
             if (cost->instructions[i] == kNoCost) continue;
             const Instruction& instruction = cost->block->instructions()[i];
             places_[index_of(cost->instructions[i])] = {cost->context, instruction.file, instruction.line};
+            objects_.costs().get_code_costs(cost->instructions[i], code);
+            if (!any(code)) continue;
+            const GroupId group = objects_.groups().known_code(*cost->block->function->object);
+            cells_.push_back({cost->instructions[i], group, kNoCost});
         }
     }
-    cells_.reserve(objects_.costs().cells().size());
     for (const ObjectCell& cell : objects_.costs().cells()) {
         if (places_[index_of(cell.instruction)].context == nullptr || !any(engine_.costs()[cell.costs])) continue;
         cells_.push_back(cell);
@@ -193,6 +198,7 @@ void ObjectWriter::write_rows() {
     const std::size_t width = engine_.events().width();
     std::vector<std::uint64_t> totals(width);
     std::vector<std::uint64_t> costs;
+    std::vector<std::uint64_t> code(width);
     std::vector<std::uint64_t> values;
     out_ << "rows:\n";
     const std::size_t all = rows_.size() - 1;
@@ -209,8 +215,14 @@ void ObjectWriter::write_rows() {
         write([&](const Row& row) { return place_of(row).line; });
         costs.assign(count * width, 0);
         for (std::size_t i = 0; i < count; ++i) {
+            const Costs sum(&costs[i * width], width);
             for (const ObjectCell& cell : cells_of(first + i)) {
-                add(Costs(&costs[i * width], width), engine_.costs()[cell.costs]);
+                if (cell.costs == kNoCost) {
+                    objects_.costs().get_code_costs(cell.instruction, code);
+                    add(sum, code);
+                } else {
+                    add(sum, engine_.costs()[cell.costs]);
+                }
             }
         }
         for (std::size_t event = 0; event < width; ++event) {

@@ -32,7 +32,8 @@ private:
         const SourceFile* file = nullptr;
         std::uint32_t line = 0;
     };
-    // What it did to a group: the cells from here on, up to the next row's.
+    // What it did to a group: the cells from here on, up to the next row's. Its code has cells without costs of their
+    // own.
     struct Row {
         std::uint32_t first_cell;
     };

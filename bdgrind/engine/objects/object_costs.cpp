@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
+#include "engine/costs/events.h"
 
 namespace bd {
 
@@ -40,6 +41,32 @@ void ObjectCosts::unfold() {
 
 bool ObjectCosts::is_zero(CostId costs) const {
     return std::ranges::all_of(costs_[costs], [](std::uint64_t count) { return count == 0; });
+}
+
+CostId ObjectCosts::get_code(CostId instruction, GroupId group) {
+    const CostId cell = get(instruction, group);
+    std::vector<CostId>& known = code_cells_[instruction];
+    if (std::ranges::find(known, cell) == known.end()) known.push_back(cell);
+    return cell;
+}
+
+void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
+    BD_CHECK(is_folded_);
+    const ConstCosts all = costs_[instruction];
+    std::ranges::fill(code, 0);
+    for (const Event event : {Event::kI1mr, Event::kILmr, Event::kILdmr}) {
+        if (column(event) < all.size()) code[column(event)] = all[column(event)];
+    }
+    // Behind the five of all lines stand the five of data.
+    for (const Event first : {Event::kAcCost1, Event::kAcCost2}) {
+        for (std::size_t i = column(first); i < column(first) + 5 && i + 5 < all.size(); ++i)
+            code[i] = all[i] - all[i + 5];
+    }
+    const auto others = code_cells_.find(instruction);
+    if (others == code_cells_.end()) return;
+    for (const CostId cell : others->second) {
+        for (std::size_t i = 0; i < all.size(); ++i) code[i] -= costs_[cell][i];
+    }
 }
 
 void ObjectCosts::forget(CostId instruction) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The matrix of costs by loading instruction and object group. A cell is a cost vector of its own: what a line costs is
-// charged there instead of to the instruction, so nothing else has to be done at a miss or an eviction. Before anybody
-// reads what instructions cost, their cells are added to them (fold), and taken off again before the replay goes on.
+// The matrix of costs by loading instruction and object group. A cell is a cost vector of its own: what a line of data
+// costs is charged there instead of to the instruction, so nothing else has to be done at a miss or an eviction. Before
+// anybody reads what instructions cost, their cells are added to them (fold), and taken off again before the replay goes
+// on. What is charged to an instruction for its own object file's code has no cell, as the events tell it apart.
 
 #pragma once
 
@@ -36,6 +37,9 @@ public:
         return find_or_make(instruction, group);
     }
 
+    // The same, of another object file's code than the instruction's.
+    CostId get_code(CostId instruction, GroupId group);
+
     // Whose costs those of a cell are.
     struct Owner {
         CostId instruction = kNoCost;
@@ -52,6 +56,9 @@ public:
     void cleared() { is_folded_ = false; }
     // Of an instruction or a cell.
     bool is_zero(CostId costs) const;
+    // What an instruction costs because of its own object file's code. They must be folded. `code` is as long as all
+    // cost vectors, and is overwritten.
+    void get_code_costs(CostId instruction, Costs code) const;
     // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
     void forget(CostId instruction);
 
@@ -67,6 +74,7 @@ private:
     std::array<ObjectCell, 4096> recent_{};  // before by_key_; dispatch: 0.97 of the replay
     std::vector<Owner> owner_of_;            // by cell
     boost::unordered_flat_map<std::uint64_t, CostId> by_key_;
+    boost::unordered_flat_map<CostId, std::vector<CostId>> code_cells_;  // by instruction
     bool is_folded_ = false;
 };
 

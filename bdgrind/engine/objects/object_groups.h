@@ -84,6 +84,8 @@ public:
     ObjectGroups();
 
     GroupId code(const ObjectFile& object) { return of_id(ObjectKind::kCode, &object, object.id, &code_); }
+    // Of an object file that has been asked for.
+    GroupId known_code(const ObjectFile& object) const { return code_[object.id]; }
     GroupId stack(const Function& function) { return of_id(ObjectKind::kStack, &function, function.id, &stacks_); }
     GroupId unused() { return find(ObjectKind::kUnused, nullptr); }
     // A variable is known again by its object file and where that has it.

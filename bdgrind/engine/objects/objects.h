@@ -55,9 +55,13 @@ public:
                  const std::vector<Executions>& threads);
     // It will be asked soon whose byte that is, or a line there will leave D1.
     [[gnu::always_inline]] void host_prefetch(Address address) const { blocks_.host_prefetch(address); }
-    GroupId code(const Function& function) { return groups_.code(*function.object); }
 
-    // The cost vector of what an instruction does to a group.
+    // The cost vector of what loading code of `object` costs an instruction of the object file `own`.
+    CostId code_cell(CostId instruction, const ObjectFile& own, const ObjectFile& object) {
+        groups_.code(own);
+        return &own == &object ? instruction : costs_.get_code(instruction, groups_.code(object));
+    }
+    // The cost vector of what an instruction does to a group of data.
     CostId cell(CostId instruction, GroupId group) { return costs_.get(instruction, group); }
 
     // A line of `bytes` left D1, which had been loaded for a cell; bit i % 64 of `used.word(i / 64)` tells whether byte

@@ -56,7 +56,7 @@ public:
         ++state_.loads;
         ChargeTarget target = charge_target();
         if (state_.objects != nullptr && target.node != kNoNode) {
-            target.costs = object_cell(target.costs, reference, address);
+            target.costs = reference == Reference::kFetch ? code_cell(target.costs) : data_cell(target.costs, address);
         }
         target.loaded_by = reference;
         state_.ledger.hold(target);
@@ -121,7 +121,8 @@ private:
     void fetch_one_by_one(TracedExit& exit);
     void host_prefetch_misses();
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
-    CostId object_cell(CostId instruction, Reference reference, Address address);
+    CostId code_cell(CostId instruction);
+    CostId data_cell(CostId instruction, Address address);
 
     void go_to(std::size_t instruction) {
         cursor_.go_to(instruction);
@@ -349,14 +350,22 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
     });
 }
 
-// Of what `instruction` loads because of this address.
+// Of code that is loaded, and that `instruction` is charged for: its own, unless it calls a function that is not shown.
 template <CacheTraits kTraits, class Observer>
-[[gnu::noinline]] CostId CacheReplay<kTraits, Observer>::object_cell(CostId instruction, Reference reference,
-                                                                     Address address) {
+CostId CacheReplay<kTraits, Observer>::code_cell(CostId instruction) {
+    const ObjectFile& object = *cursor_.exit().block->function->object;
+    const CallSite& site = state_.current->charged_site;
+    const ObjectFile& charged = site ? *site.from->block->function->object : object;
+    const CostId cell = state_.objects->code_cell(instruction, charged, object);
+    if (missed_cell_ == kNoCost) missed_cell_ = cell;
+    return cell;
+}
+
+// Of the data that `instruction` loads because of this address.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] CostId CacheReplay<kTraits, Observer>::data_cell(CostId instruction, Address address) {
     Objects& objects = *state_.objects;
-    const GroupId group = reference == Reference::kFetch
-                              ? objects.code(*cursor_.exit().block->function)
-                              : objects.find(address, cursor_.stack_pointer(), *state_.current, state_.threads);
+    const GroupId group = objects.find(address, cursor_.stack_pointer(), *state_.current, state_.threads);
     const CostId cell = objects.cell(instruction, group);
     if (missed_cell_ == kNoCost) missed_cell_ = cell;
     return cell;

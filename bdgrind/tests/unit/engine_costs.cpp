@@ -72,6 +72,17 @@ std::string name_of(const ObjectGroup& group) {
 // Of those instructions.
 void add_objects_of(const Engine& engine, const std::map<CostId, InstructionKey>& instructions,
                     std::map<ObjectKey, Counts>& objects) {
+    for (const BlockCost* cost : engine.blocks().all()) {
+        for (const CostId id : std::span(cost->instructions, cost->block->instruction_count)) {
+            const auto instruction = instructions.find(id);
+            if (instruction == instructions.end()) continue;
+            Counts code{};
+            engine.objects()->costs().get_code_costs(id, std::span(code).first(engine.events().width()));
+            if (code == Counts{}) continue;
+            const GroupId group = engine.objects()->groups().known_code(*cost->block->function->object);
+            add_to(objects[{name_of(engine.objects()->groups()[group]), instruction->second}], code);
+        }
+    }
     for (const ObjectCell& cell : engine.objects()->costs().cells()) {
         const auto instruction = instructions.find(cell.instruction);
         if (instruction == instructions.end()) continue;
