@@ -83,6 +83,12 @@ public:
 
     // --- What is to be read
 
+    // Before anybody reads.
+    void settle() {
+        patterns_.settle();
+        costs_.fold();
+    }
+
     const ObjectRules& rules() const { return rules_; }
     const ObjectGroups& groups() const { return groups_; }
     const UsePatterns& patterns() const { return patterns_; }

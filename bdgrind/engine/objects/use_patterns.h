@@ -6,13 +6,13 @@
 
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_set.hpp>
-
+#include "engine/base/check.h"
 #include "engine/base/types.h"
 #include "engine/objects/object_groups.h"
 
@@ -40,9 +40,11 @@ public:
 
     bool operator==(const UsePattern&) const = default;
 
-    std::size_t hash() const {
-        const std::uint64_t mixed = used_ ^ who_ * 0xc2b2ae3d27d4eb4f ^ where_ * 0x9e3779b97f4a7c15;
-        return static_cast<std::size_t>(mixed * 0xff51afd7ed558ccd >> 13);
+    // All bits of it depend on all bits of the pattern.
+    std::uint64_t hash() const {
+        std::uint64_t mixed = used_ ^ who_ * 0xc2b2ae3d27d4eb4f ^ where_ * 0x9e3779b97f4a7c15;
+        mixed = (mixed ^ mixed >> 32) * 0xff51afd7ed558ccd;
+        return mixed ^ mixed >> 32;
     }
 
 private:
@@ -63,49 +65,52 @@ public:
     static constexpr std::uint64_t kMostWhole = 1u << 16;
     static constexpr std::size_t kMostPatterns = 1u << 19;
 
-    UsePatterns() = default;
-    UsePatterns(const UsePatterns&) = delete;
-    UsePatterns& operator=(const UsePatterns&) = delete;
+    UsePatterns() : slots_(kFewestSlots) {}
 
     // Bytes from `offset` on of an object of `size` bytes.
-    void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset, unsigned bytes,
-             std::uint64_t used) {
+    [[gnu::noinline]] void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset,
+                               unsigned bytes, std::uint64_t used) {
         const bool is_known = is_looked_at(size, offset);
-        const UsePattern pattern(is_known ? used : 0, loaded_by, group,
-                                 is_known ? static_cast<std::uint32_t>(offset) : 0, is_known ? bytes : 0);
-        if (const auto found = places_.find(pattern); found != places_.end()) {
-            ++counts_[*found].times;
-        } else {
-            add_first(pattern);
-        }
+        wait({is_known ? used : 0, loaded_by, group, is_known ? static_cast<std::uint32_t>(offset) : 0,
+              is_known ? bytes : 0});
     }
 
+    // Counts what still waits for that, before anybody reads.
+    void settle();
+
     // In the order in which they came.
-    std::span<const PatternCount> all() const { return counts_; }
+    std::span<const PatternCount> all() const {
+        BD_CHECK(added_ == 0);
+        return counts_;
+    }
     void clear();
     // Drops those of lines that were loaded by whoever `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
+        BD_CHECK(added_ == 0);
         std::erase_if(counts_, [&](const PatternCount& count) { return is_meant(count.pattern.loaded_by()); });
         note_places();
     }
 
 private:
     static constexpr unsigned kPageBits = 12;
+    static constexpr std::uint32_t kFewestSlots = 1024;
+    static constexpr std::size_t kWaiting = 16;
 
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(const UsePattern& pattern) const { return pattern.hash(); }
-        std::size_t operator()(std::uint32_t place) const { return counts[place].pattern.hash(); }
+    struct Waiting {
+        explicit Waiting(const UsePattern& added)
+            : pattern(added),
+              hash(static_cast<std::uint32_t>(added.hash())),
+              tag(static_cast<std::uint32_t>(added.hash() >> 32)) {}
+        Waiting() : Waiting({0, kNoCost, kUnknownGroup, 0, 0}) {}
 
-        const std::vector<PatternCount>& counts;
+        UsePattern pattern;
+        std::uint32_t hash;
+        std::uint32_t tag;
     };
-    struct Equal {
-        using is_transparent = void;
-        bool operator()(std::uint32_t left, std::uint32_t right) const { return left == right; }
-        bool operator()(const UsePattern& left, std::uint32_t right) const { return left == counts[right].pattern; }
-
-        const std::vector<PatternCount>& counts;
+    struct Slot {
+        std::uint32_t tag = 0;    // the part of the pattern's hash that does not choose the slot
+        std::uint32_t place = 0;  // in counts_, from 1; 0: there is none
     };
 
     // Of a large object the first page, and others that are spread by a hash: what goes through it in regular strides
@@ -116,13 +121,42 @@ private:
         const std::uint64_t page = offset >> kPageBits;
         return page * 0x9e3779b97f4a7c15 >> (64 - one_in_bits) == 0 && offset >> 32 == 0;
     }
+    // Of what was added after so many others.
+    Waiting& waiting_at(std::uint64_t added) { return waiting_[static_cast<std::size_t>(added) % kWaiting]; }
 
-    void add_first(const UsePattern& pattern);
+    // There may be many megabytes of patterns, which come in no order. So each waits for some others, while the host
+    // fetches first its slot and then its count. (perl: 0.9 of the replay.)
+    [[gnu::always_inline]] void wait(const UsePattern& pattern) {
+        Waiting& waiting = waiting_at(added_);
+        if (added_ >= kWaiting) count(waiting);
+        waiting = Waiting(pattern);
+        __builtin_prefetch(&slots_[waiting.hash & slot_mask_]);
+        const Slot& slot = slots_[waiting_at(added_ + kWaiting / 2).hash & slot_mask_];
+        if (slot.place != 0) __builtin_prefetch(&counts_[slot.place - 1]);
+        ++added_;
+    }
+    [[gnu::always_inline]] void count(const Waiting& waiting) {
+        const Slot& slot = slots_[waiting.hash & slot_mask_];
+        if (slot.tag == waiting.tag && slot.place != 0) {
+            PatternCount& known = counts_[slot.place - 1];
+            if (known.pattern == waiting.pattern) {
+                ++known.times;
+                return;
+            }
+        }
+        find_and_count(waiting);
+    }
+    void find_and_count(const Waiting& waiting);
+    void add_first(const Waiting& waiting);
+    void note_place(const Waiting& counted, std::size_t place);
     void note_places();
 
     // A list and a table of places in it need less memory than a table of the patterns.
     std::vector<PatternCount> counts_;
-    boost::unordered_flat_set<std::uint32_t, Hash, Equal> places_{0, Hash{counts_}, Equal{counts_}};
+    std::uint32_t slot_mask_ = kFewestSlots - 1;
+    std::vector<Slot> slots_;  // a power of two of them, by hash; what finds its slot taken is in the next free one
+    std::array<Waiting, kWaiting> waiting_;
+    std::uint64_t added_ = 0;  // since what waits was last counted
 };
 
 }  // namespace bd

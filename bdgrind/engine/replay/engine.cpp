@@ -82,7 +82,7 @@ void Engine::finish() {
     state_.current = nullptr;
     state_.blocks.settle();
     state_.ledger.check_balance();
-    if (state_.objects != nullptr) state_.objects->costs().fold();
+    if (state_.objects != nullptr) state_.objects->settle();
 }
 
 std::vector<std::uint32_t> Engine::threads() const {

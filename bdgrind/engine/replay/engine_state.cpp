@@ -182,7 +182,7 @@ void EngineState::settle() {
     for (const Executions& executions : threads) {
         for (const auto& execution : executions) calls.settle(*execution);
     }
-    if (objects != nullptr) objects->costs().fold();
+    if (objects != nullptr) objects->settle();
 }
 
 void EngineState::zero(std::uint32_t thread_zeroed) {

@@ -449,6 +449,7 @@ TEST_F(ObjectsTest, WhatOneThreadReadsIsZeroedAlone) {
     Engine engine(config);
     engine.replay_whole(trace_.all());
     engine.evict_all();
+    engine.settle();
     EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 1", 1}, {"heap 20 0+64 1", 1}}));
     engine.zero(2);
     EXPECT_EQ(loads_of(engine), (Loads{{"heap 10", 1}}));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +31,13 @@ protected:
     static constexpr GroupId kGroup{3};
     static constexpr UsePattern kUnknown{0, kCell, kGroup, 0, 0};
 
-    std::uint64_t times(const UsePattern& pattern) const {
-        const auto found = std::ranges::find(patterns_.all(), pattern, &PatternCount::pattern);
-        return found == patterns_.all().end() ? 0 : found->times;
+    std::span<const PatternCount> all() {
+        patterns_.settle();
+        return patterns_.all();
+    }
+    std::uint64_t times(const UsePattern& pattern) {
+        const auto found = std::ranges::find(all(), pattern, &PatternCount::pattern);
+        return found == all().end() ? 0 : found->times;
     }
 
     UsePatterns patterns_;
@@ -50,14 +55,14 @@ TEST_F(UsePatternsTest, ObjectsOf64KiBAreLookedAtFromEndToEnd) {
 TEST_F(UsePatternsTest, OfLargerOnesSomePages) {
     constexpr std::uint64_t kSize = 1u << 26;
     for (std::uint64_t offset = 0; offset < kSize; offset += 2048) patterns_.add(kCell, kGroup, kSize, offset, 8, 3);
-    const std::size_t pages = (patterns_.all().size() - 1) / 2;
+    const std::size_t pages = (all().size() - 1) / 2;
     EXPECT_GE(pages, 12u);
     EXPECT_LE(pages, 20u);
     EXPECT_EQ(times(kUnknown), kSize / 2048 - 2 * pages);
     std::uint64_t last = 0;
     std::set<std::uint64_t> distances;
     std::set<std::uint64_t> offsets;
-    for (const auto& [pattern, count] : patterns_.all()) {
+    for (const auto& [pattern, count] : all()) {
         EXPECT_TRUE(count == 1 || pattern.bytes() == 0);
         if (pattern.bytes() != 0 && pattern.offset() % 4096 == 0) offsets.insert(pattern.offset());
     }
@@ -72,7 +77,7 @@ TEST_F(UsePatternsTest, HowLargeItIsDecidesHowMany) {
     for (const std::uint64_t size : {(1u << 16) + 1, 1u << 17, 1u << 20}) {
         patterns_.clear();
         for (std::uint64_t offset = 0; offset < size; offset += 4096) patterns_.add(kCell, kGroup, size, offset, 8, 3);
-        const std::size_t pages = patterns_.all().size() - 1;
+        const std::size_t pages = all().size() - 1;
         EXPECT_GE(pages, 7u) << size;
         EXPECT_LE(pages, 20u) << size;
         EXPECT_NE(times(kUnknown), 0u) << size;
@@ -84,20 +89,55 @@ TEST_F(UsePatternsTest, BeyondFourGiBNothingIs) {
     for (std::uint64_t offset = 0; offset < kSize; offset += 4096) {
         patterns_.add(kCell, kGroup, kSize, offset, 8, offset >> 32 == 0 ? 1 : 2);
     }
-    for (const auto& [pattern, count] : patterns_.all()) EXPECT_NE(pattern.used(), 2u);
+    for (const auto& [pattern, count] : all()) EXPECT_NE(pattern.used(), 2u);
 }
 
 TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
-    for (std::uint64_t used = 2; patterns_.all().size() < UsePatterns::kMostPatterns; ++used) {
+    for (std::uint64_t used = 2; used < UsePatterns::kMostPatterns + 2; ++used) {
         patterns_.add(kCell, kGroup, 64, 0, 64, used);
     }
+    EXPECT_EQ(all().size(), UsePatterns::kMostPatterns);
     EXPECT_EQ(times(kUnknown), 0u);
     patterns_.add(kCell, kGroup, 64, 0, 64, 1);  // one more
     EXPECT_EQ(times(kUnknown), 1u);
     patterns_.add(kCell, kGroup, 64, 0, 64, 2);  // known
     EXPECT_EQ(times(kUnknown), 1u);
     EXPECT_EQ(times({2, kCell, kGroup, 0, 64}), 2u);
-    EXPECT_EQ(patterns_.all().size(), UsePatterns::kMostPatterns + 1);
+    EXPECT_EQ(all().size(), UsePatterns::kMostPatterns + 1);
+}
+
+// The table grows several times meanwhile, and what was added last still waits.
+TEST_F(UsePatternsTest, HowOftenEachWas) {
+    constexpr std::uint64_t kPatterns = 20'000;
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        for (std::uint64_t i = 0; i < kPatterns; ++i) {
+            if (i % 3 < round) continue;
+            patterns_.add(CostId{static_cast<std::uint32_t>(1 + i % 5)}, kGroup, 64, i % 7, 32, i << 12);
+        }
+    }
+    ASSERT_EQ(all().size(), kPatterns);
+    for (std::uint64_t i = 0; i < kPatterns; ++i) {
+        const PatternCount& each = all()[i];
+        EXPECT_EQ(each.pattern, UsePattern(i << 12, CostId{static_cast<std::uint32_t>(1 + i % 5)}, kGroup,
+                                           static_cast<std::uint32_t>(i % 7), 32));
+        EXPECT_EQ(each.times, 1 + i % 3) << i;
+    }
+    patterns_.drop_if([](CostId loaded_by) { return loaded_by == CostId{2}; });
+    EXPECT_EQ(all().size(), kPatterns * 4 / 5);
+    patterns_.add(CostId{1}, kGroup, 64, 0, 32, 0);
+    patterns_.add(CostId{2}, kGroup, 64, 1, 32, 1 << 12);
+    EXPECT_EQ(times({0, CostId{1}, kGroup, 0, 32}), 2u);
+    EXPECT_EQ(times({1 << 12, CostId{2}, kGroup, 1, 32}), 1u);
+    EXPECT_EQ(all().size(), kPatterns * 4 / 5 + 1);
+}
+
+TEST_F(UsePatternsTest, WhatWaitsIsForgottenWithTheRest) {
+    for (std::uint64_t i = 0; i < 100; ++i) patterns_.add(kCell, kGroup, 64, 0, 64, i);
+    patterns_.clear();
+    EXPECT_TRUE(all().empty());
+    patterns_.add(kCell, kGroup, 64, 0, 64, 7);
+    EXPECT_EQ(times({7, kCell, kGroup, 0, 64}), 1u);
+    EXPECT_EQ(all().size(), 1u);
 }
 
 // --- Of a program
