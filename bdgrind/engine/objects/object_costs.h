@@ -2,8 +2,8 @@
 //
 // The matrix of costs by loading instruction and object group. A cell is a cost vector of its own: what a line of data
 // costs is charged there instead of to the instruction, so nothing else has to be done at a miss or an eviction. Before
-// anybody reads what instructions cost, their cells are added to them (fold), and taken off again before the replay goes
-// on. What is charged to an instruction for its own object file's code has no cell, as the events tell it apart.
+// anybody reads what instructions cost, their cells are added to them (fold), and taken off again before the replay
+// goes on. What is charged to an instruction for its own object file's code has no cell: the events tell it apart.
 
 #pragma once
 
