@@ -4,10 +4,7 @@
 
 #include "engine/objects/objects.h"
 
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,8 +17,6 @@ namespace {
 
 using test::kStack;
 using test::ObjectsTest;
-using test::Program;
-using test::Trace;
 using enum JumpKind;
 
 TEST_F(ObjectsTest, BlocksBelongToThePlaceThatAllocatedThem) {
@@ -144,56 +139,6 @@ TEST_F(ObjectsTest, AMegabyteBelowTheStackPointerIsTheFrames) {
     read(0x20000);  // takes the line away
     read(kStack - (1 << 20) + 1);
     EXPECT_EQ(loads(), (Loads{{"stack of main", 1}, {"unknown", 2}}));
-}
-
-TEST_F(ObjectsTest, VariablesAndMappings) {
-    const std::vector<MappedObject> variables{{0x30000, 0x30040, ObjectKind::kStatic, "table", nullptr},
-                                              {0x30040, 0x30080, ObjectKind::kStatic, "counter", nullptr}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
-    read(0x30000);
-    read(0x30040);
-    read(0x30001);
-    trace_.mark(Marker::kUnmapped, 0x30000, 0x30040);
-    read(0x30040);
-    read(0x30000);
-    EXPECT_EQ(loads(), (Loads{{"counter", 2}, {"table", 2}, {"unknown", 1}}));
-}
-
-// Each thread has its own, in another place.
-TEST_F(ObjectsTest, AThreadLocalVariableIsOneForAllThreads) {
-    const auto kind = ObjectKind::kThreadLocal;
-    const std::vector<MappedObject> first{{0x30000, 0x30040, kind, "table", nullptr, 0x30000, 0x40, 0x80},
-                                          {0x30040, 0x30080, kind, "counter", nullptr, 0x30040, 0x40, 0xc0}};
-    const std::vector<MappedObject> second{{0x50000, 0x50040, kind, "table", nullptr, 0x50000, 0x40, 0x80},
-                                           {0x50040, 0x50080, ObjectKind::kStatic, "table", nullptr, 0x80}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&first));
-    trace_.mark(Marker::kMapped, 0x50000, 0x50080, reinterpret_cast<std::uintptr_t>(&second));
-    for (const Address address : {0x30000, 0x50000, 0x30040, 0x50040}) read(address);
-    EXPECT_EQ(loads(), (Loads{{"table", 3}, {"counter", 1}}));
-    std::map<ObjectKind, int> kinds;
-    for (const ObjectGroup& group : engine_.objects()->groups().all()) ++kinds[group.kind];
-    EXPECT_EQ(kinds[kind], 2);
-    EXPECT_EQ(kinds[ObjectKind::kStatic], 1);
-}
-
-// A variable's size is that of its mapping, if nothing else is said.
-TEST_F(ObjectsTest, GroupsOfFilesAndVariablesSayWhatTheyAre) {
-    const ObjectFile& file = program_.symbols.object("library");
-    const std::vector<MappedObject> mapped{{0x30000, 0x30040, ObjectKind::kFile, nullptr, &file},
-                                           {0x30040, 0x300c0, ObjectKind::kStatic, "table", &file}};
-    trace_.mark(Marker::kMapped, 0x30000, 0x300c0, reinterpret_cast<std::uintptr_t>(&mapped));
-    read(0x30000);
-    read(0x30040);
-    bool has_file = false;
-    bool has_table = false;
-    for (const ObjectGroup& group : finished().objects()->groups().all()) {
-        if (group.kind != ObjectKind::kFile && group.kind != ObjectKind::kStatic) continue;
-        (group.kind == ObjectKind::kFile ? has_file : has_table) = true;
-        EXPECT_EQ(group.object, &file);
-        EXPECT_EQ(group.size, group.kind == ObjectKind::kFile ? 0u : 0x80u);
-    }
-    EXPECT_TRUE(has_file);
-    EXPECT_TRUE(has_table);
 }
 
 // --- What allocators do
@@ -333,59 +278,6 @@ TEST_F(ObjectsTest, ASkippedAllocatorsPlaceIsWhoCalledIt) {
     EXPECT_EQ(loads(), (Loads{{"heap 55", 1}}));
 }
 
-TEST_F(ObjectsTest, MappingsBelongToThePlaceThatAskedForThem) {
-    trace_ = Trace();
-    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0);  // before any thread
-    trace_.thread(1).mark(Marker::kMapped, 0x42000, 0x43000, 0).run(start_, kStack);
-    Block& f_body = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kReturn);
-    trace_.run(call_first_, kStack).run(f_body, kStack - 8).mark(Marker::kMapped, 0x44000, 0x45000, 0);
-    trace_.run(start_, kStack);
-    // What malloc maps for itself, and what is mapped by it otherwise.
-    trace_.run(call_second_, kStack).run(malloc_body_, kStack - 8).mark(Marker::kAllocatorEntered, 64);
-    trace_.mark(Marker::kMapped, 0x46000, 0x47000, 0).mark(Marker::kAllocatorLeft, 0x46000, kStack - 8);
-    trace_.mark(Marker::kMapped, 0x48000, 0x49000, 0).run(start_, kStack);
-    for (Address address = 0x40000; address < 0x4a000; address += 0x1000) read(address + 64);
-    read(0x46000);
-    EXPECT_EQ(
-        loads(),
-        (Loads{{"heap 20", 1}, {"mapping", 2}, {"mapping 10", 1}, {"mapping 20", 1}, {"unknown", 5}, {"unused", 1}}));
-}
-
-TEST_F(ObjectsTest, WhatNobodyAskedForIsNoThreads) {
-    EngineConfig config = engine_.config();
-    config.separate_threads = true;
-    Engine engine(config);
-    trace_ = Trace();
-    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0).thread(1).run(start_, kStack);
-    read(0x40000);
-    engine.replay_whole(trace_.all());
-    engine.finish();
-    EXPECT_EQ(loads_of(engine), (Loads{{"mapping", 1}}));
-    for (const ObjectGroup& group : engine.objects()->groups().all()) EXPECT_EQ(group.thread, 0u);
-}
-
-// mmap refuses to map nothing; what had been mapped there stays.
-TEST_F(ObjectsTest, NothingIsMappedWhereABeginIsTheEnd) {
-    trace_.mark(Marker::kMapped, 0x40000, 0x42000, 0);
-    Block& f_body = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kReturn);
-    trace_.run(call_first_, kStack).run(f_body, kStack - 8).mark(Marker::kMapped, 0x41000, 0x41000, 0);
-    trace_.run(start_, kStack);
-    for (const Address address : {0x40fff, 0x41000}) read(address);
-    EXPECT_EQ(loads(), (Loads{{"mapping", 2}}));
-}
-
-// f allocates, and maps something itself.
-TEST_F(ObjectsTest, MappingsAndBlocksFromTheSameCallerAreToldApart) {
-    Block& f_calls = program_.entry(program_.function("f"), 0x6000).op(4, 60).ends(kCall);
-    trace_.run(call_first_, kStack).run(f_calls, kStack - 8).run(malloc_body_, kStack - 16);
-    trace_.mark(Marker::kAllocatorEntered, 64).mark(Marker::kAllocatorLeft, 0x10000, kStack - 16).run(start_, kStack);
-    trace_.run(call_first_, kStack).run(f_calls, kStack - 8).mark(Marker::kMapped, 0x40000, 0x41000, 0);
-    trace_.run(malloc_body_, kStack - 16).run(start_, kStack);
-    read(0x10000);
-    read(0x40000);
-    EXPECT_EQ(loads(), (Loads{{"heap 60 10", 1}, {"mapping 10", 1}}));
-}
-
 // --- Stacks
 
 // As far as 128 bytes below where it was when it last ran.
@@ -402,144 +294,6 @@ TEST_F(ObjectsTest, InTheRedZoneIsNoBlock) {
     read(kStack - 129);
     read(kStack);  // above the thread's first frame
     EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"stack of main", 1}, {"unknown", 1}}));
-}
-
-// Below the stack pointer a mapping that the stack is in is a stack; a variable with room for one is what it is.
-TEST_F(ObjectsTest, AStackMayBeInAMappingOrAVariable) {
-    const std::vector<MappedObject> arena{{kStack - 0x10000, kStack + 0x1000, ObjectKind::kStatic, "arena", nullptr}};
-    trace_.mark(Marker::kMapped, kStack - 0x10000, kStack + 0x1000, 0);
-    read(kStack - 0x2000);
-    trace_.mark(Marker::kMapped, kStack - 0x10000, kStack + 0x1000, reinterpret_cast<std::uintptr_t>(&arena));
-    read(kStack - 0x3000);
-    EXPECT_EQ(loads(), (Loads{{"arena", 1}, {"stack of main", 1}}));
-}
-
-// --- Zeroing
-
-TEST_F(ObjectsTest, WhatIsZeroedIsNotCountedAndStaysKnown) {
-    allocate(call_first_, 0x10000, 64);
-    allocate(call_first_, 0x10040, 32);
-    free(0x10040);
-    read(0x10000);
-    engine_.replay_whole(trace_.all());
-    engine_.evict_all();
-    engine_.zero(0);
-    EXPECT_EQ(loads_of(engine_), Loads{});
-    EXPECT_EQ(patterns_of(engine_), Loads{});
-    for (const ObjectGroup& group : engine_.objects()->groups().all()) {
-        EXPECT_EQ(group.blocks, 0u);
-        EXPECT_EQ(group.bytes, 0u);
-        EXPECT_EQ(group.blocks_freed, 0u);
-        EXPECT_EQ(group.live_bytes, group.kind == ObjectKind::kHeap ? 64u : 0u);
-        EXPECT_EQ(group.most_live_bytes, group.live_bytes);
-    }
-    trace_ = Trace();
-    trace_.thread(1);
-    read(0x10000);
-    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
-}
-
-TEST_F(ObjectsTest, WhatOneThreadReadsIsZeroedAlone) {
-    allocate(call_first_, 0x10000, 64);
-    allocate(call_second_, 0x10040, 64);
-    read(0x10000);
-    trace_.thread(2).run(read_, 0x6000'0000, {0x10040});
-    EngineConfig config = engine_.config();
-    config.separate_threads = true;
-    Engine engine(config);
-    engine.replay_whole(trace_.all());
-    engine.evict_all();
-    engine.settle();
-    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 1", 1}, {"heap 20 0+64 1", 1}}));
-    engine.zero(2);
-    EXPECT_EQ(loads_of(engine), (Loads{{"heap 10", 1}}));
-    EXPECT_EQ(patterns_of(engine), (Loads{{"heap 10 0+64 1", 1}}));
-    const auto blocks = [&engine] {
-        std::uint64_t count = 0;
-        for (const ObjectGroup& group : engine.objects()->groups().all()) count += group.blocks;
-        return count;
-    };
-    EXPECT_EQ(blocks(), 2u);  // of the first
-    engine.zero(1);
-    EXPECT_EQ(loads_of(engine), Loads{});
-    EXPECT_EQ(patterns_of(engine), Loads{});
-    EXPECT_EQ(blocks(), 0u);
-}
-
-TEST_F(ObjectsTest, WhatOneThreadAllocatesIsZeroedAlone) {
-    constexpr Address kOther = 0x6000'0000;
-    allocate(call_first_, 0x10000, 64);
-    trace_.thread(2).run(start_, kOther).run(call_first_, kOther).run(malloc_body_, kOther - 8);
-    trace_.mark(Marker::kAllocatorEntered, 32, 7, 7).mark(Marker::kAllocatorLeft, 0x10040, kOther - 8);
-    trace_.run(start_, kOther);
-    EngineConfig config = engine_.config();
-    config.separate_threads = true;
-    Engine engine(config);
-    engine.replay_whole(trace_.all());
-    const auto bytes = [&engine] {
-        std::map<std::uint32_t, std::uint64_t> by_thread;
-        for (const ObjectGroup& group : engine.objects()->groups().all()) by_thread[group.thread] += group.bytes;
-        return by_thread;
-    };
-    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 64}, {2, 32}}));
-    engine.zero(1);
-    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 0}, {2, 32}}));
-    engine.zero(0);
-    EXPECT_EQ(bytes(), (std::map<std::uint32_t, std::uint64_t>{{0, 0}, {1, 0}, {2, 0}}));
-}
-
-// In the file of a thread stands what it has allocated, and what it has loaded.
-TEST_F(ObjectsTest, EachThreadHasAFileOfItsOwn) {
-    allocate(call_first_, 0x10000, 64);
-    read(0x10000);
-    constexpr Address kOther = 0x6000'0000;
-    trace_.thread(2).run(start_, kOther).run(call_first_, kOther).run(malloc_body_, kOther - 8);
-    trace_.mark(Marker::kAllocatorEntered, 32, 7, 7).mark(Marker::kAllocatorLeft, 0x10040, kOther - 8);
-    trace_.run(start_, kOther).run(read_, kOther, {0x10042});
-    trace_.run(read_, kOther, {0x10001});
-    EngineConfig config = engine_.config();
-    config.separate_threads = true;
-    Engine engine(config);
-    engine.replay_whole(trace_.all());
-    engine.finish();
-    const auto file = [&](std::uint32_t thread) {
-        test::Text text;
-        RunDescription run;
-        run.thread = thread;
-        ObjectWriter(text, engine, false).write(run);
-        return text.finished();
-    };
-    EXPECT_NE(file(1).find("groups: 2\ncode 1\nheap 1 64 0 64 64 64 64 64 1 "), std::string::npos) << file(1);
-    EXPECT_NE(file(2).find("groups: 3\ncode 1\nheap 0 0 0 0 0 64 64 64 1 "), std::string::npos) << file(2);
-    EXPECT_NE(file(2).find("\nheap 1 32 0 32 32 32 32 32 1 "), std::string::npos) << file(2);
-    const auto patterns = [&](std::uint32_t thread) {
-        const std::string whole = file(thread);
-        return static_cast<unsigned>(static_cast<unsigned char>(whole[whole.size() - 8]));
-    };
-    EXPECT_EQ(patterns(1), 1u);
-    EXPECT_EQ(patterns(2), 2u);
-}
-
-// --- The rest
-
-// Those of lately are kept by a hash, which some of these have in common.
-TEST(ObjectCostsTest, EachInstructionHasACellForEachGroup) {
-    CostPool pool(2);
-    ObjectCosts costs(pool);
-    std::map<CostId, std::pair<CostId, GroupId>> owners;
-    for (int round = 0; round < 2; ++round) {
-        for (const std::uint32_t instruction : {1u, 2u, 62u, 4097u}) {
-            for (const std::uint32_t group : {1u, 2u, 4097u, 8194u}) {
-                const std::pair<CostId, GroupId> owner{CostId{instruction}, GroupId{group}};
-                const CostId cell = costs.get(owner.first, owner.second);
-                EXPECT_EQ(owners.try_emplace(cell, owner).first->second, owner);
-                EXPECT_EQ(costs.get(owner.first, owner.second), cell);
-                EXPECT_EQ(costs.owner_of(cell).instruction, owner.first);
-                EXPECT_EQ(costs.owner_of(cell).group, owner.second);
-            }
-        }
-    }
-    EXPECT_EQ(owners.size(), 16u);
 }
 
 // Whether objects are told apart or not, and how often anybody looks in between.
