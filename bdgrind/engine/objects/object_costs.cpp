@@ -59,8 +59,7 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     }
     // Behind the five of all lines stand the five of data.
     for (const Event first : {Event::kAcCost1, Event::kAcCost2}) {
-        for (std::size_t i = column(first); i < column(first) + 5 && i + 5 < all.size(); ++i)
-            code[i] = all[i] - all[i + 5];
+        for (std::size_t i = column(first); i < column(first) + 5; ++i) code[i] = all[i] - all[i + 5];
     }
     const auto others = code_cells_.find(instruction);
     if (others == code_cells_.end()) return;

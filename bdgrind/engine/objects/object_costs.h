@@ -57,7 +57,7 @@ public:
     // Of an instruction or a cell.
     bool is_zero(CostId costs) const;
     // What an instruction costs because of its own object file's code. They must be folded. `code` is as long as all
-    // cost vectors, and is overwritten.
+    // cost vectors, which have the events of use, and is overwritten.
     void get_code_costs(CostId instruction, Costs code) const;
     // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
     void forget(CostId instruction);
