@@ -256,38 +256,31 @@ void ObjectWriter::write_patterns() {
                           times};
     };
     std::ranges::sort(order, {}, row_of);
+    std::vector<std::uint32_t> firsts;  // in order, by row; and one behind the last
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+        if (i == 0 || !row_of(order[i]).is_like(row_of(order[i - 1]))) firsts.push_back(i);
+    }
+    firsts.push_back(static_cast<std::uint32_t>(order.size()));
     std::vector<PatternRow> rows;
-    rows.reserve(kBlockRows);
     std::vector<std::uint64_t> values;
-    const auto write_rows = [&] {
+    write_in_blocks(out_, firsts.size() - 1, [&](std::size_t first, std::size_t count) {
+        rows.clear();
+        for (std::size_t i = first; i < first + count; ++i) {
+            PatternRow& row = rows.emplace_back(row_of(order[firsts[i]]));
+            for (std::size_t same = firsts[i] + 1; same < firsts[i + 1]; ++same) row.times += all[order[same]].times;
+        }
         const auto write = [&](auto value_of) {
             values.clear();
             for (const PatternRow& row : rows) values.push_back(value_of(row));
             write_column(out_, values);
         };
-        write_binary(out_, rows.size(), 2);
-        if (rows.empty()) return;
         for (std::size_t i = 0; i < PatternRow{}.where.size(); ++i) {
             write([i](const PatternRow& row) { return row.where[i]; });
         }
         write([](const PatternRow& row) { return row.used; });
         write([](const PatternRow& row) { return row.times; });
-        rows.clear();
-    };
-    std::uint64_t written = 0;
-    for (const std::uint32_t i : order) {
-        const PatternRow row = row_of(i);
-        if (!rows.empty() && rows.back().where == row.where && rows.back().used == row.used) {
-            rows.back().times += row.times;
-            continue;
-        }
-        if (rows.size() == kBlockRows) write_rows();
-        rows.push_back(row);
-        ++written;
-    }
-    if (!rows.empty()) write_rows();
-    write_rows();
-    write_binary(out_, written, kTotalBytes);
+    });
+    write_binary(out_, firsts.size() - 1, kTotalBytes);
 }
 
 }  // namespace bd

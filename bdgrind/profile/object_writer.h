@@ -44,6 +44,8 @@ private:
         std::uint64_t times;
 
         auto operator<=>(const PatternRow&) const = default;
+        // But for how often.
+        bool is_like(const PatternRow& other) const { return where == other.where && used == other.used; }
     };
 
     void choose_rows(std::uint32_t thread);

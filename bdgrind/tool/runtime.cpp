@@ -145,7 +145,7 @@ namespace {
 
 // What the engine's thread asks for. Written before it asks, and by the other thread while it waits.
 constinit std::size_t asked_bytes = 0;
-constinit void* supplied = nullptr;
+constinit void* supplied = nullptr;  // or what is to be taken back
 
 void* supply_heap(std::size_t size_bytes) {
     if (!EngineThread::is_here()) return pages_or_null(size_bytes);

@@ -58,7 +58,7 @@ public:
 
     // The cost vector of what loading code of `object` costs an instruction of the object file `own`.
     CostId code_cell(CostId instruction, const ObjectFile& own, const ObjectFile& object) {
-        groups_.code(own);
+        groups_.code(own);  // so that it has a group
         return &own == &object ? instruction : costs_.get_code(instruction, groups_.code(object));
     }
     // The cost vector of what an instruction does to a group of data.
