@@ -7,54 +7,64 @@
 
 namespace bd {
 
-void UsePatterns::find_and_count(const Waiting& waiting) {
-    for (std::uint32_t at = waiting.hash & slot_mask_; slots_[at].place != 0; at = (at + 1) & slot_mask_) {
-        if (slots_[at].tag != waiting.tag) continue;
-        PatternCount& known = counts_[slots_[at].place - 1];
-        if (known.pattern != waiting.pattern) continue;
+// There may be many megabytes of patterns, which come in no order. So some are counted at once, while the host fetches
+// the slots and then the counts of all of them.
+void UsePatterns::count_added() {
+    std::array<std::uint64_t, kMostAdded> hashes;
+    const std::span<const UsePattern> added{added_.data(), std::exchange(added_count_, 0)};
+    for (std::size_t i = 0; i < added.size(); ++i) {
+        hashes[i] = added[i].hash();
+        __builtin_prefetch(&slots_[slot_for(hashes[i])]);
+    }
+    for (std::size_t i = 0; i < added.size(); ++i) {
+        const Slot slot = slots_[slot_for(hashes[i])];
+        if (slot.place() != 0) __builtin_prefetch(&counts_[slot.place() - 1]);
+    }
+    for (std::size_t i = 0; i < added.size(); ++i) count(added[i], hashes[i]);
+}
+
+void UsePatterns::count(const UsePattern& pattern, std::uint64_t hash) {
+    for (std::size_t at = slot_for(hash); slots_[at].place() != 0; at = (at + 1) & slot_mask_) {
+        if (!slots_[at].may_be(hash)) continue;
+        PatternCount& known = counts_[slots_[at].place() - 1];
+        if (known.pattern != pattern) continue;
         ++known.times;
         return;
     }
-    add_first(waiting);
+    add_first(pattern, hash);
 }
 
-void UsePatterns::add_first(const Waiting& waiting) {
-    const UsePattern& pattern = waiting.pattern;
+void UsePatterns::add_first(const UsePattern& pattern, std::uint64_t hash) {
     if (counts_.size() >= kMostPatterns && pattern.bytes() != 0) {
-        count(Waiting({0, pattern.loaded_by(), pattern.group(), 0, 0}));
+        const UsePattern other{0, pattern.loaded_by(), pattern.group(), 0, 0};
+        count(other, other.hash());
         return;
     }
+    BD_CHECK_OP(counts_.size() + 1, <, std::size_t{1} << Slot::kPlaceBits);
     counts_.push_back({pattern, 1});
-    // One slot in eight stays free, so that a free one is found soon.
-    if (counts_.size() > slots_.size() / 8 * 7) {
+    // Half of the slots stay free, so that most patterns are where they are looked for first.
+    if (counts_.size() > slots_.size() / 2) {
         slots_.resize(slots_.size() * 2);
         slot_mask_ = slot_mask_ * 2 + 1;
         note_places();
     } else {
-        note_place(waiting, counts_.size());
+        note_place(hash, counts_.size());
     }
 }
 
-void UsePatterns::note_place(const Waiting& counted, std::size_t place) {
-    std::uint32_t at = counted.hash & slot_mask_;
-    while (slots_[at].place != 0) at = (at + 1) & slot_mask_;
-    slots_[at] = {counted.tag, static_cast<std::uint32_t>(place)};
+void UsePatterns::note_place(std::uint64_t hash, std::size_t place) {
+    std::size_t at = slot_for(hash);
+    while (slots_[at].place() != 0) at = (at + 1) & slot_mask_;
+    slots_[at] = {hash, place};
 }
 
 void UsePatterns::note_places() {
     std::ranges::fill(slots_, Slot{});
-    for (std::size_t place = 1; place <= counts_.size(); ++place) {
-        note_place(Waiting(counts_[place - 1].pattern), place);
-    }
-}
-
-void UsePatterns::settle() {
-    const std::uint64_t added = std::exchange(added_, 0);
-    for (std::uint64_t i = added - std::min<std::uint64_t>(added, kWaiting); i < added; ++i) count(waiting_at(i));
+    for (std::size_t place = 1; place <= counts_.size(); ++place) note_place(counts_[place - 1].pattern.hash(), place);
 }
 
 void UsePatterns::clear() {
-    added_ = 0;
+    added_count_ = 0;
     counts_.clear();
     note_places();
 }

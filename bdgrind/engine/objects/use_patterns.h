@@ -22,6 +22,7 @@ namespace bd {
 // just put together could only be compared once they have arrived in memory.
 class UsePattern {
 public:
+    constexpr UsePattern() = default;
     constexpr UsePattern(std::uint64_t used, CostId loaded_by, GroupId group, std::uint32_t offset, std::uint32_t bytes)
         : used_(used),
           who_(std::uint64_t{index_of(loaded_by)} << 32 | static_cast<std::uint32_t>(group)),
@@ -48,9 +49,9 @@ public:
     }
 
 private:
-    std::uint64_t used_;
-    std::uint64_t who_;
-    std::uint64_t where_;
+    std::uint64_t used_ = 0;
+    std::uint64_t who_ = 0;
+    std::uint64_t where_ = 0;
 };
 
 struct PatternCount {
@@ -67,27 +68,28 @@ public:
 
     UsePatterns() : slots_(kFewestSlots) {}
 
-    // Bytes from `offset` on of an object of `size` bytes. Out of line, as its caller keeps blocks in registers then.
-    [[gnu::noinline]] void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset,
-                               unsigned bytes, std::uint64_t used) {
+    // Bytes from `offset` on of an object of `size` bytes.
+    [[gnu::always_inline]] void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset,
+                                    unsigned bytes, std::uint64_t used) {
         const bool is_known = is_looked_at(size, offset);
-        wait({is_known ? used : 0, loaded_by, group, is_known ? static_cast<std::uint32_t>(offset) : 0,
-              is_known ? bytes : 0});
+        added_[added_count_] = {is_known ? used : 0, loaded_by, group,
+                                is_known ? static_cast<std::uint32_t>(offset) : 0, is_known ? bytes : 0};
+        if (++added_count_ == added_.size()) count_added();
     }
 
-    // Counts what still waits for that, before anybody reads.
-    void settle();
+    // Before anybody reads.
+    void settle() { count_added(); }
 
     // In the order in which they came.
     std::span<const PatternCount> all() const {
-        BD_CHECK(added_ == 0);
+        BD_CHECK(added_count_ == 0);
         return counts_;
     }
     void clear();
     // Drops those of lines that were loaded by whoever `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
-        BD_CHECK(added_ == 0);
+        BD_CHECK(added_count_ == 0);
         std::erase_if(counts_, [&](const PatternCount& count) { return is_meant(count.pattern.loaded_by()); });
         note_places();
     }
@@ -95,22 +97,24 @@ public:
 private:
     static constexpr unsigned kPageBits = 12;
     static constexpr std::uint32_t kFewestSlots = 1024;
-    static constexpr std::size_t kWaiting = 16;
+    static constexpr std::size_t kMostAdded = 64;
 
-    struct Waiting {
-        explicit Waiting(const UsePattern& added)
-            : pattern(added),
-              hash(static_cast<std::uint32_t>(added.hash())),
-              tag(static_cast<std::uint32_t>(added.hash() >> 32)) {}
-        Waiting() : Waiting({0, kNoCost, kUnknownGroup, 0, 0}) {}
-
-        UsePattern pattern;
-        std::uint32_t hash;
-        std::uint32_t tag;
-    };
+    // Of four bytes, as they are to stay in the host's caches: the upper bits of a pattern's hash, as the lower ones
+    // choose the slot, and its place in counts_, from 1; 0: there is none.
     struct Slot {
-        std::uint32_t tag = 0;    // the part of the pattern's hash that does not choose the slot
-        std::uint32_t place = 0;  // in counts_, from 1; 0: there is none
+        static constexpr unsigned kPlaceBits = 22;
+
+        Slot() = default;
+        Slot(std::uint64_t hash, std::size_t place) : bits(tag_of(hash) | static_cast<std::uint32_t>(place)) {}
+
+        static std::uint32_t tag_of(std::uint64_t hash) {
+            return static_cast<std::uint32_t>(hash >> (32 + kPlaceBits)) << kPlaceBits;
+        }
+        std::uint32_t place() const { return bits & ((1u << kPlaceBits) - 1); }
+        // Whether what has this hash may be there. (It says so of a free one, too.)
+        bool may_be(std::uint64_t hash) const { return (bits ^ tag_of(hash)) >> kPlaceBits == 0; }
+
+        std::uint32_t bits = 0;
     };
 
     // Of a large object the first page, and others that are spread by a hash: what goes through it in regular strides
@@ -121,42 +125,22 @@ private:
         const std::uint64_t page = offset >> kPageBits;
         return page * 0x9e3779b97f4a7c15 >> (64 - one_in_bits) == 0 && offset >> 32 == 0;
     }
-    // Of what was added after so many others.
-    Waiting& waiting_at(std::uint64_t added) { return waiting_[static_cast<std::size_t>(added) % kWaiting]; }
+    // Where what has this hash is looked for first.
+    std::size_t slot_for(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & slot_mask_; }
 
-    // There may be many megabytes of patterns, which come in no order. So each waits for some others, while the host
-    // fetches first its slot and then its count. (cc1: 0.93 of the replay, perl 0.95.)
-    [[gnu::always_inline]] void wait(const UsePattern& pattern) {
-        Waiting& waiting = waiting_at(added_);
-        if (added_ >= kWaiting) count(waiting);
-        waiting = Waiting(pattern);
-        __builtin_prefetch(&slots_[waiting.hash & slot_mask_]);
-        const Slot& slot = slots_[waiting_at(added_ + kWaiting / 2).hash & slot_mask_];
-        if (slot.place != 0) __builtin_prefetch(&counts_[slot.place - 1]);
-        ++added_;
-    }
-    [[gnu::always_inline]] void count(const Waiting& waiting) {
-        const Slot& slot = slots_[waiting.hash & slot_mask_];
-        if (slot.tag == waiting.tag && slot.place != 0) {
-            PatternCount& known = counts_[slot.place - 1];
-            if (known.pattern == waiting.pattern) {
-                ++known.times;
-                return;
-            }
-        }
-        find_and_count(waiting);
-    }
-    void find_and_count(const Waiting& waiting);
-    void add_first(const Waiting& waiting);
-    void note_place(const Waiting& counted, std::size_t place);
+    [[gnu::noinline]] void count_added();
+    void count(const UsePattern& pattern, std::uint64_t hash);
+    void add_first(const UsePattern& pattern, std::uint64_t hash);
+    void note_place(std::uint64_t hash, std::size_t place);
     void note_places();
 
     // A list and a table of places in it need less memory than a table of the patterns.
     std::vector<PatternCount> counts_;
-    std::uint32_t slot_mask_ = kFewestSlots - 1;
+    std::size_t slot_mask_ = kFewestSlots - 1;
     std::vector<Slot> slots_;  // a power of two of them, by hash; what finds its slot taken is in the next free one
-    std::array<Waiting, kWaiting> waiting_;
-    std::uint64_t added_ = 0;  // since what waits was last counted
+    // What has not been counted yet.
+    std::array<UsePattern, kMostAdded> added_{};
+    std::size_t added_count_ = 0;
 };
 
 }  // namespace bd

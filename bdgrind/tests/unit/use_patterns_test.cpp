@@ -106,7 +106,7 @@ TEST_F(UsePatternsTest, WhatIsTooMuchIsCountedWithoutItsBytes) {
     EXPECT_EQ(all().size(), UsePatterns::kMostPatterns + 1);
 }
 
-// The table grows several times meanwhile, and what was added last still waits.
+// The table grows several times meanwhile, and what was added last is not counted yet.
 TEST_F(UsePatternsTest, HowOftenEachWas) {
     constexpr std::uint64_t kPatterns = 20'000;
     for (std::uint64_t round = 0; round < 3; ++round) {
