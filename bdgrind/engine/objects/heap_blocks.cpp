@@ -12,16 +12,24 @@ HeapBlocks::Page* HeapBlocks::page_or_null(std::uint64_t number) {
     if (latest.number == number) return latest.page;
     const auto found = pages_.find(number);
     if (found == pages_.end()) return nullptr;
-    latest = {number, found->second.get()};
+    latest = {number, found->second};
     return latest.page;
 }
 
 HeapBlocks::Page& HeapBlocks::page(std::uint64_t number) {
     if (Page* const known = page_or_null(number)) return *known;
-    std::unique_ptr<Page>& made = pages_[number];
-    made = std::make_unique_for_overwrite<Page>();
-    latest_[static_cast<std::size_t>(number) % latest_.size()] = {number, made.get()};
-    return *made;
+    const std::size_t place = pages_.size() % kPagesTogether;
+    if (place == 0) made_pages_.push_back(std::make_unique_for_overwrite<Pages>());
+    Page& made = (*made_pages_.back())[place];
+    made.begins = {};
+    made.reaches_in = {};
+    made.has_inner = false;
+    const Address begin = number << kPageBits;
+    const HeapBlock* const behind = large_after(begin);
+    made.has_large = large_at(begin) != nullptr || (behind != nullptr && behind->base >> kPageBits == number);
+    pages_[number] = &made;
+    latest_[static_cast<std::size_t>(number) % latest_.size()] = {number, &made};
+    return made;
 }
 
 // Where the block that begins at `base` stands; null if none does.
@@ -56,6 +64,7 @@ void HeapBlocks::forget_range(Address first, Address last) {
         forget(page, number == first_page ? granule_of(first) : 0,
                number == last_page ? granule_of(last) : kGranules - 1);
         if (number != first_page) page.reaches_in = {};
+        page.has_large = true;
     };
     if (last_page - first_page < pages_.size()) {
         for (std::uint64_t number = first_page; number <= last_page; ++number) {
@@ -63,7 +72,7 @@ void HeapBlocks::forget_range(Address first, Address last) {
         }
         return;
     }
-    for (auto& [number, page] : pages_) {
+    for (const auto& [number, page] : pages_) {
         if (number - first_page <= last_page - first_page) forget_in(number, *page);
     }
 }
@@ -122,6 +131,11 @@ HeapBlock* HeapBlocks::large_at(Address address) {
     return above != large_.begin() && above[-1].has(address) ? &above[-1] : nullptr;
 }
 
+const HeapBlock* HeapBlocks::large_after(Address address) const {
+    const auto above = std::ranges::upper_bound(large_, address, {}, &HeapBlock::base);
+    return above != large_.end() ? &*above : nullptr;
+}
+
 void HeapBlocks::free(Address base) {
     if (Slot* const slot = slot_at(base); slot != nullptr && slot->is_free == 0) {
         slot->is_free = 1;
@@ -152,26 +166,21 @@ void HeapBlocks::free_all(Address begin, Address end) {
     }
 }
 
-HeapBlock HeapBlocks::find_elsewhere(const Page* page, Address address, bool free_too, bool may_reach_in) {
-    const auto is_it = [&](const HeapBlock& block) { return block.has(address) && (free_too || !block.is_free); };
-    if (page != nullptr && may_reach_in) {
-        for (const Address base : {page->reaches_in[1], page->reaches_in[0]}) {
-            if (base == 0 || slot_at(base) == nullptr) continue;
-            const std::uint64_t from = base >> kPageBits;
-            const HeapBlock block = block_at(*page_or_null(from), from, granule_of(base));
-            if (is_it(block)) return block;
-        }
+HeapBlock HeapBlocks::find_reaching_in(const Page& page, Address address, bool free_too) {
+    for (const Address base : {page.reaches_in[1], page.reaches_in[0]}) {
+        if (base == 0 || slot_at(base) == nullptr) continue;
+        const std::uint64_t from = base >> kPageBits;
+        const HeapBlock block = block_at(*page_or_null(from), from, granule_of(base));
+        if (block.has(address) && (free_too || !block.is_free)) return block;
     }
-    const HeapBlock* const large = large_at(address);
-    if (large == nullptr || !is_it(*large)) return {};
-    recent_large_[recent_index(address)] = static_cast<std::uint32_t>(large - large_.data());
-    return *large;
+    return {};
 }
 
-const HeapBlock* HeapBlocks::find(Address address) {
-    if (const HeapBlock* const large = recent_large(address)) return large;
-    found_ = find_any(page_or_null(address >> kPageBits), address, false);
-    return found_.size != 0 ? &found_ : nullptr;
+HeapBlock HeapBlocks::find_any_large(Address address, bool free_too) {
+    const HeapBlock* const large = large_at(address);
+    if (large == nullptr || (large->is_free && !free_too)) return {};
+    recent_large_[recent_index(address)] = static_cast<std::uint32_t>(large - large_.data());
+    return *large;
 }
 
 }  // namespace bd

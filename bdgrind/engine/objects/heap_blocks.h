@@ -49,15 +49,22 @@ public:
     // The block that begins there is free from now on, with all within it. Nothing if there is none.
     void free(Address base);
 
-    // The innermost block that has the byte and is not free; null if none. Valid until the next change.
-    const HeapBlock* find(Address address);
+    // The innermost block that has the byte and is not free; of no bytes if there is none.
+    HeapBlock find(Address address) {
+        const Page* page = latest_page(address >> kPageBits);
+        if (page == nullptr) {
+            if (const HeapBlock* const large = recent_large(address)) return *large;
+            page = page_or_null(address >> kPageBits);
+        }
+        return find_any(page, address, false);
+    }
 
     // Brings what find() and for_each_part() will need there into the host's cache, as far as it is at hand.
     [[gnu::always_inline]] void host_prefetch(Address address) const {
-        const Latest& latest = latest_[static_cast<std::size_t>(address >> kPageBits) % latest_.size()];
-        if (latest.number != address >> kPageBits) return;
-        __builtin_prefetch(&latest.page->begins);
-        __builtin_prefetch(&latest.page->slots[granule_of(address)]);
+        const Page* const page = latest_page(address >> kPageBits);
+        if (page == nullptr) return;
+        __builtin_prefetch(&page->begins);
+        __builtin_prefetch(&page->slots[granule_of(address)]);
     }
 
     // Calls use(block, begin, end) for the parts of [begin, end) that belong to blocks, free ones included, from low to
@@ -78,14 +85,19 @@ private:
         std::uint32_t offset : 4;  // of the base, in the granule
         std::uint32_t is_free : 1;
     };
-    struct Page {
-        std::array<std::uint64_t, kGranules / 64> begins{};
+    // Aligned, so that all of it but the slots is in one line of the host's cache, and the slots for 64 bytes, too.
+    struct alignas(64) Page {
+        std::array<std::uint64_t, kGranules / 64> begins;
         // Base of the last small block that began before the page and reached into it, 0 if none has; and of the last
         // one that lies within another.
-        std::array<Address, 2> reaches_in{};
-        bool has_inner = false;  // a block within another one has begun here
-        std::array<Slot, kGranules> slots;
+        std::array<Address, 2> reaches_in;
+        bool has_inner;  // a block within another one has begun here
+        bool has_large;  // a large block lies here, or did
+        alignas(64) std::array<Slot, kGranules> slots;
     };
+    // Made together, as one alone would leave much of its heap block unused.
+    static constexpr std::size_t kPagesTogether = 30;
+    using Pages = std::array<Page, kPagesTogether>;
     struct Latest {
         std::uint64_t number = ~std::uint64_t{0};
         Page* page = nullptr;
@@ -96,6 +108,10 @@ private:
     // The last granule up to this one where a block begins; negative: none.
     static int last_begin(const Page& page, int granule);
 
+    Page* latest_page(std::uint64_t number) const {
+        const Latest& latest = latest_[static_cast<std::size_t>(number) % latest_.size()];
+        return latest.number == number ? latest.page : nullptr;
+    }
     Page* page_or_null(std::uint64_t number);
     Page& page(std::uint64_t number);
     Slot* slot_at(Address base);
@@ -104,6 +120,8 @@ private:
     void free_all(Address begin, Address end);
     void add_large(Address base, std::uint64_t size, GroupId group);
     HeapBlock* large_at(Address address);
+    // The first that begins behind the address, or null.
+    const HeapBlock* large_after(Address address) const;
     // The large block that has the byte and is not free, if it was asked for lately. Null if others lie in one.
     const HeapBlock* recent_large(Address address) const {
         const std::uint32_t index = recent_large_[recent_index(address)];
@@ -112,22 +130,28 @@ private:
         return block.has(address) && !block.is_free ? &block : nullptr;
     }
     static std::size_t recent_index(Address address) { return (address >> 16) % kRecentLarge; }
+    template <class Use>
+    void for_each_part_alone(const Page& page, Address begin, Address end, Use use);
+    template <class Use>
+    void for_each_part_within(const Page* page, Address begin, Address end, Use use);
+    // The block that begins last before the address, or reaches into the page; of no bytes if there is none.
+    HeapBlock first_reaching(const Page& page, Address address);
     // The innermost block that has the byte, of no bytes if there is none. `page`: that of the address; null if nothing
     // has begun there nor reaches into it.
     HeapBlock find_any(const Page* page, Address address, bool free_too);
-    // The same of blocks that began before the page, and of large ones. `may_reach_in`: whether the former have to be
-    // looked at.
-    HeapBlock find_elsewhere(const Page* page, Address address, bool free_too, bool may_reach_in);
+    // The same of blocks that reach into the page, or of large ones.
+    HeapBlock find_reaching_in(const Page& page, Address address, bool free_too);
+    HeapBlock find_any_large(Address address, bool free_too);
 
     ObjectGroups& groups_;
-    boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+    boost::unordered_flat_map<std::uint64_t, Page*> pages_;
+    std::vector<std::unique_ptr<Pages>> made_pages_;
     std::array<Latest, 2048> latest_{};  // dispatch, 64 instead: 1.05 of the replay
     std::vector<HeapBlock> large_;       // by base; free ones among them
     // Where in large_ those are that were asked for lately, or were there then. (join: 0.84 of the replay.)
     std::array<std::uint32_t, kRecentLarge> recent_large_{};
     bool has_inner_ = false;
     bool has_small_in_large_ = false;  // of one whose end nobody has seen
-    HeapBlock found_{};
 };
 
 [[gnu::always_inline]] inline HeapBlock HeapBlocks::block_at(const Page& page, std::uint64_t number, unsigned granule) {
@@ -144,6 +168,12 @@ private:
         if (word != 0) return static_cast<int>(i * 64 + 63) - std::countl_zero(word);
         if (i == 0) return -1;
     }
+}
+
+[[gnu::always_inline]] inline HeapBlock HeapBlocks::first_reaching(const Page& page, Address address) {
+    const int granule = last_begin(page, static_cast<int>(granule_of(address)) - 1);
+    if (granule >= 0) return block_at(page, address >> kPageBits, static_cast<unsigned>(granule));
+    return page.reaches_in[0] != 0 ? find_reaching_in(page, address, true) : HeapBlock{};
 }
 
 // Inlined, with blocks by value, as they stay in registers then: one that is copied from where it was just put together
@@ -165,40 +195,94 @@ private:
     }
     // Where no block lies within another, what has begun before the page ends before what has begun in it. The gaps
     // between blocks need not look further then. (dispatch: 0.97 of the replay.)
-    return find_elsewhere(page, address, free_too, granule < 0 || has_inner_);
+    if (page != nullptr && (granule < 0 || has_inner_)) {
+        const HeapBlock block = find_reaching_in(*page, address, free_too);
+        if (block.size != 0) return block;
+    }
+    if (page != nullptr && !page->has_large) return {};
+    return find_any_large(address, free_too);
 }
 
 template <class Use>
-void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
+[[gnu::always_inline]] inline void HeapBlocks::for_each_part(Address begin, Address end, Use use) {
     BD_DCHECK(begin / 64 == (end - 1) / 64);
-    if (const HeapBlock* const large = recent_large(begin); large != nullptr && large->has(end - 1)) {
-        use(*large, begin, end);
-        return;
+    const Page* page = latest_page(begin >> kPageBits);
+    if (page == nullptr) {
+        if (const HeapBlock* const large = recent_large(begin); large != nullptr && large->has(end - 1)) {
+            use(*large, begin, end);
+            return;
+        }
+        page = page_or_null(begin >> kPageBits);
     }
+    if (page == nullptr || page->has_large || has_inner_) {
+        for_each_part_within(page, begin, end, use);
+    } else {
+        for_each_part_alone(*page, begin, end, use);
+    }
+}
+
+// Where there are only blocks that stand in pages, and none lies within another: each ends before the next one begins.
+// (dispatch: 0.93 of the replay with them.)
+template <class Use>
+[[gnu::always_inline]] inline void HeapBlocks::for_each_part_alone(const Page& page, Address begin, Address end,
+                                                                   Use use) {
     const std::uint64_t number = begin >> kPageBits;
-    const Page* const page = page_or_null(number);
     const unsigned first = granule_of(begin);
-    // A bit for each granule from the first one on.
+    // A bit for each granule behind the first one's beginning.
+    std::uint64_t begins = page.begins[first / 64] >> first % 64;
+    begins &= ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
+    HeapBlock block = first_reaching(page, begin);
+    for (;; begins &= begins - 1) {
+        HeapBlock next{};
+        Address stop = end;
+        if (begins != 0) {
+            next = block_at(page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
+            stop = std::min(stop, next.base);
+        }
+        const Address part = std::max(begin, block.base);
+        const Address part_end = std::min(stop, block.end());
+        if (part < part_end) use(std::as_const(block), part, part_end);
+        if (begins == 0) return;
+        block = next;
+    }
+}
+
+template <class Use>
+[[gnu::noinline]] void HeapBlocks::for_each_part_within(const Page* page, Address begin, Address end, Use use) {
+    const std::uint64_t number = begin >> kPageBits;
+    const unsigned first = granule_of(begin);
     std::uint64_t begins = page == nullptr ? 0 : page->begins[first / 64] >> first % 64;
     begins &= ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
-    while (begin < end) {
-        // Up to where the next block begins.
-        Address stop = end;
-        HeapBlock block{};
+    const bool may_be_large = page == nullptr || page->has_large;
+    HeapBlock block = find_any(page, begin, true);
+    for (;;) {
+        HeapBlock next{};
+        Address stop = end;  // where the next block begins
         for (; begins != 0; begins &= begins - 1) {
-            const HeapBlock next = block_at(*page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
-            if (next.base > begin) {
-                stop = std::min(stop, next.base);
-                break;
+            next = block_at(*page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
+            if (next.base <= begin) continue;
+            stop = std::min(end, next.base);
+            break;
+        }
+        if (may_be_large) {
+            const HeapBlock* const large = large_after(begin);
+            if (large != nullptr && large->base < stop) {
+                next = *large;
+                stop = next.base;
             }
-            if (next.base == begin) block = next;
         }
-        if (block.size == 0) block = find_any(page, begin, true);
         if (block.size != 0) {
-            stop = std::min(stop, block.end());
-            use(std::as_const(block), begin, stop);
+            const Address part = begin;
+            begin = std::min(stop, block.end());
+            use(std::as_const(block), part, begin);
         }
+        if (begin < stop) {
+            block = find_any(page, begin, true);
+            if (block.size != 0) continue;
+        }
+        if (stop == end) return;
         begin = stop;
+        block = next;
     }
 }
 

@@ -93,7 +93,7 @@ void Objects::allocate(OpenAllocation& call, Address result) {
     if (call.allocated == result) return;
     if (reallocates) blocks_.free(before);
     const auto group = static_cast<GroupId>(call.group);
-    blocks_.add(result, size, group, role.may_be_within && blocks_.find(result) != nullptr);
+    blocks_.add(result, size, group, role.may_be_within && blocks_.find(result).size != 0);
     groups_.add_block(group, size, element);
     call.allocated = result;
 }
@@ -174,7 +174,7 @@ GroupId Objects::find(Address address, Address stack_pointer, const Execution& c
     if (address + kRedZone >= stack_pointer && address < current.base) {
         return groups_.stack(frame_at(current, address));
     }
-    if (const HeapBlock* const block = blocks_.find(address)) return block->group;
+    if (const HeapBlock block = blocks_.find(address); block.size != 0) return block.group;
     Region* const region = regions_.find(address);
     const bool is_named = region != nullptr && region->mapped != nullptr;
     if (!is_named) {

@@ -26,8 +26,8 @@ protected:
         groups_.add_block(group(name), size, size);
     }
     std::string at(Address address) {
-        const HeapBlock* const block = blocks_.find(address);
-        return block == nullptr ? "" : groups_[block->group].name;
+        const HeapBlock block = blocks_.find(address);
+        return block.size == 0 ? "" : groups_[block.group].name;
     }
     // Whether a block of 16 bytes that begins at `known` is forgotten when something else gets these bytes.
     static bool forgets(Address base, std::uint64_t size, Address known) {
@@ -437,13 +437,34 @@ TEST_F(HeapBlocksTest, ASmallBlockInALargeOneHasItsBytes) {
     for (const Address base : {0x108000, 0x11fff8, 0xffff8}) {
         HeapBlocks blocks(groups_);
         blocks.add(0x100000, 0x20000, group("large"), false);
-        for (int i = 0; i < 2; ++i) ASSERT_NE(blocks.find(0x108000), nullptr);
-        ASSERT_NE(blocks.find(0x11ffff), nullptr);
+        for (int i = 0; i < 2; ++i) ASSERT_NE(blocks.find(0x108000).size, 0u);
+        ASSERT_NE(blocks.find(0x11ffff).size, 0u);
         blocks.add(base, 16, group("small"), false);
         const Address within = base < 0x100000 ? 0x100000 : base;
-        ASSERT_NE(blocks.find(within), nullptr);
-        EXPECT_EQ(blocks.find(within)->group, group("small")) << base;
+        EXPECT_EQ(blocks.find(within).group, group("small")) << base;
     }
+}
+
+TEST_F(HeapBlocksTest, ALargeBlockMayBeginAndEndWithinALine) {
+    add(0x100010, 0x20000, "large");  // where nothing else is
+    EXPECT_EQ(parts(0x100000, 0x100040), "large@0+48 ");
+    EXPECT_EQ(parts(0x120000, 0x120040), "large@131056+16 ");
+    add(0x120018, 8, "behind");
+    EXPECT_EQ(parts(0x120000, 0x120040), "large@131056+16 behind@0+8 ");
+    add(0x200008, 8, "before");
+    add(0x200020, 0x20000, "another");
+    EXPECT_EQ(parts(0x200000, 0x200040), "before@0+8 another@0+32 ");
+    add(0x2ffff8, 16, "reaches in");
+    add(0x300010, 0x20000, "a third");
+    EXPECT_EQ(parts(0x300000, 0x300040), "reaches in@8+8 a third@0+48 ");
+}
+
+TEST_F(HeapBlocksTest, SmallBlocksInALargeOneLeaveItTheRest) {
+    add(0x100000, 0x20000, "large");
+    add(0x108010, 8, "a");
+    add(0x108024, 8, "b");
+    EXPECT_EQ(parts(0x108000, 0x108040), "large@32768+16 a@0+8 large@32792+12 b@0+8 large@32812+20 ");
+    EXPECT_EQ(parts(0x108040, 0x108080), "large@32832+64 ");
 }
 
 TEST_F(HeapBlocksTest, ASmallBlockThatReachesIntoALargeOneKeepsItsBytes) {
