@@ -45,7 +45,7 @@ AllocatorRole allocator_role(const Options& given, const Function& function) {
     const std::uint8_t block = argument(given.free_fn, given.free_fn_of);
     if (size != 0) return {.kind = AllocatorKind::kAllocates, .size = size, .may_be_within = true};
     if (block != 0) return {.kind = AllocatorKind::kFrees, .block = block};
-    return known_allocator(function.name);
+    return known_allocator(function.name, function.object->name);
 }
 
 // One line for each value of an option that has not matched; other kinds of options have none.

@@ -199,8 +199,8 @@ IRSB* BlockInstrumenter::run() {
 }
 
 void BlockInstrumenter::begin_allocator(const Function& function, bool is_entry) {
-    const bool allocates = function.allocator.kind != AllocatorKind::kNone &&
-                           !is_function(function, AllocatorKind::kFrees);
+    const bool allocates = is_function(function, AllocatorKind::kAllocates) ||
+                           is_function(function, AllocatorKind::kReallocates);
     leaves_allocator_ = allocates || function.ends_allocator;
     if (!is_entry || is_function(function, AllocatorKind::kNone)) return;
     for (std::size_t i = 0; i < std::size(kArguments); ++i) {

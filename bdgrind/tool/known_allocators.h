@@ -10,8 +10,9 @@
 
 namespace bd {
 
-// Of kind kNone if the name is none of them. C++ names may be demangled or not.
-AllocatorRole known_allocator(std::string_view name);
+// What the function `name` of the object file `object` does, both as the core tells them; of kind kNone if that is not
+// known. C++ names may be demangled or not.
+AllocatorRole known_allocator(std::string_view name, std::string_view object);
 
 // Whether allocators are known to end by jumping to this function, as calloc() does to memset(). There may be stubs in
 // between, so that nobody can see it when the code is translated.

@@ -38,6 +38,7 @@ struct OpenCall {
 struct OpenAllocation {
     std::size_t call;       // among the open calls of its stack
     Address stack_pointer;  // where it began
+    Address return_address;
     ArcId arc;
     const Function* function;
     std::array<std::uint64_t, AllocatorRole::kMostArgument> arguments;

@@ -15,7 +15,8 @@ constexpr Address kMostBelow = 1 << 20;
 bool is_open(const Execution& execution, const OpenAllocation& allocation) {
     if (execution.calls.size() <= allocation.call) return false;
     const OpenCall& call = execution.calls[allocation.call];
-    return call.arc == allocation.arc && call.stack_pointer == allocation.stack_pointer;
+    return call.arc == allocation.arc && call.stack_pointer == allocation.stack_pointer &&
+           call.return_address == allocation.return_address;
 }
 
 // Code without a name that does nothing but jump on: a stub that nobody knows for one.
@@ -58,6 +59,7 @@ void Objects::enter_allocator(Execution& execution, const Word* arguments) {
     const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : static_cast<GroupId>(open.back().group);
     open.push_back({number,
                     call.stack_pointer,
+                    call.return_address,
                     call.arc,
                     &function,
                     {arguments[0], arguments[1], arguments[2]},
@@ -74,7 +76,10 @@ void Objects::leave_allocator(Execution& execution, Address result, Address stac
         open.pop_back();
         if (!may_return || call.stack_pointer != stack_pointer) continue;
         allocate(call, result);
-        if (!open.empty()) open.back().allocated = call.allocated;
+        for (auto outer = open.rbegin(); outer != open.rend(); ++outer) {
+            outer->allocated = call.allocated;
+            if (outer->function->allocator.kind != AllocatorKind::kWraps) break;
+        }
     }
 }
 

@@ -28,6 +28,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
 }
 
 void EngineState::mark(Marker marker, const Word* values) {
+    if (marker >= Marker::kAllocatorEntered) {
+        if (objects != nullptr) mark_objects(marker, values);
+        return;
+    }
     const auto id = static_cast<std::uint32_t>(values[0]);
     if (marker == Marker::kCollect) {
         collect_at_start = values[0] != 0;
@@ -43,10 +47,6 @@ void EngineState::mark(Marker marker, const Word* values) {
     if (marker == Marker::kStop) {
         replay->flush();
         forget_calls();
-        return;
-    }
-    if (marker >= Marker::kAllocatorEntered) {
-        if (objects != nullptr) mark_objects(marker, values);
         return;
     }
     if (threads.size() <= id) threads.resize(id + 1);

@@ -9,19 +9,23 @@ namespace {
 
 using enum AllocatorKind;
 
+AllocatorRole role(const char* name) {
+    return known_allocator(name, "/bin/program");
+}
+
 AllocatorKind kind(const char* name) {
-    return known_allocator(name).kind;
+    return role(name).kind;
 }
 
 TEST(KnownAllocators, CsFunctionsUnderAnyOfTheirNames) {
     for (const char* name : {"malloc", "__libc_malloc", "__GI___libc_malloc", "malloc@@GLIBC_2.2.5"}) {
         EXPECT_EQ(kind(name), kAllocates) << name;
-        EXPECT_EQ(known_allocator(name).size, 1) << name;
+        EXPECT_EQ(role(name).size, 1) << name;
     }
-    EXPECT_EQ(known_allocator("calloc").count, 1);
-    EXPECT_EQ(known_allocator("calloc").size, 2);
+    EXPECT_EQ(role("calloc").count, 1);
+    EXPECT_EQ(role("calloc").size, 2);
     EXPECT_EQ(kind("realloc"), kReallocates);
-    EXPECT_EQ(known_allocator("posix_memalign").stored_at, 1);
+    EXPECT_EQ(role("posix_memalign").stored_at, 1);
     EXPECT_EQ(kind("free"), kFrees);
     EXPECT_EQ(kind("__strdup"), kWraps);
 }
@@ -34,6 +38,18 @@ TEST(KnownAllocators, NewAndDeleteInAllForms) {
     for (const char* name : {"operator delete(void*)", "operator delete[](void*, unsigned long)", "_ZdlPvm"}) {
         EXPECT_EQ(kind(name), kFrees) << name;
     }
+}
+
+// They call malloc() and free(), unless the program has its own, which then is called.
+TEST(KnownAllocators, TheCppLibrarysOperatorsCallOthers) {
+    for (const char* object : {"/usr/lib/libstdc++.so.6.0.30", "libc++.so.1", "/opt/llvm/lib/libc++abi.so.1.0"}) {
+        EXPECT_EQ(known_allocator("operator new[](unsigned long)", object).kind, kWraps) << object;
+        EXPECT_EQ(known_allocator("_Znwm", object).kind, kWraps) << object;
+        EXPECT_EQ(known_allocator("operator delete(void*, unsigned long)", object).kind, kNone) << object;
+    }
+    EXPECT_EQ(known_allocator("operator delete(void*)", "/usr/lib/libjemalloc.so.2").kind, kFrees);
+    EXPECT_EQ(known_allocator("operator new(unsigned long)", "/libstdc++.so/program").kind, kAllocates);
+    EXPECT_EQ(known_allocator("malloc", "/usr/lib/libstdc++.so.6").kind, kAllocates);
 }
 
 TEST(KnownAllocators, PlacementAllocatesNothing) {

@@ -36,7 +36,10 @@ void NaiveObjects::on_allocator(Execution& now, const Scenario::Record& record) 
             open.pop_back();
             if (call.stack_pointer != record.values[1]) continue;
             allocate(call, record.values[0]);
-            if (!open.empty()) open.back().allocated = call.allocated;
+            for (auto outer = open.rbegin(); outer != open.rend(); ++outer) {
+                outer->allocated = call.allocated;
+                if (scenario_.functions[outer->function].allocator.kind != AllocatorKind::kWraps) break;
+            }
         }
         return;
     }

@@ -587,7 +587,8 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         const AllocatorRole& of = *call.role;
         if (of.kind == kFrees) continue;
         if (of.kind == kWraps) {
-            mark(Marker::kAllocatorLeft, heap.any(), call.stack_pointer, 0);
+            // As where it ends by a jump to an allocator; else nobody tells.
+            if (below(4) == 0) mark(Marker::kAllocatorLeft, heap.any(), call.stack_pointer, 0);
             continue;
         }
         // Nobody knows whether the engines find that this is a return of that call. So what it reallocates is not
