@@ -5,7 +5,8 @@
 //
 // Caches of up to 16 ways, that is nearly all, keep the tags of a set in one line of the host's cache: 32 bits of each,
 // compared all at once and, as guests' addresses have no more, all there is to know. The order of use is in the same
-// line if there is room. Other caches are searched way by way.
+// line if there is room. Caches of up to 32 ways, as servers have them, do that with two lines. Others are searched way
+// by way.
 
 #pragma once
 
@@ -41,7 +42,8 @@ public:
           sets_(static_cast<std::size_t>(geometry.sets())),
           set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
           lines_(static_cast<std::size_t>(geometry.lines())),
-          tags_(ways_ <= kFewWays ? sets_ : 0),
+          tag_lines_(ways_ <= kFewWays ? 1 : 2),
+          tags_(ways_ <= kTaggedWays ? sets_ * tag_lines_ : 0),
           few_order_(ways_ > kWaysBesideOrder && ways_ <= kFewWays ? sets_ : 0),
           order_(ways_ <= kFewWays ? 0 : lines_.size()) {
         BD_CHECK(geometry_error(geometry) == nullptr);
@@ -62,18 +64,18 @@ public:
     // Where `line` is, or kAbsent. Does not count as a use.
     std::uint32_t find(LineNumber line) const {
         const std::size_t set = set_of(line);
-        return ways_ <= kFewWays ? find_in_few(set, line) : find_in_many(set, line);
+        return ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
     }
 
     // Uses `line` if it is there and returns its index, else kAbsent.
     std::uint32_t use(LineNumber line) {
         const std::size_t set = set_of(line);
         if (ways_ <= kFewWays) {
-            const std::uint32_t index = find_in_few(set, line);
+            const std::uint32_t index = find_by_tag(set, line);
             if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
             return index;
         }
-        const std::uint32_t index = find_in_many(set, line);
+        const std::uint32_t index = ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
         if (index != kAbsent) {
             std::uint16_t* order = &order_[set * ways_];
             const auto way = static_cast<std::uint16_t>(index - set * ways_);
@@ -103,8 +105,8 @@ public:
     // For a caller that keeps the order of use itself: puts `line`, which must be absent, at `index`, one of its `set`.
     // Returns what was there before; kNoLine: nothing.
     LineNumber replace(std::size_t set, std::uint32_t index, LineNumber line) {
-        if (ways_ <= kFewWays) {
-            tags_[set].of_way[index - set * ways_] = short_tag(line);
+        if (ways_ <= kTaggedWays) {
+            short_tag_at(set, index - set * ways_) = short_tag(line);
             if (__builtin_expect(!fits_short_tag(line), 0)) has_long_tags_ = true;
         }
         return line_of(std::exchange(lines_[index].tag, tag_of(line)));
@@ -116,7 +118,7 @@ public:
     // Empties a slot.
     void clear(std::uint32_t index) {
         lines_[index].tag = 0;
-        if (ways_ <= kFewWays) tags_[index / ways_].of_way[index % ways_] = 0;
+        if (ways_ <= kTaggedWays) short_tag_at(index / ways_, index % ways_) = 0;
     }
 
     // (All of these are to be inlined: gcc drops calls of functions that do nothing but prefetch.)
@@ -124,18 +126,24 @@ public:
     // Asks the host's memory for what a look-up of `line` reads first, and then, once that has come, for the rest:
     // the line itself, or the one that it will replace.
     [[gnu::always_inline]] void host_prefetch_set(LineNumber line) const {
-        if (ways_ <= kFewWays) __builtin_prefetch(&tags_[set_of(line)]);
+        if (ways_ > kTaggedWays) return;
+        const std::size_t set = set_of(line);
+        __builtin_prefetch(&tags_[set * tag_lines_]);
+        if (ways_ <= kFewWays) return;
+        __builtin_prefetch(&tags_[set * tag_lines_ + 1]);
+        __builtin_prefetch(&order_[set * ways_]);
     }
     [[gnu::always_inline]] void host_prefetch_line(LineNumber line) const {
-        if (ways_ > kFewWays) return;
+        if (ways_ > kTaggedWays) return;
         const std::size_t set = set_of(line);
         const unsigned found = ways_with(set, short_tag(line));
-        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : order_of(set).oldest(ways_);
+        const unsigned way = found != 0 ? static_cast<unsigned>(std::countr_zero(found)) : oldest(set);
         __builtin_prefetch(&lines_[set * ways_ + way], 1);
     }
 
 private:
     static constexpr std::uint32_t kFewWays = LruOrder::kMostWays;
+    static constexpr std::uint32_t kTaggedWays = 2 * kFewWays;
     static constexpr std::uint32_t kWaysBesideOrder = 14;
 
     struct Line {
@@ -158,6 +166,13 @@ private:
     }
     const LruOrder& order_of(std::size_t set) const { return const_cast<CacheLines*>(this)->order_of(set); }
 
+    unsigned oldest(std::size_t set) const {
+        return ways_ <= kFewWays ? order_of(set).oldest(ways_) : order_[set * ways_ + ways_ - 1];
+    }
+    std::uint32_t& short_tag_at(std::size_t set, std::size_t way) {
+        return tags_[set * tag_lines_ + way / kFewWays].of_way[way % kFewWays];
+    }
+
     // Stored so that zero bytes mean an empty slot.
     static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
     static LineNumber line_of(std::uint64_t tag) { return LineNumber{tag - 1}; }
@@ -166,7 +181,7 @@ private:
     static std::uint32_t short_tag(LineNumber line) { return static_cast<std::uint32_t>(tag_of(line)); }
     static bool fits_short_tag(LineNumber line) { return tag_of(line) >> 32 == 0; }
 
-    std::uint32_t find_in_few(std::size_t set, LineNumber line) const {
+    std::uint32_t find_by_tag(std::size_t set, LineNumber line) const {
         for (unsigned ways = ways_with(set, short_tag(line)); ways != 0; ways &= ways - 1) {
             const auto index = static_cast<std::uint32_t>(set * ways_ + static_cast<unsigned>(std::countr_zero(ways)));
             if (__builtin_expect(fits_short_tag(line) && !has_long_tags_, 1) || has(index, line)) return index;
@@ -176,18 +191,21 @@ private:
 
     // A bit for each way that has this tag.
     unsigned ways_with(std::size_t set, std::uint32_t tag) const {
-        const Tags& tags = tags_[set];
-        const unsigned all = (2u << (ways_ - 1)) - 1;
+        unsigned ways = ways_of_line_with(tags_[set * tag_lines_], tag);
+        if (ways_ > kFewWays) ways |= ways_of_line_with(tags_[set * tag_lines_ + 1], tag) << kFewWays;
+        return ways & ((2u << (ways_ - 1)) - 1);
+    }
+    static unsigned ways_of_line_with(const Tags& tags, std::uint32_t tag) {
 #if defined(__SSE2__)
         const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
         const auto* quarters = reinterpret_cast<const __m128i*>(tags.of_way);
         const auto equal = [&](int quarter) { return _mm_cmpeq_epi32(quarters[quarter], wanted); };
-        return all & static_cast<unsigned>(_mm_movemask_epi8(
-                         _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
+        return static_cast<unsigned>(_mm_movemask_epi8(
+            _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)))));
 #else
         unsigned ways = 0;
         for (unsigned way = 0; way < kFewWays; ++way) ways |= (tags.of_way[way] == tag ? 1u : 0u) << way;
-        return all & ways;
+        return ways;
 #endif
     }
 
@@ -209,7 +227,8 @@ private:
     std::size_t sets_;
     std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
     ZeroedArray<Line> lines_;
-    ZeroedArray<Tags> tags_;            // by set, if there are few ways
+    std::size_t tag_lines_;             // of each set
+    ZeroedArray<Tags> tags_;            // by set and line, if there are not too many ways
     ZeroedArray<LruOrder> few_order_;   // the same, but where the order is beside the tags
     ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
     bool has_long_tags_ = false;        // there was a line that does not fit a short tag

@@ -122,7 +122,7 @@ TEST(CacheLines, LineZeroIsALineLikeAnyOther) {
 }
 
 TEST(CacheLines, AClearedSlotIsEmpty) {
-    for (const std::uint32_t ways : {2, 16, 20}) {
+    for (const std::uint32_t ways : {2, 16, 20, 32}) {
         Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
         const std::uint32_t index = tags.insert(line(3)).index;
         tags.clear(index);
@@ -145,9 +145,9 @@ TEST(CacheLines, NoLineIsFoundInTheOrderOfUse) {
     }
 }
 
-// Caches with more than 16 ways are searched in another way than those with fewer.
+// Caches of up to 16 and of up to 32 ways are searched in other ways than those with more.
 TEST(CacheLines, FillsAndReplacesAnyNumberOfWaysInOrder) {
-    for (const std::uint32_t ways : {1, 2, 3, 7, 8, 11, 12, 15, 16, 17, 20, 64, 1000}) {
+    for (const std::uint32_t ways : {1, 2, 3, 7, 8, 11, 12, 15, 16, 17, 20, 31, 32, 33, 64, 1000}) {
         Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
         for (std::uint64_t i = 0; i < ways; ++i) ASSERT_EQ(touch(tags, line(i)), "fill") << ways << " ways";
         for (std::uint64_t i = 0; i < ways; ++i) ASSERT_EQ(touch(tags, line(i)), "hit") << ways << " ways";
@@ -160,7 +160,7 @@ TEST(CacheLines, FillsAndReplacesAnyNumberOfWaysInOrder) {
 // A look-up may compare a part of each tag first. These lines agree in their low 16 bits, in the exclusive or
 // of their 16-bit parts, or in their low 32 bits, with each other or with an empty made.
 TEST(CacheLines, LinesThatAgreeInPartOfTheirTagsAreTold) {
-    for (const std::uint32_t ways : {4, 16, 20}) {
+    for (const std::uint32_t ways : {4, 16, 20, 32, 33}) {
         Lines tags({.size_bytes = ways * 64, .ways = ways, .line_bytes = 64});
         const std::uint64_t similar[] = {0x1'0001, 0x1'0000'0001, 0, 0x1'0001'0000};
         for (const std::uint64_t number : similar) {
@@ -174,7 +174,7 @@ TEST(CacheLines, LinesThatAgreeInPartOfTheirTagsAreTold) {
 TEST(CacheLines, BehavesLikeListsOfLines) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
-        const auto ways = static_cast<std::uint32_t>(1 + random() % 20);
+        const auto ways = static_cast<std::uint32_t>(1 + random() % 36);
         const std::uint64_t sets = 1 + random() % 9;
         Lines tags({.size_bytes = ways * sets * 32, .ways = ways, .line_bytes = 32});
         std::vector<std::vector<std::uint64_t>> expected(sets);  // most recently used line first
