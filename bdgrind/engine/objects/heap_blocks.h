@@ -105,6 +105,9 @@ private:
 
     static unsigned granule_of(Address address) { return address >> kGranuleBits & (kGranules - 1); }
     static HeapBlock block_at(const Page& page, std::uint64_t number, unsigned granule);
+    // A bit for each granule from that of `begin` on, up to that of the byte before `end`: a block begins there. For 64
+    // aligned bytes at most.
+    static std::uint64_t begins_in(const Page& page, Address begin, Address end);
     // The last granule up to this one where a block begins; negative: none.
     static int last_begin(const Page& page, int granule);
 
@@ -160,6 +163,12 @@ private:
             slot.is_free != 0};
 }
 
+[[gnu::always_inline]] inline std::uint64_t HeapBlocks::begins_in(const Page& page, Address begin, Address end) {
+    const unsigned first = granule_of(begin);
+    const std::uint64_t begins = page.begins[first / 64] >> first % 64;
+    return begins & ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
+}
+
 [[gnu::always_inline]] inline int HeapBlocks::last_begin(const Page& page, int granule) {
     if (granule < 0) return -1;
     const auto at = static_cast<unsigned>(granule);
@@ -173,7 +182,7 @@ private:
 [[gnu::always_inline]] inline HeapBlock HeapBlocks::first_reaching(const Page& page, Address address) {
     const int granule = last_begin(page, static_cast<int>(granule_of(address)) - 1);
     if (granule >= 0) return block_at(page, address >> kPageBits, static_cast<unsigned>(granule));
-    return page.reaches_in[0] != 0 ? find_reaching_in(page, address, true) : HeapBlock{};
+    return find_reaching_in(page, address, true);
 }
 
 // Inlined, with blocks by value, as they stay in registers then: one that is copied from where it was just put together
@@ -228,9 +237,7 @@ template <class Use>
                                                                    Use use) {
     const std::uint64_t number = begin >> kPageBits;
     const unsigned first = granule_of(begin);
-    // A bit for each granule behind the first one's beginning.
-    std::uint64_t begins = page.begins[first / 64] >> first % 64;
-    begins &= ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
+    std::uint64_t begins = begins_in(page, begin, end);
     HeapBlock block = first_reaching(page, begin);
     for (;; begins &= begins - 1) {
         HeapBlock next{};
@@ -251,8 +258,7 @@ template <class Use>
 [[gnu::noinline]] void HeapBlocks::for_each_part_within(const Page* page, Address begin, Address end, Use use) {
     const std::uint64_t number = begin >> kPageBits;
     const unsigned first = granule_of(begin);
-    std::uint64_t begins = page == nullptr ? 0 : page->begins[first / 64] >> first % 64;
-    begins &= ~std::uint64_t{0} >> (63 - (granule_of(end - 1) - first));
+    std::uint64_t begins = page == nullptr ? 0 : begins_in(*page, begin, end);
     const bool may_be_large = page == nullptr || page->has_large;
     HeapBlock block = find_any(page, begin, true);
     for (;;) {

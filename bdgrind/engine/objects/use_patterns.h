@@ -49,9 +49,9 @@ public:
     }
 
 private:
-    std::uint64_t used_ = 0;
-    std::uint64_t who_ = 0;
-    std::uint64_t where_ = 0;
+    std::uint64_t used_;
+    std::uint64_t who_;
+    std::uint64_t where_;
 };
 
 struct PatternCount {

@@ -467,6 +467,55 @@ TEST_F(HeapBlocksTest, SmallBlocksInALargeOneLeaveItTheRest) {
     EXPECT_EQ(parts(0x108040, 0x108080), "large@32832+64 ");
 }
 
+// Where that page is not among the latest ones, and the large block is.
+TEST_F(HeapBlocksTest, SmallBlocksInALargeOneAreNotForgotten) {
+    for (const Address base : {0x108000, 0x11fff8, 0xffff8}) {
+        for (const bool large_is_first : {true, false}) {
+            HeapBlocks blocks(groups_);
+            if (large_is_first) blocks.add(0x100000, 0x20000, group("large"), false);
+            if (base != 0x108000 || large_is_first) blocks.add(base, 16, group("small"), false);
+            if (!large_is_first) blocks.add(0x100000, 0x20000, group("large"), false);
+            for (const Address known : {0x104000, 0x114000}) ASSERT_EQ(blocks.find(known).group, group("large"));
+            const Address within = base < 0x100000 ? 0x100000 : base;
+            const bool is_kept = large_is_first || base < 0x100000;
+            blocks.add(within + (Address{2048} << 12), 16, group("another"), false);
+            EXPECT_EQ(blocks.find(within).group, group(is_kept ? "small" : "large")) << base;
+            blocks.find(within + (Address{2048} << 12));
+            GroupId owner{};
+            blocks.for_each_part(within & ~Address{63}, (within & ~Address{63}) + 64,
+                                 [&](const HeapBlock& block, Address from, Address to) {
+                                     if (within - from < to - from) owner = block.group;
+                                 });
+            EXPECT_EQ(owner, group(is_kept ? "small" : "large")) << base;
+        }
+    }
+}
+
+TEST_F(HeapBlocksTest, PartsOfABlockThatReachesIntoAPage) {
+    add(0x2ffff8, 16, "a");
+    EXPECT_EQ(parts(0x300000, 0x300040), "a@8+8 ");
+    EXPECT_EQ(parts(0x300040, 0x300080), "");
+}
+
+TEST_F(HeapBlocksTest, PartsOfWhatIsFree) {
+    add(0x100000, 0x20000, "large");
+    add(0x108010, 8, "a");
+    blocks_.free(0x108010);
+    EXPECT_EQ(parts(0x108000, 0x108040), "large@32768+16 a@0+8 large@32792+40 ");
+    EXPECT_EQ(parts(0x108010, 0x108040), "a@0+8 large@32792+40 ");
+    blocks_.free(0x100000);
+    EXPECT_EQ(parts(0x108010, 0x108040), "a@0+8 large@32792+40 ");
+    EXPECT_EQ(parts(0x100000, 0x100040), "large@0+64 ");
+}
+
+TEST_F(HeapBlocksTest, ALargeBlockMayEndAByteBeforeALine) {
+    add(0x100000, 0x2003f, "large");
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(parts(0x11ffc0, 0x120000), "large@131008+64 ");
+        EXPECT_EQ(parts(0x120000, 0x120040), "large@131072+63 ");
+    }
+}
+
 TEST_F(HeapBlocksTest, ASmallBlockThatReachesIntoALargeOneKeepsItsBytes) {
     add(0xffff8, 16, "small");
     add(0x100000, 0x20000, "large");
