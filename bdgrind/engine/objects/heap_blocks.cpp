@@ -179,7 +179,7 @@ HeapBlock HeapBlocks::find_reaching_in(const Page& page, Address address, bool f
 HeapBlock HeapBlocks::find_any_large(Address address, bool free_too) {
     const HeapBlock* const large = large_at(address);
     if (large == nullptr || (large->is_free && !free_too)) return {};
-    recent_large_[recent_index(address)] = static_cast<std::uint32_t>(large - large_.data());
+    note_recent_large(address, *large);
     return *large;
 }
 

@@ -132,11 +132,16 @@ private:
         const HeapBlock& block = large_[index];
         return block.has(address) && !block.is_free ? &block : nullptr;
     }
+    void note_recent_large(Address address, const HeapBlock& large) {
+        recent_large_[recent_index(address)] = static_cast<std::uint32_t>(&large - large_.data());
+    }
     static std::size_t recent_index(Address address) { return (address >> 16) % kRecentLarge; }
     template <class Use>
     void for_each_part_alone(const Page& page, Address begin, Address end, Use use);
     template <class Use>
-    void for_each_part_within(const Page* page, Address begin, Address end, Use use);
+    void for_each_part_within(const Page& page, Address begin, Address end, Use use);
+    template <class Use>
+    void for_each_large_part(Address begin, Address end, Use use);
     // The block that begins last before the address, or reaches into the page; of no bytes if there is none.
     HeapBlock first_reaching(const Page& page, Address address);
     // The innermost block that has the byte, of no bytes if there is none. `page`: that of the address; null if nothing
@@ -223,8 +228,10 @@ template <class Use>
         }
         page = page_or_null(begin >> kPageBits);
     }
-    if (page == nullptr || page->has_large || has_inner_) {
-        for_each_part_within(page, begin, end, use);
+    if (page == nullptr) {
+        for_each_large_part(begin, end, use);
+    } else if (page->has_large || has_inner_) {
+        for_each_part_within(*page, begin, end, use);
     } else {
         for_each_part_alone(*page, begin, end, use);
     }
@@ -254,23 +261,32 @@ template <class Use>
     }
 }
 
+// Where no block stands in a page.
 template <class Use>
-[[gnu::noinline]] void HeapBlocks::for_each_part_within(const Page* page, Address begin, Address end, Use use) {
+[[gnu::noinline]] void HeapBlocks::for_each_large_part(Address begin, Address end, Use use) {
+    auto large = std::ranges::upper_bound(large_, begin, {}, &HeapBlock::end);
+    for (; large != large_.end() && large->base < end; ++large) {
+        note_recent_large(begin, *large);
+        use(std::as_const(*large), std::max(begin, large->base), std::min(end, large->end()));
+    }
+}
+
+template <class Use>
+[[gnu::noinline]] void HeapBlocks::for_each_part_within(const Page& page, Address begin, Address end, Use use) {
     const std::uint64_t number = begin >> kPageBits;
     const unsigned first = granule_of(begin);
-    std::uint64_t begins = page == nullptr ? 0 : begins_in(*page, begin, end);
-    const bool may_be_large = page == nullptr || page->has_large;
-    HeapBlock block = find_any(page, begin, true);
+    std::uint64_t begins = begins_in(page, begin, end);
+    HeapBlock block = find_any(&page, begin, true);
     for (;;) {
         HeapBlock next{};
         Address stop = end;  // where the next block begins
         for (; begins != 0; begins &= begins - 1) {
-            next = block_at(*page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
+            next = block_at(page, number, first + static_cast<unsigned>(std::countr_zero(begins)));
             if (next.base <= begin) continue;
             stop = std::min(end, next.base);
             break;
         }
-        if (may_be_large) {
+        if (page.has_large) {
             const HeapBlock* const large = large_after(begin);
             if (large != nullptr && large->base < stop) {
                 next = *large;
@@ -283,7 +299,7 @@ template <class Use>
             use(std::as_const(block), part, begin);
         }
         if (begin < stop) {
-            block = find_any(page, begin, true);
+            block = find_any(&page, begin, true);
             if (block.size != 0) continue;
         }
         if (stop == end) return;
