@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is known of functions that allocate and free, by their names: those of C, C++ and POSIX.
+// What is known of functions that allocate and free, by their names and where they are: those of C, C++ and POSIX.
 
 #pragma once
 
