@@ -45,6 +45,10 @@ constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint3
     return {sets * ways * line_bytes, ways, line_bytes};
 }
 
+constexpr LineNumber line(std::uint64_t number) {
+    return LineNumber{number};
+}
+
 // All but the last, which is behind all records.
 template <class Chunk>
 auto true_misses(const Chunk& chunk) {

@@ -11,15 +11,15 @@
 
 #include <gtest/gtest.h>
 
+#include "cache_fixture.h"
+
 namespace bd {
 namespace {
 
+using test::line;
+
 struct Nothing {};
 using Lines = CacheLines<Nothing>;
-
-constexpr LineNumber line(std::uint64_t number) {
-    return LineNumber{number};
-}
 
 // Uses or inserts a line; says "hit", "fill" or the number of the evicted line.
 std::string touch(Lines& tags, LineNumber number) {

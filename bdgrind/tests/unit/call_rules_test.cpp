@@ -7,9 +7,7 @@
 namespace bd {
 namespace {
 
-constexpr JumpKind kJump = JumpKind::kJump;
-constexpr JumpKind kCall = JumpKind::kCall;
-constexpr JumpKind kReturn = JumpKind::kReturn;
+using enum JumpKind;
 
 // The list of docs/simulation.md, "What is a call".
 struct Rule {

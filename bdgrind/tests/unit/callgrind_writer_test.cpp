@@ -367,16 +367,16 @@ TEST(CallgrindWriterEvents, EventsThatViewersDoNotKnowAreExplained) {
 
 // --- Read back
 
-using Costs = std::vector<std::uint64_t>;
+using CostLine = std::vector<std::uint64_t>;
 
 // What a reader of the file has in the end. Functions are "object:file:name".
 struct Contents {
-    Costs summary;
-    Costs totals;
-    std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t>, Costs> self;
+    CostLine summary;
+    CostLine totals;
+    std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t>, CostLine> self;
     std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string, std::uint64_t,
                         std::uint64_t>,
-             std::pair<std::uint64_t, Costs>>
+             std::pair<std::uint64_t, CostLine>>
         calls;  // function, file, address, line, callee, its address and line
     bool operator==(const Contents&) const = default;
 };
@@ -452,9 +452,9 @@ private:
         std::istringstream words(line);
         const Position at = position(words);
         last_ = at;
-        const Costs values = costs(words);
+        const CostLine values = costs(words);
         if (!after_calls_) {
-            Costs& sum = contents_.self[{function_, file_, at.address, at.line}];
+            CostLine& sum = contents_.self[{function_, file_, at.address, at.line}];
             EXPECT_TRUE(sum.empty()) << "two lines for one position: " << line;
             sum = values;
             return;
@@ -494,8 +494,8 @@ private:
         if (word[0] == '-') return last - std::stoull(word.substr(1));
         return std::stoull(word, nullptr, 0);
     }
-    Costs costs(std::istringstream& words) const {
-        Costs costs;
+    CostLine costs(std::istringstream& words) const {
+        CostLine costs;
         for (std::uint64_t cost = 0; words >> cost;) costs.push_back(cost);
         EXPECT_LE(costs.size(), events_);
         EXPECT_GE(costs.size(), 1u);
@@ -535,7 +535,7 @@ private:
 // The same from the profile itself.
 Contents contents_of(const Profile& profile) {
     Contents contents;
-    const auto copy = [](ConstCosts costs) { return Costs(costs.begin(), costs.end()); };
+    const auto copy = [](ConstCosts costs) { return CostLine(costs.begin(), costs.end()); };
     const auto name = [](const Context& context) {
         const Function& function = context.function();
         return std::string(function.object->name) + ':' + function.file->name + ':' + test::name(context);
@@ -580,7 +580,7 @@ TEST(CallgrindWriterReadBack, TheContentsAreTheSameWithEveryOption) {
             }
         }
         const Contents contents = contents_of(Profile(engine, kLines));
-        Costs sum(engine.events().width());
+        CostLine sum(engine.events().width());
         for (const auto& [at, costs] : contents.self) add(sum, costs);
         ASSERT_EQ(sum, contents.totals) << "seed " << seed;
     }

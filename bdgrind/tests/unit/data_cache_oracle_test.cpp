@@ -243,9 +243,9 @@ void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const 
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr unsigned kRuns = 4;
+constexpr unsigned kDataCacheRuns = 4;
 #else
-constexpr unsigned kRuns = 30;
+constexpr unsigned kDataCacheRuns = 30;
 #endif
 constexpr std::size_t kRecords = 300;
 
@@ -254,14 +254,14 @@ class DataCacheOracleTest : public testing::Test {
 protected:
     static std::uint32_t line_bytes(std::mt19937& random) { return V::kTraits.common_lines ? 64 : 16u << random() % 5; }
 };
-using Variants = testing::Types<Plain, AnyLines, Dirty, Variant<test::kAnyAll, Writes::kNoted>,
+using DataCacheVariants = testing::Types<Plain, AnyLines, Dirty, Variant<test::kAnyAll, Writes::kNoted>,
                                 Variant<test::kCommonAll>, Variant<test::kAnyAll>,  // with prefetches only
                                 Variant<test::kCommonNoUse>, Variant<test::kAnyDirty, Writes::kNoted>>;
-TYPED_TEST_SUITE(DataCacheOracleTest, Variants);
+TYPED_TEST_SUITE(DataCacheOracleTest, DataCacheVariants);
 
 // So small that lines come and go within a chunk.
 TYPED_TEST(DataCacheOracleTest, TinyCaches) {
-    for (unsigned seed = 0; seed < test::runs(kRuns) && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kDataCacheRuns) && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         std::mt19937 random(seed);
         const CacheGeometry geometry =
@@ -275,7 +275,7 @@ TYPED_TEST(DataCacheOracleTest, TinyCaches) {
 
 // So large that uses are saved one by one. A few sets are used, and more lines in each than there is room for.
 TYPED_TEST(DataCacheOracleTest, LargeCaches) {
-    for (unsigned seed = 0; seed < test::runs(kRuns / 4) && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kDataCacheRuns / 4) && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         std::mt19937 random(seed);
         const CacheGeometry geometry = cache(seed % 2 == 0 ? 2048 : 2047, 3, this->line_bytes(random));
@@ -293,7 +293,7 @@ TYPED_TEST(DataCacheOracleTest, LargeCaches) {
 // Where chunks end shows nowhere.
 TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
     using Miss = typename Ahead<TypeParam>::Miss;
-    for (unsigned seed = 0; seed < test::runs(kRuns); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kDataCacheRuns); ++seed) {
         std::mt19937 random(seed);
         const CacheGeometry geometry = cache(4, 2, this->line_bytes(random));
         const RandomTrace run(random, 4 * kRecords, 0, [&] { return 0x100000 + random() % (3 * geometry.size_bytes); });

@@ -20,13 +20,10 @@ using test::Ahead;
 using test::AnyLines;
 using test::cache;
 using test::Dirty;
+using test::line;
 using test::Plain;
 using test::Program;
 using test::Trace;
-
-constexpr LineNumber line(std::uint64_t number) {
-    return LineNumber{number};
-}
 
 // A miss; its record by number. Of what it evicts: accesses and used bytes.
 struct Seen {
@@ -45,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const Seen& miss) {
                << std::dec << ", bytes " << miss.bytes << ", slot " << static_cast<std::int32_t>(miss.slot)
                << ", accesses " << miss.accesses << ", used " << miss.used << "}";
 }
-using List = std::vector<Seen>;
+using Misses = std::vector<Seen>;
 
 constexpr AccessKind kRead = AccessKind::kRead;
 constexpr AccessKind kWrite = AccessKind::kWrite;
@@ -72,9 +69,9 @@ protected:
 
     // Those of the whole trace.
     template <class V>
-    List misses(Ahead<V>& ahead) {
+    Misses misses(Ahead<V>& ahead) {
         EXPECT_EQ(ahead.run(trace_.all()).size(), trace_.all().size());
-        List list;
+        Misses list;
         for (const auto& miss : ahead.misses()) {
             list.push_back({record_at(miss.at.record), miss.at.access, miss.at.address, miss.bytes, miss.slot,
                             miss.evicted.accesses, miss.evicted.bytes.count()});
@@ -99,23 +96,23 @@ TEST_F(DataCacheTest, AMissTellsWhereItIsAndWhatWasThere) {
     run(read, 0x1038);  // 40 42
     run(read, 0x1100);  // 44 40
     run(read, 0x1180);  // 46 44
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 8, 0},
-                                   {2, 0, 0x1040, 8, 2},
-                                   {3, 0, 0x1080, 8, 1},
-                                   {5, 0, 0x1100, 8, 1, 1, 8},
-                                   {6, 0, 0x1180, 8, 0, 3, 20}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 8, 0},
+                                     {2, 0, 0x1040, 8, 2},
+                                     {3, 0, 0x1080, 8, 1},
+                                     {5, 0, 0x1100, 8, 1, 1, 8},
+                                     {6, 0, 0x1180, 8, 0, 3, 20}}));
 }
 
 TEST_F(DataCacheTest, LinesStayFromChunkToChunk) {
     Ahead<Plain> ahead(cache(1, 1, 64));
     run(reads(8), 0x1000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 8, 0}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 8, 0}}));
     trace_ = Trace();
     run(reads(4), 0x1020);
-    EXPECT_EQ(misses(ahead), List{});
+    EXPECT_EQ(misses(ahead), Misses{});
     trace_ = Trace();
     run(reads(8), 0x2000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x2000, 8, 0, 2, 12}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x2000, 8, 0, 2, 12}}));
 }
 
 TEST_F(DataCacheTest, AnAccessAcrossLinesMissesByParts) {
@@ -123,10 +120,10 @@ TEST_F(DataCacheTest, AnAccessAcrossLinesMissesByParts) {
     run(reads(8), 0x103c);    // lines 40 and 41
     run(reads(8), 0x103c);    // hits
     run(reads(80), 0x1078);   // lines 41, 42 and 43
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x103c, 4, 0},
-                                   {0, 0, 0x1040, 4, 1},
-                                   {2, 0, 0x1080, 64, 2},
-                                   {2, 0, 0x10c0, 8, 3}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x103c, 4, 0},
+                                     {0, 0, 0x1040, 4, 1},
+                                     {2, 0, 0x1080, 64, 2},
+                                     {2, 0, 0x10c0, 8, 3}}));
 }
 
 // Three reads at 0, -12 and 8 bytes from the address.
@@ -137,8 +134,8 @@ TEST_F(DataCacheTest, AGroupInOneLineMissesOnceWithItsFirstAccess) {
     run(group, 0x1020);
     run(group, 0x1024);
     run(reads(1), 0x2000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1020, 4, 0},
-                                   {2, 0, 0x2000, 1, 0, 6, 8 + 4 + 4 + 4 + 2 + 2}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1020, 4, 0},
+                                     {2, 0, 0x2000, 1, 0, 6, 8 + 4 + 4 + 4 + 2 + 2}}));
 }
 
 TEST_F(DataCacheTest, AGroupCountsBeforeItsEndAsFarAsItHasCome) {
@@ -177,8 +174,8 @@ TEST_F(DataCacheTest, AGroupAcrossTwoLinesThatAreHereHits) {
                        1u + 4 + 4 + (ends_low ? 2 : 0)};
         const Seen high{ends_low ? 3u : 4u, 0, ends_low ? 0x2000u : 0x2040u, 1, 1, ends_low ? 2u : 3u,
                         ends_low ? 4u : 6u};
-        const List expected = ends_low ? List{high, low} : List{low, high};
-        EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 1, 0}, {1, 0, 0x1040, 1, 1}, expected[0], expected[1]}));
+        const Misses expected = ends_low ? Misses{high, low} : Misses{low, high};
+        EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 1, 0}, {1, 0, 0x1040, 1, 1}, expected[0], expected[1]}));
     }
 }
 
@@ -193,15 +190,15 @@ TEST_F(DataCacheTest, AGroupAcrossTwoLinesMissesTheOneThatIsAbsent) {
         run(reads(1), 0x2000);
         run(reads(1), 0x2040);
         if (has_low) {
-            EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 1, 0},
-                                           {1, 1, 0x1040, 8, 1},
-                                           {2, 0, 0x2000, 1, 0, 3, 9},
-                                           {3, 0, 0x2040, 1, 1, 1, 8}}));
+            EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 1, 0},
+                                             {1, 1, 0x1040, 8, 1},
+                                             {2, 0, 0x2000, 1, 0, 3, 9},
+                                             {3, 0, 0x2040, 1, 1, 1, 8}}));
         } else {
-            EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1040, 1, 1},
-                                           {1, 0, 0x1038, 4, 0},
-                                           {2, 0, 0x2000, 1, 0, 2, 8},
-                                           {3, 0, 0x2040, 1, 1, 2, 8}}));
+            EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1040, 1, 1},
+                                             {1, 0, 0x1038, 4, 0},
+                                             {2, 0, 0x2000, 1, 0, 2, 8},
+                                             {3, 0, 0x2040, 1, 1, 2, 8}}));
         }
     }
 }
@@ -212,11 +209,11 @@ TEST_F(DataCacheTest, AGroupMayDriveOutItsOwnLines) {
     Block& group = code().op().reads(4).joins(4, kRead, 8).joins(4, kRead, 4).ends();
     run(group, 0x1038);
     run(group, 0x1038);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1038, 4, 0},
-                                   {0, 1, 0x1040, 4, 0, 1, 4},
-                                   {0, 2, 0x103c, 4, 0, 1, 4},
-                                   {1, 1, 0x1040, 4, 0, 2, 8},
-                                   {1, 2, 0x103c, 4, 0, 1, 4}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1038, 4, 0},
+                                     {0, 1, 0x1040, 4, 0, 1, 4},
+                                     {0, 2, 0x103c, 4, 0, 1, 4},
+                                     {1, 1, 0x1040, 4, 0, 2, 8},
+                                     {1, 2, 0x103c, 4, 0, 1, 4}}));
 }
 
 // Accesses at e, 10 and 24: lines of 16 bytes.
@@ -227,12 +224,12 @@ TEST_F(DataCacheTest, AGroupMayCoverThreeShortLines) {
     run(group, 0x100e);
     run(group, 0x100e);
     run(reads(48), 0x2000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x100e, 2, 0},
-                                   {0, 1, 0x1010, 8, 1},
-                                   {0, 2, 0x1024, 2, 2},
-                                   {2, 0, 0x2000, 16, 0, 2, 2},
-                                   {2, 0, 0x2010, 16, 1, 2, 8},
-                                   {2, 0, 0x2020, 16, 2, 2, 2}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x100e, 2, 0},
+                                     {0, 1, 0x1010, 8, 1},
+                                     {0, 2, 0x1024, 2, 2},
+                                     {2, 0, 0x2000, 16, 0, 2, 2},
+                                     {2, 0, 0x2010, 16, 1, 2, 8},
+                                     {2, 0, 0x2020, 16, 2, 2, 2}}));
 }
 
 TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsListedAmongTheMisses) {
@@ -241,10 +238,10 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenIsListedAmongTheMisses) {
     trace_.run(block, 0, {0x1000, 0, 0x1008});
     trace_.run(block, 0, {0x1000, 0x1010, 0});
     run(reads(1), 0x2000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 4, 0},
-                                   {0, 1, 0, 0, kNoAccess},
-                                   {1, 2, 0, 0, kNoAccess},
-                                   {2, 0, 0x2000, 1, 0, 4, 20}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 4, 0},
+                                     {0, 1, 0, 0, kNoAccess},
+                                     {1, 2, 0, 0, kNoAccess},
+                                     {2, 0, 0x2000, 1, 0, 4, 20}}));
     EXPECT_EQ(Ahead<Plain>::Miss::kNoAccess, kNoAccess);
 }
 
@@ -258,7 +255,7 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNoLine) {
         run(guarded, 0);
         run(guarded, 0x8);
         run(reads(4), 0x1800);
-        EXPECT_EQ(misses(ahead), (List{{0, 0, 0x20, 4, 0}, {1, 0, 0, 0, kNoAccess}, {3, 0, 0x1800, 4, 0, 2, 12}}));
+        EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x20, 4, 0}, {1, 0, 0, 0, kNoAccess}, {3, 0, 0x1800, 4, 0, 2, 12}}));
         EXPECT_EQ(ahead.use_before({start_of(1), 1, 0}, 0, line(0)).accesses, 1u);
         EXPECT_EQ(ahead.use_before({start_of(2), 1, 0}, 0, line(0)).accesses, 2u);
     }
@@ -275,7 +272,7 @@ TEST_F(DataCacheTest, AnAccessToLineZeroUsesNoOther) {
     run(read, 0x20);  // 0 2 1
     run(read, 0xc0);  // 3 0 2
     EXPECT_EQ(misses(ahead),
-              (List{{0, 0, 0x10, 8, 0}, {1, 0, 0x40, 8, 1}, {2, 0, 0x80, 8, 2}, {4, 0, 0xc0, 8, 1, 1, 8}}));
+              (Misses{{0, 0, 0x10, 8, 0}, {1, 0, 0x40, 8, 1}, {2, 0, 0x80, 8, 2}, {4, 0, 0xc0, 8, 1, 1, 8}}));
 }
 
 // A group has a bit for each of up to 64 bytes.
@@ -286,10 +283,10 @@ TEST_F(DataCacheTest, AnAccessOf65BytesUsesAllOfThem) {
     run(reads(65), 0x1010);  // 48 bytes of line 40, 17 of line 41
     run(reads(1), 0x2000);
     run(reads(1), 0x2040);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 1, 0},
-                                   {1, 0, 0x1040, 1, 1},
-                                   {3, 0, 0x2000, 1, 0, 2, 49},
-                                   {4, 0, 0x2040, 1, 1, 2, 17}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 1, 0},
+                                     {1, 0, 0x1040, 1, 1},
+                                     {3, 0, 0x2000, 1, 0, 2, 49},
+                                     {4, 0, 0x2040, 1, 1, 2, 17}}));
 }
 
 TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNeitherOfTwoLines) {
@@ -297,11 +294,11 @@ TEST_F(DataCacheTest, AnAccessThatDidNotHappenUsesNeitherOfTwoLines) {
     run(reads(20), 0);
     run(code().op().may_read(20).ends(), 0);
     run(reads(32), 0x1000);
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0, 16, 0},
-                                   {0, 0, 0x10, 4, 1},
-                                   {1, 0, 0, 0, kNoAccess},
-                                   {2, 0, 0x1000, 16, 0, 1, 16},
-                                   {2, 0, 0x1010, 16, 1, 1, 4}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0, 16, 0},
+                                     {0, 0, 0x10, 4, 1},
+                                     {1, 0, 0, 0, kNoAccess},
+                                     {2, 0, 0x1000, 16, 0, 1, 16},
+                                     {2, 0, 0x1010, 16, 1, 1, 4}}));
 }
 
 TEST_F(DataCacheTest, OnlyAccessesBeforeTheExitHappen) {
@@ -309,7 +306,7 @@ TEST_F(DataCacheTest, OnlyAccessesBeforeTheExitHappen) {
     Block& block = code().op().reads(4).may_exit().op().reads(4).joins(4, kRead, 8).ends();
     trace_.run_to(block, 0, 0, {0x1000});
     trace_.run_to(block, 1, 0, {0x1000, 0x1040});
-    EXPECT_EQ(misses(ahead), (List{{0, 0, 0x1000, 4, 0}, {1, 1, 0x1040, 4, 1}}));
+    EXPECT_EQ(misses(ahead), (Misses{{0, 0, 0x1000, 4, 0}, {1, 1, 0x1040, 4, 1}}));
     EXPECT_EQ(ahead.use_before({start_of(0), 1, 0}, 0, line(0x40)).accesses, 1u);
     EXPECT_EQ(ahead.use_before({start_of(1), 3, 0}, 0, line(0x40)).accesses, 2u);
     EXPECT_EQ(ahead.use_before({start_of(1), 3, 0}, 1, line(0x41)).accesses, 2u);
@@ -354,7 +351,7 @@ TEST_F(DataCacheTest, OtherMarkersDoNotEndAChunk) {
         trace_.mark(static_cast<Marker>(i), 0x5000, 0x6000, 0x7000);
         run(read, 0x1000 + 4 * i);
     }
-    EXPECT_EQ(misses(ahead), (List{{1, 0, 0x1000, 8, 0}}));
+    EXPECT_EQ(misses(ahead), (Misses{{1, 0, 0x1000, 8, 0}}));
     EXPECT_FALSE(ahead.empties_caches());
     const std::size_t last = trace_.records() - 1;
     EXPECT_EQ(ahead.use_before({start_of(last), 0, 0}, 0, line(0x40)).accesses, last / 2) << "all but the last";
@@ -406,7 +403,7 @@ TEST_F(DataCacheTest, TheUseOfALineAtTheStartOfAChunkIsKnown) {
     trace_ = Trace();
     run(reads(4), 0x1008);
     run(reads(2), 0x100c);
-    EXPECT_EQ(misses(ahead), List{});
+    EXPECT_EQ(misses(ahead), Misses{});
     const auto accesses_before = [&](std::size_t record) {
         return ahead.use_before({start_of(record), 0, 0}, 0x40, line(0x40)).accesses;
     };

@@ -102,8 +102,8 @@ protected:
     // I1: one line. D1: two sets of one way. LL: three sets of two ways.
     CachesType caches_{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
 };
-using Variants = testing::Types<Caches<test::kCommonUse>, Caches<test::kAnyUse>>;
-TYPED_TEST_SUITE(HierarchyTest, Variants);
+using HierarchyVariants = testing::Types<Caches<test::kCommonUse>, Caches<test::kAnyUse>>;
+TYPED_TEST_SUITE(HierarchyTest, HierarchyVariants);
 
 TYPED_TEST(HierarchyTest, AnAccessMissesBothLevelsThenHits) {
     auto& caches = this->caches_;

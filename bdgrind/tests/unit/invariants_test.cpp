@@ -190,13 +190,13 @@ private:
 };
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr unsigned kRuns = 250;
+constexpr unsigned kInvariantRuns = 250;
 #else
-constexpr unsigned kRuns = 1000;
+constexpr unsigned kInvariantRuns = 1000;
 #endif
 
 TEST(Invariants, CostsAddUpEverywhere) {
-    const unsigned runs = test::runs(kRuns);
+    const unsigned runs = test::runs(kInvariantRuns);
     std::uint64_t arcs_seen = 0;
     for (unsigned seed = 0; seed < runs; ++seed) {
         RandomProgram program(seed);

@@ -14,10 +14,7 @@ namespace bd {
 namespace {
 
 using test::cache;
-
-constexpr LineNumber line(std::uint64_t number) {
-    return LineNumber{number};
-}
+using test::line;
 
 // What holds for both ways of compiling it. All lines have 64 bytes.
 template <class Lines>
@@ -31,9 +28,9 @@ protected:
         return kNoLine;
     }
 };
-using Variants = testing::Types<L1Cache<test::kCommonUse, LineUse<test::kCommonUse>>,
+using L1CacheVariants = testing::Types<L1Cache<test::kCommonUse, LineUse<test::kCommonUse>>,
                                 L1Cache<test::kAnyUse, LineUse<test::kAnyUse>>>;
-TYPED_TEST_SUITE(L1CacheTest, Variants);
+TYPED_TEST_SUITE(L1CacheTest, L1CacheVariants);
 
 TYPED_TEST(L1CacheTest, AGuessIsRightOrNone) {
     TypeParam lines(cache(2, 1, 64));

@@ -55,7 +55,7 @@ private:
     const Scenario::Function& function_of(const Scenario::Block& block) const {
         return scenario_.functions[block.function];
     }
-    Execution& execution() { return executions_[thread_].back(); }
+    NaiveExecution& execution() { return executions_[thread_].back(); }
 
     // --- Threads, handlers, collection ---------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ private:
                 break;
             case Marker::kSignalEnter: {
                 begin(value);
-                Execution handler;
+                NaiveExecution handler;
                 handler.thread = value;
                 handler.signal = std::exchange(signal_, 0);
                 handler.collecting = collect_at_start_;
@@ -87,7 +87,7 @@ private:
             case Marker::kCollect:
                 collect_at_start_ = value != 0;
                 for (auto& [thread, executions] : executions_) {
-                    for (Execution& each : executions) each.collecting = collect_at_start_;
+                    for (NaiveExecution& each : executions) each.collecting = collect_at_start_;
                 }
                 break;
             case Marker::kToggleCollect: {
@@ -102,7 +102,7 @@ private:
             case Marker::kStop:
                 caches_.flush();
                 for (auto& [thread, executions] : executions_) {
-                    for (Execution& each : executions) {
+                    for (NaiveExecution& each : executions) {
                         for (Stack& other : each.others) drop(each, other);
                         each.others.clear();
                         drop(each, each);
@@ -147,7 +147,7 @@ private:
     }
 
     // By the instruction that ended the latest block.
-    void system_call(const Execution& execution, std::uint64_t time, std::uint64_t cpu_time) {
+    void system_call(const NaiveExecution& execution, std::uint64_t time, std::uint64_t cpu_time) {
         if (!execution.collecting || !execution.last) return;
         const ChargeTarget charged{last_instruction(execution.charged_site ? *execution.charged_site : *execution.last),
                                    open_arcs(execution), path_of(execution)};
@@ -163,25 +163,25 @@ private:
     // --- Triggers: only a function's outermost call in an execution counts. Dumps change nothing: all parts together
     // --- are what is asked for.
 
-    void entered(Execution& execution, unsigned function) {
+    void entered(NaiveExecution& execution, unsigned function) {
         const FunctionTriggers& triggers = scenario_.functions[function].triggers;
         if (execution.open[function]++ != 0) return;
         if (triggers.zero_before && !triggers.dump_before) costs_ = {};
         if (triggers.toggle_collect) execution.collecting = !execution.collecting;
     }
 
-    void left(Execution& execution, unsigned function) {
+    void left(NaiveExecution& execution, unsigned function) {
         if (--execution.open[function] != 0) return;
         if (scenario_.functions[function].triggers.toggle_collect) execution.collecting = !execution.collecting;
     }
 
-    void leave_root(Execution& execution, Stack& stack) {
+    void leave_root(NaiveExecution& execution, Stack& stack) {
         if (stack.root) left(execution, *stack.root);
         stack.root.reset();
     }
 
     // A stack is over.
-    void drop(Execution& execution, Stack& stack) {
+    void drop(NaiveExecution& execution, Stack& stack) {
         while (!stack.calls.empty()) leave(execution, stack);
         leave_root(execution, stack);
     }
@@ -198,7 +198,7 @@ private:
             left_handler = true;
             while (!execution().can_have(stack_pointer)) executions_[thread_].pop_back();
         }
-        Execution& now = execution();
+        NaiveExecution& now = execution();
         if (!now.last) {
             begin_at_root(now, record);
             return;
@@ -260,7 +260,7 @@ private:
     }
 
     // The block runs on another stack than the one before; it has been entered there, then.
-    bool is_on_another_stack(Execution& now, const Scenario::Record& record, JumpKind jump) {
+    bool is_on_another_stack(NaiveExecution& now, const Scenario::Record& record, JumpKind jump) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         const Address pointer = record.stack_pointer;
         const bool above = pointer > now.base + Stack::kMargin;
@@ -305,14 +305,14 @@ private:
         return false;
     }
 
-    void put_aside(Execution& now) {
+    void put_aside(NaiveExecution& now) {
         auto above = now.others.begin();
         while (above != now.others.end() && above->base < now.base) ++above;
         now.others.insert(above, static_cast<const Stack&>(now));
     }
 
     // Leaves the calls that are not open any more if `stack` goes on with `block`, and tells whether it can.
-    bool resumes(Execution& execution, Stack& stack, const Scenario::Block& block, Address pointer) {
+    bool resumes(NaiveExecution& execution, Stack& stack, const Scenario::Block& block, Address pointer) {
         std::optional<Address> return_address;
         while (!stack.calls.empty() && stack.calls.back().stack_pointer < pointer) {
             return_address = stack.calls.back().return_address;
@@ -333,14 +333,14 @@ private:
     }
 
     // 20. By the return of a tail call.
-    void begin_if_root_left(Execution& execution, const Scenario::Record& record) {
+    void begin_if_root_left(NaiveExecution& execution, const Scenario::Record& record) {
         const bool elsewhere = scenario_.blocks[record.block].function != execution.context.function;
         if (execution.calls.empty() && record.stack_pointer > execution.base && elsewhere) {
             begin_at_root(execution, record);
         }
     }
 
-    void begin_at_root(Execution& execution, const Scenario::Record& record) {
+    void begin_at_root(NaiveExecution& execution, const Scenario::Record& record) {
         const Scenario::Block& block = scenario_.blocks[record.block];
         ++changes_;
         leave_root(execution, execution);
@@ -354,7 +354,7 @@ private:
         }
     }
 
-    void call(Execution& execution, unsigned callee, Site site, Address stack_pointer,
+    void call(NaiveExecution& execution, unsigned callee, Site site, Address stack_pointer,
               std::optional<Address> return_address) {
         ++changes_;
         if (execution.charged_site) site = *execution.charged_site;
@@ -380,7 +380,7 @@ private:
     }
 
     // 17. A tail call is not open twice.
-    void leave_repeated(Execution& execution, const ArcKey& arc, Address stack_pointer) {
+    void leave_repeated(NaiveExecution& execution, const ArcKey& arc, Address stack_pointer) {
         for (std::size_t i = execution.calls.size(); i-- > 0;) {
             const Call& call = execution.calls[i];
             if (call.return_address || call.stack_pointer != stack_pointer) return;
@@ -413,7 +413,7 @@ private:
         return context;
     }
 
-    void leave(Execution& execution, Stack& stack) {
+    void leave(NaiveExecution& execution, Stack& stack) {
         ++changes_;
         stack.context = stack.calls.back().caller_context;
         stack.charged_site = stack.calls.back().caller_charged_site;
@@ -422,7 +422,7 @@ private:
         left(execution, function);
     }
 
-    bool leave_above(Execution& execution, Address stack_pointer) {
+    bool leave_above(NaiveExecution& execution, Address stack_pointer) {
         bool any = false;
         while (!execution.calls.empty() && execution.calls.back().stack_pointer < stack_pointer) {
             leave(execution, execution);
@@ -495,7 +495,7 @@ private:
         }
     }
 
-    std::vector<ArcKey> open_arcs(const Execution& execution) {
+    std::vector<ArcKey> open_arcs(const NaiveExecution& execution) {
         std::vector<ArcKey> arcs;
         for (const Call& call : execution.calls) {
             if (call.arc) arcs.push_back(*call.arc);
@@ -505,7 +505,7 @@ private:
 
     // --- Paths: docs/contexts.md ----------------------------------------------------------------------------
 
-    PathKey path_of(const Execution& execution) const {
+    PathKey path_of(const NaiveExecution& execution) const {
         PathKey path{execution.thread, execution.is_handler, execution.signal};
         if (!paths_) return path;
         path.steps.push_back({execution.calls.empty() ? execution.context : execution.calls[0].caller_context});
@@ -545,7 +545,7 @@ private:
     }
 
     std::optional<ChargeTarget> loader_of(Address address, bool is_data) {
-        const Execution& now = execution();
+        const NaiveExecution& now = execution();
         if (!now.collecting) return {};
         return ChargeTarget{charged_, open_arcs(now), path_of(now),
                             is_data ? objects_.group_at(address, now, executions_)

@@ -55,7 +55,7 @@ struct Stack {
 };
 
 // A thread, or a signal handler on it.
-struct Execution : Stack {
+struct NaiveExecution : Stack {
     Address thread = 0;
     bool is_handler = false;
     Address signal = 0;
@@ -69,6 +69,6 @@ struct Execution : Stack {
 };
 
 // By thread; handlers are behind what they interrupted.
-using Executions = std::map<Address, std::vector<Execution>>;
+using Executions = std::map<Address, std::vector<NaiveExecution>>;
 
 }  // namespace bd::test

@@ -7,7 +7,7 @@
 namespace bd::test {
 namespace {
 
-const Call* open_call(const Execution& execution, const Allocation& allocation) {
+const Call* open_call(const NaiveExecution& execution, const Allocation& allocation) {
     const auto call = std::ranges::find(execution.calls, allocation.call, &Call::number);
     return call == execution.calls.end() ? nullptr : &*call;
 }
@@ -26,7 +26,7 @@ bool has_on_stack(const Stack& stack, Address address) {
 
 }  // namespace
 
-void NaiveObjects::on_allocator(Execution& now, const Scenario::Record& record) {
+void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& record) {
     if (depth_ == 0) return;
     auto& open = now.allocations;
     std::erase_if(open, [&](const Allocation& each) { return open_call(now, each) == nullptr; });
@@ -77,7 +77,7 @@ void NaiveObjects::free(Address base) {
     });
 }
 
-void NaiveObjects::map(Address begin, Address end, const Execution* now) {
+void NaiveObjects::map(Address begin, Address end, const NaiveExecution* now) {
     unmap(begin, end);
     mapped_.push_back({begin, end - begin, now != nullptr && depth_ != 0 ? mapping_group(*now) : "mapping "});
 }
@@ -95,7 +95,7 @@ void NaiveObjects::unmap(Address begin, Address end) {
     mapped_ = kept;
 }
 
-std::string NaiveObjects::mapping_group(const Execution& now) const {
+std::string NaiveObjects::mapping_group(const NaiveExecution& now) const {
     for (const Allocation& each : now.allocations) {
         if (open_call(now, each) != nullptr) return "unused";
     }
@@ -109,7 +109,7 @@ std::string NaiveObjects::name_of_instruction(const Site& site) const {
 }
 
 // Where what runs was called from, and its callers.
-std::string NaiveObjects::place_of(const Execution& now) const {
+std::string NaiveObjects::place_of(const NaiveExecution& now) const {
     if (now.calls.empty() || !now.calls.back().arc) {
         if (!now.charged_site) return "";
         return "f" + std::to_string(scenario_.blocks[now.last->block].function) +
@@ -157,7 +157,7 @@ std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {
     return "code object" + std::to_string(scenario_.functions[block.function].object);
 }
 
-std::string NaiveObjects::group_at(Address address, const Execution& now, const Executions& all) const {
+std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all) const {
     if (depth_ == 0) return "";
     if (address + 128 >= now.stack_pointer && address < now.base) return frame_at(now, address);
     if (const Range* const block = innermost(heap_, address)) return block->group;
@@ -165,7 +165,7 @@ std::string NaiveObjects::group_at(Address address, const Execution& now, const 
     const bool is_below = range != nullptr ? range->has(now.stack_pointer) : now.stack_pointer - address < 1 << 20;
     if (address < now.stack_pointer && is_below) return frame_at(now, address);
     for (const auto& [thread, executions] : all) {
-        for (const Execution& each : executions) {
+        for (const NaiveExecution& each : executions) {
             if (has_on_stack(each, address)) return frame_at(each, address);
             for (const Stack& other : each.others) {
                 if (has_on_stack(other, address)) return frame_at(other, address);

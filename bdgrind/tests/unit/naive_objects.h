@@ -19,14 +19,14 @@ public:
     NaiveObjects(const Scenario& scenario, unsigned depth) : scenario_(scenario), depth_(depth) {}
 
     // `now` has entered a function that allocates or frees, or has left it, as `record` says.
-    void on_allocator(Execution& now, const Scenario::Record& record);
+    void on_allocator(NaiveExecution& now, const Scenario::Record& record);
 
     // `now`: who maps it; null: nobody has run yet.
-    void map(Address begin, Address end, const Execution* now);
+    void map(Address begin, Address end, const NaiveExecution* now);
     void unmap(Address begin, Address end);
 
     // Whose byte of data it is that `now` loads a line for.
-    std::string group_at(Address address, const Execution& now, const Executions& all) const;
+    std::string group_at(Address address, const NaiveExecution& now, const Executions& all) const;
     // How the bytes of heap blocks were used that a line has which leaves D1, 64 bytes of it at most at once, by
     // group, offset and `used`, as PatternKey has them. `loaded_for`: the group that the line was loaded for.
     struct Pattern {
@@ -50,9 +50,9 @@ private:
 
     void allocate(Allocation& call, Address result);
     void free(Address base);
-    std::string mapping_group(const Execution& now) const;
+    std::string mapping_group(const NaiveExecution& now) const;
     std::string name_of_instruction(const Site& site) const;
-    std::string place_of(const Execution& now) const;
+    std::string place_of(const NaiveExecution& now) const;
     static const Range* innermost(const std::vector<Range>& ranges, Address address);
 
     const Scenario& scenario_;

@@ -37,7 +37,7 @@ constexpr unsigned kRuns = 200;
 constexpr unsigned kRuns = 3000;
 #endif
 
-struct Variant {
+struct RunVariant {
     bool cache_sim = true;
     bool cache_use = true;
     std::size_t batch = ~std::size_t{0};  // records per batch
@@ -55,7 +55,7 @@ struct Variant {
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
 // zeroed for good, zero() is called.
 template <class Dump, class Zero>
-void replay(Engine& engine, const BuiltScenario& built, std::size_t records, const Variant& variant, Dump dump,
+void replay(Engine& engine, const BuiltScenario& built, std::size_t records, const RunVariant& variant, Dump dump,
             Zero zero) {
     const auto serve_dump = [&](std::uint32_t thread) {
         engine.settle();
@@ -85,7 +85,7 @@ void replay(Engine& engine, const BuiltScenario& built, std::size_t records, con
     dump(0);
 }
 
-EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
+EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
     const bool all_events = variant.cache_sim && variant.cache_use;
     return {.caches = scenario.caches,
             .cache_sim = variant.cache_sim,
@@ -111,7 +111,7 @@ EngineConfig config_of(const Scenario& scenario, const Variant& variant) {
 
 // How the engine differs from the naive one after so many records.
 std::string differences_after(const Scenario& scenario, const BuiltScenario& built, std::size_t records,
-                              const Variant& variant) {
+                              const RunVariant& variant) {
     Engine engine(config_of(scenario, variant));
     test::RunCosts costs;
     replay(
@@ -122,7 +122,7 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
 }
 
 // The shortest beginning of a run that differs.
-std::string shortest_failure(const Scenario& scenario, const BuiltScenario& built, const Variant& variant) {
+std::string shortest_failure(const Scenario& scenario, const BuiltScenario& built, const RunVariant& variant) {
     for (std::size_t records = 0; records <= scenario.records.size(); ++records) {
         const std::string different = differences_after(scenario, built, records, variant);
         if (!different.empty()) {
@@ -143,7 +143,7 @@ void for_each_seed(unsigned count, Check check) {
     for (unsigned seed = 0; seed < test::runs(count) && !testing::Test::HasFailure(); ++seed) check(seed);
 }
 
-void expect_equal(const Scenario& scenario, unsigned seed, const Variant& variant) {
+void expect_equal(const Scenario& scenario, unsigned seed, const RunVariant& variant) {
     const BuiltScenario built(scenario);
     if (!differences_after(scenario, built, scenario.records.size(), variant).empty()) {
         ADD_FAILURE() << "seed " << seed << " (BD_SEED=" << seed << "), "
@@ -151,7 +151,7 @@ void expect_equal(const Scenario& scenario, unsigned seed, const Variant& varian
     }
 }
 
-void expect_equal(unsigned seed, const Variant& variant) {
+void expect_equal(unsigned seed, const RunVariant& variant) {
     expect_equal(random_scenario(seed), seed, variant);
 }
 
@@ -212,7 +212,7 @@ TEST(Oracle, ContextTreesAreTheSame) {
 TEST(Oracle, DataObjectsAreTheSame) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
         std::mt19937 random(seed);
-        const Variant variant{.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+        const RunVariant variant{.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
                               .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
                               .more_events = random() % 4 != 0,
                               .dumps_between_batches = static_cast<unsigned>(random() % 3),
@@ -258,7 +258,7 @@ TEST(Oracle, ThreadsAddUpToTheWhole) {
 }
 
 // All parts, one behind the other.
-std::string profile_text(const Scenario& scenario, const BuiltScenario& built, const Variant& variant) {
+std::string profile_text(const Scenario& scenario, const BuiltScenario& built, const RunVariant& variant) {
     Engine engine(config_of(scenario, variant));
     test::Text text;
     const auto write = [&](std::uint32_t) {

@@ -25,19 +25,19 @@ using test::kHit;
 using test::kLLMiss;
 
 // An evicted LL line.
-struct Evicted {
+struct EvictedFromLl {
     std::uint32_t target;
     std::uint64_t accesses;
     unsigned used;
-    bool operator==(const Evicted&) const = default;
+    bool operator==(const EvictedFromLl&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Evicted& line) {
+std::ostream& operator<<(std::ostream& out, const EvictedFromLl& line) {
     return out << "{target " << line.target << ", accesses " << line.accesses << ", used " << line.used << "}";
 }
 
 struct Sink {
     std::uint32_t target = 0;
-    std::vector<Evicted> evicted;
+    std::vector<EvictedFromLl> evicted;
 
     ChargeTarget load(Reference, Address, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
     template <class Mask>
@@ -49,8 +49,8 @@ struct Sink {
 
 // Lines are accessed in their first 8 bytes.
 template <CacheTraits kTraits>
-struct Caches {
-    Caches(const CacheGeometries& caches, WriteBackAndPrefetchConfig config)
+struct WritingCaches {
+    WritingCaches(const CacheGeometries& caches, WriteBackAndPrefetchConfig config)
         : bits(caches.d1.line_bits()), hierarchy(caches, sink, config) {}
 
     Outcome data(Address address, std::uint32_t size) {
@@ -75,8 +75,9 @@ class DirtyLinesTest : public testing::Test {
 protected:
     CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)}, {.write_back = true}};
 };
-using Variants = testing::Types<Caches<test::kCommonAll>, Caches<test::kAnyAll>, Caches<test::kCommonDirty>>;
-TYPED_TEST_SUITE(DirtyLinesTest, Variants);
+using DirtyVariants =
+    testing::Types<WritingCaches<test::kCommonAll>, WritingCaches<test::kAnyAll>, WritingCaches<test::kCommonDirty>>;
+TYPED_TEST_SUITE(DirtyLinesTest, DirtyVariants);
 
 TYPED_TEST(DirtyLinesTest, AWrittenLineIsWrittenBackWhenItLeavesLl) {
     auto& caches = this->caches_;
@@ -150,7 +151,7 @@ TYPED_TEST(DirtyLinesTest, EmptiedCachesAreClean) {
 
 // D1 has lines of 128 bytes: written back, they make both LL lines dirty. LL is one set of two ways.
 TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
-    Caches<test::kAnyAll> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
+    WritingCaches<test::kAnyAll> caches({cache(1, 1, 128), cache(1, 1, 128), cache(1, 2, 64)}, {.write_back = true});
     EXPECT_EQ(caches.write(0, 128), kLLMiss);      // 0*             | 1 0     (D1 | LL)
     EXPECT_EQ(caches.data(0x80, 4), kLLDirtyMiss);     // 1              | 2 1*
     EXPECT_EQ(caches.data(0x100, 4), kLLDirtyMiss);    // 2              | 4 2
@@ -159,7 +160,7 @@ TEST(DirtyLines, ALongLineIsWrittenBackAsAWhole) {
 
 // LL is one set of three ways.
 TEST(DirtyLines, TheLineBehindIsNotWrittenBackWithIt) {
-    Caches<test::kAnyAll> caches({cache(1, 1, 64), cache(1, 1, 64), cache(1, 3, 64)}, {.write_back = true});
+    WritingCaches<test::kAnyAll> caches({cache(1, 1, 64), cache(1, 1, 64), cache(1, 3, 64)}, {.write_back = true});
     EXPECT_EQ(caches.read(1), kLLMiss);       // 1     | 1          (D1 | LL)
     EXPECT_EQ(caches.write(0), kLLMiss);      // 0*    | 0 1
     EXPECT_EQ(caches.read(2), kLLMiss);       // 2     | 2 0* 1
@@ -173,7 +174,7 @@ class PrefetchTest : public testing::Test {
 protected:
     CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true}};
 };
-TYPED_TEST_SUITE(PrefetchTest, Variants);
+TYPED_TEST_SUITE(PrefetchTest, DirtyVariants);
 
 TYPED_TEST(PrefetchTest, AStreamFindsItsLinesInLl) {
     auto& caches = this->caches_;
@@ -208,7 +209,7 @@ TYPED_TEST(PrefetchTest, WithoutWriteBacksNoLineIsDirty) {
 
 // Lines 107 to 109 belong to who read 102 to 104. Of those, 107 is used in the end, by another.
 TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
-    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
     for (std::uint32_t line = 100; line < 105; ++line) {
         caches.sink.target = line;
         caches.read(line);
@@ -216,23 +217,23 @@ TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
     caches.sink.target = 1;
     EXPECT_EQ(caches.read(107), kL1Miss);
     caches.hierarchy.flush();
-    std::vector<Evicted>& evicted = caches.sink.evicted;
-    std::ranges::sort(evicted, {}, [](const Evicted& line) { return std::pair(line.target, line.accesses); });
-    EXPECT_EQ(evicted, (std::vector<Evicted>{{100, 1, 8}, {101, 1, 8}, {102, 1, 8}, {102, 1, 8},
+    std::vector<EvictedFromLl>& evicted = caches.sink.evicted;
+    std::ranges::sort(evicted, {}, [](const EvictedFromLl& line) { return std::pair(line.target, line.accesses); });
+    EXPECT_EQ(evicted, (std::vector<EvictedFromLl>{{100, 1, 8}, {101, 1, 8}, {102, 1, 8}, {102, 1, 8},
                                              {103, 0, 0}, {103, 1, 8}, {104, 0, 0}, {104, 1, 8}}));
 }
 
 TEST(Prefetch, WhatIsInLlIsNotPrefetched) {
-    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
     for (const Address line : {107, 100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
     caches.hierarchy.flush();
-    EXPECT_EQ(caches.sink.evicted, (std::vector<Evicted>{{0, 1, 8}, {0, 1, 8}, {0, 1, 8}, {0, 1, 8}}));
+    EXPECT_EQ(caches.sink.evicted, (std::vector<EvictedFromLl>{{0, 1, 8}, {0, 1, 8}, {0, 1, 8}, {0, 1, 8}}));
 }
 
 // A prefetch is no miss: that it drove out a dirty line shows nowhere.
 TEST(Prefetch, AWriteBackCausedByAPrefetchIsNoMiss) {
     // LL: eight sets of one way. 102 fetches 107, in the slot of 75, which is dirty.
-    Caches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
+    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
                               {.write_back = true, .prefetch = true});
     EXPECT_EQ(caches.write(75), kLLMiss);
     for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
