@@ -298,6 +298,13 @@ TEST_F(HeapBlocksTest, PartsOfABlockThatReachesIntoAPage) {
     EXPECT_EQ(parts(0x300040, 0x300080), "");
 }
 
+TEST_F(HeapBlocksTest, AFreeBlockThatReachesIntoAPageHasPartsThere) {
+    add(0x5ff0, 0x30, "a");
+    blocks_.free(0x5ff0);
+    add(0x6030, 16, "b");
+    EXPECT_EQ(parts(0x6000, 0x6040), "a@16+32 b@0+16 ");
+}
+
 TEST_F(HeapBlocksTest, PartsOfWhatIsFree) {
     add(0x100000, 0x20000, "large");
     add(0x108010, 8, "a");

@@ -171,6 +171,18 @@ TEST_F(LargeHeapBlocksTest, SmallBlocksInALargeOneAreNotForgotten) {
     }
 }
 
+TEST_F(LargeHeapBlocksTest, ALargeBlockHasNoPartOfTheLineBefore) {
+    add(0x100000, 1 << 20, "large");
+    EXPECT_EQ(parts(0xfffc0, 0x100000), "");
+    EXPECT_EQ(parts(0xfff80, 0xfffc0), "");
+}
+
+TEST_F(LargeHeapBlocksTest, ASmallBlockMayBeginWhereALargeOneDoes) {
+    add(0x100010, 1 << 20, "large");
+    add(0x100010, 16, "a");
+    EXPECT_EQ(parts(0x100000, 0x100040), "a@0+16 large@16+32 ");
+}
+
 TEST_F(LargeHeapBlocksTest, ALargeBlockMayEndAByteBeforeALine) {
     add(0x100000, 0x2003f, "large");
     for (int i = 0; i < 2; ++i) {
