@@ -112,9 +112,10 @@ public:
     // and a wake may be late.
     bool fails() const { return fails_.load(std::memory_order_relaxed); }
 
-    // Looks a while before it sleeps: the other side is mostly about to come.
+    // Looks a while before it sleeps: the other side is mostly about to come. (perl with data objects: five times as
+    // long takes 1.05 of the processor time, an eighth of that 1.03 of the time.)
     void wait_while(WaitWord& word, std::uint32_t value) {
-        for (int i = 0; i < 2000; ++i) {
+        for (int i = 0; i < 400; ++i) {
             if (word.load(std::memory_order_acquire) != value) return;
             relax_processor();
         }
