@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import re
@@ -11,10 +12,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+import pytest
 from profile_reader import Profile, read_profile
 
 SOURCE = Path(__file__).resolve().parents[3]
@@ -26,6 +28,7 @@ from cache_oracle import Geometry, simulate, trace_program  # noqa: E402
 BUILD = Path(os.environ.get("BDGRIND_BUILD", SOURCE))
 VALGRIND = BUILD / "vg-in-place"
 GUESTS = BUILD / "bdgrind" / "tests" / "guest"
+BDCOMPARE = BUILD / "bdgrind" / "tests" / "bdcompare"
 BD_ANNOTATE = SOURCE / "annotate" / "bd_annotate"
 
 # What Callgrind has of the tool's events.
@@ -47,11 +50,28 @@ def configured(variable: str) -> Path:
     return Path(value)
 
 
-NO_X86 = "no tool for 32-bit programs was built"
+NO_X86 = "no tool for 32-bit programs was built, or the kernel does not run them"
 
 
+@cache
 def has_x86() -> bool:
-    return "-m32" in str(configured("BD_M32"))
+    """A compiler that makes 32-bit code may stand on a machine whose kernel has no support for it."""
+    if "-m32" not in str(configured("BD_M32")):
+        return False
+    try:
+        subprocess.run([GUESTS / "x86" / "recursion"], check=False, stdout=subprocess.DEVNULL)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return False
+    return True
+
+
+def guest_program(name: str) -> Path:
+    """One of the guests. With those of 32 bits, a test is skipped where there can be none."""
+    if name.startswith("x86/") and not has_x86():
+        pytest.skip(NO_X86)
+    return GUESTS / name
 
 
 @dataclass
@@ -141,6 +161,11 @@ def check_profile(profile: Path) -> str:
     """The first violated invariant; empty if all hold."""
     status, said = check(profile)
     return said if status else ""
+
+
+def counted(profile: Path) -> str:
+    """All that stands in a profile, but for the process and its command line."""
+    return re.sub(r"^(pid|cmd): .*\n", "", profile.read_text(), flags=re.MULTILINE)
 
 
 def stdout_file(folder: Path) -> BinaryIO:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from harness import BUILD, GUESTS, NO_X86, SMALL_CACHES, Run, check, has_x86, run_tool
+from harness import BUILD, GUESTS, SMALL_CACHES, Run, check, guest_program, run_tool
 
 YES = "--context-tree=yes"
 SITES = "--context-tree=sites"
@@ -75,9 +75,7 @@ def head(tree: Path, key: str) -> list[str]:
     ],
 )
 def test_a_tree_tells_what_its_profile_tells(guest: str, options: list[str], tmp_path: Path) -> None:
-    if guest.startswith("x86/") and not has_x86():
-        pytest.skip(NO_X86)
-    done = run(tmp_path, [GUESTS / guest], *options)
+    done = run(tmp_path, [guest_program(guest)], *options)
     assert "Context tree:" in done.log
     checked(done.profile_path)
 

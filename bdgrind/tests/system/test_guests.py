@@ -11,13 +11,11 @@ import pytest
 from guest_spec import GuestSpec, evaluate, read_spec
 from harness import (
     CALLGRIND_EVENTS,
-    GUESTS,
-    NO_X86,
     SMALL_CACHES,
     SOURCE,
     Run,
     check_profile,
-    has_x86,
+    guest_program,
     oracle_totals,
     run_tool,
 )
@@ -56,7 +54,10 @@ def caches(guest: GuestSpec) -> tuple[str, ...]:
 
 
 def command(guest: GuestSpec) -> list[str]:
-    return [str(GUESTS / guest.name), *guest.arguments]
+    """How to run it. Where that cannot be done, the test is skipped."""
+    if missing := guest.missing_features():
+        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
+    return [str(guest_program(guest.name)), *guest.arguments]
 
 
 class Runs:
@@ -67,10 +68,6 @@ class Runs:
         self.runs: dict[str, Run] = {}
 
     def of(self, guest: GuestSpec) -> Run:
-        if missing := guest.missing_features():
-            pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
-        if guest in X86_SPECS and not has_x86():
-            pytest.skip(f"{guest.name}: {NO_X86}")
         if guest.name not in self.runs:
             name = guest.name.replace("/", "-")
             run = run_tool(self.folder, command(guest), caches(guest), name=name)

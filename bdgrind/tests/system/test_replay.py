@@ -37,8 +37,6 @@ def described_alike(profile: Path) -> str:
 @guests(SPECS)
 def test_the_profile_depends_on_the_trace_alone(guest: GuestSpec, tmp_path: Path) -> None:
     """Not on the size of batches, nor on the thread that the engine runs on: here its own."""
-    if missing := guest.missing_features():
-        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
     trace = tmp_path / "trace"
     options = [*caches(guest), f"--record-trace={trace}", "--engine-thread=yes"]
     run = run_tool(tmp_path, command(guest), options)
