@@ -48,6 +48,11 @@ AllocatorRole allocator_role(const Options& given, const Function& function) {
     return known_allocator(function.name, function.object->name);
 }
 
+// They are only looked at where objects are told apart.
+bool is_of_objects(std::string_view option_name) {
+    return option_name.starts_with("alloc-fn") || option_name.starts_with("free-fn");
+}
+
 // One line for each value of an option that has not matched; other kinds of options have none.
 template <class Value>
 void write_unmatched_of(TextOutput&, std::string_view, const Value&) {}
@@ -87,7 +92,8 @@ void FunctionOptions::apply(Function& function) const {
 }
 
 void write_unmatched(TextOutput& out, const Options& given) {
-#define BD_UNMATCHED(kind, field, name, initial, form, help) write_unmatched_of(out, name, given.field);
+#define BD_UNMATCHED(kind, field, name, initial, form, help) \
+    if (given.objects || !is_of_objects(name)) write_unmatched_of(out, name, given.field);
 #define BD_NO_GROUP(title)
     BD_OPTIONS(BD_UNMATCHED, BD_NO_GROUP)
 #undef BD_NO_GROUP

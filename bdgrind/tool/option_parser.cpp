@@ -117,9 +117,8 @@ bool take(std::string_view argument, const char* name, PatternList* patterns, co
     return true;
 }
 
-}  // namespace
-
-bool parse_option(const char* argument, Options* result, OptionError* error) {
+// Whether `argument` is one of all options.
+bool take_any(std::string_view argument, Options* result, OptionError* error) {
 #define BD_TAKE(kind, field, name, initial, form, help) \
     if (take(argument, name, &result->field, form, error)) return true;
 #define BD_NO_GROUP(title)
@@ -128,6 +127,31 @@ bool parse_option(const char* argument, Options* result, OptionError* error) {
 #undef BD_TAKE
     return take(argument, "earlier-parts", &result->earlier_parts, "<n>", error) ||
            take(argument, "parents-file", &result->parents_file, "<file>", error);
+}
+
+// The sentences name these.
+static_assert(ObjectRules::kMostDepth == 64 && ContextTree::kMostNodes == 1'073'741'824);
+
+// What is out of its range has its initial value again.
+const char* range_error(Options* given) {
+    const Options initial{};
+    if (given->objects_depth < 1 || given->objects_depth > ObjectRules::kMostDepth) {
+        given->objects_depth = initial.objects_depth;
+        return "it must be from 1 to 64";
+    }
+    if (given->context_tree_nodes > ContextTree::kMostNodes) {
+        given->context_tree_nodes = initial.context_tree_nodes;
+        return "it must be at most 1073741824";
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool parse_option(const char* argument, Options* result, OptionError* error) {
+    if (!take_any(argument, result, error)) return false;
+    if (error->message == nullptr) error->message = range_error(result);
+    return true;
 }
 
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
@@ -151,9 +175,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .context_tree_rules = {
                             .by_site = given.context_tree == TreeChoice::kSites,
                             .recursion = given.context_tree_recursion,
-                            .most_nodes = std::min(given.context_tree_nodes, ContextTree::kMostNodes)},
+                            .most_nodes = given.context_tree_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
-                        .object_rules = {.depth = std::clamp(given.objects_depth, 1u, ObjectRules::kMostDepth)}};
+                        .object_rules = {.depth = given.objects_depth}};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;

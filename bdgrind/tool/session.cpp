@@ -25,6 +25,11 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
     }
+    const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
+                                  !options.free_fn.empty() || !options.free_fn_of.empty();
+    if (!options.objects && names_allocators && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --alloc-fn and --free-fn do nothing without --objects=yes.\n");
+    }
     if (!config.cache_sim) {
         if ((config.write_back || config.prefetch) && VG_(clo_verbosity) > 0) {
             VG_(umsg)("Warning: --simulate-wb and --simulate-hwpref do nothing without --cache-sim=yes.\n");

@@ -47,6 +47,9 @@ def run(tmp_path: Path, *options: str, command: tuple[str, ...] = (str(GUEST),))
         ("--LL=1125899906842624,16,64", "'1125899906842624,16,64' .* at most"),
         ("--dump-line=maybe", "'maybe' is not a value for --dump-line=.*: it must be yes or no"),
         ("--cacheuse=", "'' is not a value for --cacheuse="),
+        ("--objects-depth=0", "'0' is not a value for --objects-depth=<n>: it must be from 1 to 64"),
+        ("--objects-depth=65", "'65' is not a value for --objects-depth=<n>: it must be from 1 to 64"),
+        ("--context-tree-nodes=1073741825", "for --context-tree-nodes=<n>: it must be at most 1073741824"),
         ("--bdgrind-out-file=", "'' is not a value for --bdgrind-out-file="),
     ],
 )

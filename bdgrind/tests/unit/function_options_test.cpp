@@ -100,5 +100,15 @@ TEST_F(FunctionOptionsTest, WrongValuesAreRejected) {
     EXPECT_TRUE(options_.separate_callers_of.empty());
 }
 
+TEST_F(FunctionOptionsTest, NumbersOutOfTheirRangeAreRefused) {
+    give({"--objects-depth=1", "--objects-depth=64", "--context-tree-nodes=0", "--context-tree-nodes=1073741824"});
+    for (const char* argument : {"--objects-depth=0", "--objects-depth=65"}) {
+        EXPECT_STREQ(error_of(argument), "it must be from 1 to 64");
+        EXPECT_EQ(engine_config(options_, {}).object_rules.depth, 3u);
+    }
+    EXPECT_STREQ(error_of("--context-tree-nodes=1073741825"), "it must be at most 1073741824");
+    EXPECT_EQ(engine_config(options_, {}).context_tree_rules.most_nodes, 1'000'000u);
+}
+
 }  // namespace
 }  // namespace bd
