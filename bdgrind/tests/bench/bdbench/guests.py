@@ -51,6 +51,14 @@ def _dispatch(shop: Workshop) -> Guest:
     return Guest("dispatch", (shop.program("dispatch.cpp"), "100000", str(shop.scaled(120))))
 
 
+def _trees(shop: Workshop) -> Guest:
+    return Guest("trees", (shop.program("trees.cpp"), str(shop.scaled(10_000_000))))
+
+
+def _names(shop: Workshop) -> Guest:
+    return Guest("names", (shop.program("names.cpp"), str(shop.scaled(10))))
+
+
 def _join(shop: Workshop) -> Guest:
     return Guest("join", (shop.program("join.c"), "100000", str(shop.scaled(24))))
 
@@ -108,6 +116,8 @@ CATALOGUE = (
     Entry("deep", "recursion 1,000,000 calls deep", _deep),
     Entry("functions", "100,000 functions, each called a few times", _functions),
     Entry("dispatch", "virtual calls over many small C++ objects", _dispatch),
+    Entry("trees", "search trees that are built and dropped", _trees),
+    Entry("names", "maps of strings and short vectors", _names),
     Entry("join", "hash join", _join),
     Entry("sort", "the C library's sort and search with callbacks", _sort),
     Entry("threads", "thread switches and signal handlers", _threads),
