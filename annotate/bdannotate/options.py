@@ -21,6 +21,7 @@ DEFAULT_LINES = 5
 DEFAULT_FUNCTIONS = 10
 DEFAULT_OBJECTS = 15
 # cg_annotate's limit too: a larger value is callgrind_annotate's cumulative share by mistake.
+_MOST_ELEMENT_SIZE = 1 << 16  # of a picture that anybody looks at
 _MAX_THRESHOLD = 20.0
 
 
@@ -148,8 +149,8 @@ def _parser() -> argparse.ArgumentParser:
                       help="of the objects whose names match, who loaded them and which bytes of "
                       "them were used")
     what.add_argument("--element-size", type=int, metavar="N",
-                      help="the bytes of an element in the picture that --object draws [what the "
-                      "sizes of the blocks tell]")
+                      help="the bytes of an element in the picture that --object draws, at most "
+                      f"{_MOST_ELEMENT_SIZE:,} [what the sizes of the blocks tell]")
     what.add_argument("--object-type", action="append", default=[], metavar="PLACE=TYPE",
                       help="the type of the heap blocks whose names match, as 'sim.c:11=particle', "
                       "for --object, --hints and --html [what the code that allocates them "
@@ -235,8 +236,10 @@ def parse_options(argv: Sequence[str]) -> Options:
         )
     if given.width is not None and given.width < 40:
         raise UserError("--width must be at least 40")
-    if given.element_size is not None and (given.element_size < 1 or given.object is None):
-        raise UserError("--element-size is for --object, and at least 1")
+    if given.element_size is not None and (
+        given.object is None or not 1 <= given.element_size <= _MOST_ELEMENT_SIZE
+    ):
+        raise UserError(f"--element-size is for --object, and from 1 to {_MOST_ELEMENT_SIZE:,} bytes")
     has_types = given.object is not None or given.hints == "yes" or given.html is not None
     if given.object_type and (given.diff or not has_types):
         raise UserError("--object-type is for --object, --hints and --html, of one profile")
@@ -251,6 +254,7 @@ def parse_options(argv: Sequence[str]) -> Options:
     _refuse_other_views(mode, given)
     _check_html(given)
     _refuse_separation(mode, given)
+    _refuse_two_tables(given)
     if given.baseline and (mode == "diff" or not given.fail_if):
         raise UserError("--baseline is for --fail-if; --diff compares with its first profile")
     if mode == "diff" and len(given.profiles) != 2:
@@ -320,6 +324,11 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--html"] if given.html is not None and mode != "diff" else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
+
+
+def _refuse_two_tables(given: argparse.Namespace) -> None:
+    if given.format == "csv" and given.objects == "yes" and given.object is not None:
+        raise UserError("--format=csv has one table: --object does not go with --objects there")
 
 
 def _refuse_separation(mode: str, given: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What debug information says of types: compiled programs, and damaged ones."""
 
+import functools
 import os
 import pathlib
 import random
@@ -10,9 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from bdannotate.model.types import VariableName, WantedTypes
+from bdannotate.model.types import Field, PointerName, Repeats, VariableName, WantedTypes
 from bdannotate.reading.types import read_types
-from programs import compiled, compilers
+from programs import TYPE_UNITS, compiled, compilers
 
 C = """
 struct inner { short a; double b; };
@@ -83,7 +84,7 @@ def read(path, names=(), variables=()):
 
 def integers(fields):
     """Compilers differ in the names of integer types."""
-    return [(name, re.sub(r"short int", "short", type_), *rest) for name, type_, *rest in fields]
+    return [(name, re.sub(r"short int", "short", type_), *rest) for name, type_, *rest, _ in fields]
 
 
 @pytest.mark.parametrize("compiler", compilers(["gcc", "clang"]))
@@ -148,9 +149,11 @@ def test_types_of_cpp(tmp_path, elftools, compiler):
     pair = "geo::Pair<int, geo::Pair<char, double> >"
     found = read(path, ["geo::Particle", "Particle", "ticle", pair, "geo::Diamond"], [("one", 96)])
     (particle,) = found.named[path, "geo::Particle"]
+    corners = Repeats(32, 16, 3)
     assert (particle.name, particle.size) == ("geo::Particle", 96)
     assert [field[:1] + field[2:] for field in particle.fields if "vptr" not in field.name] == [
-        ("id", 8, 4), ("at.x", 16, 8), ("at.y", 24, 8), ("corners[3]", 32, 48), ("next", 80, 8), ("flag", 88, 1),
+        ("id", 8, 4, None), ("at.x", 16, 8, None), ("at.y", 24, 8, None), ("corners[3].x", 32, 8, corners),
+        ("corners[3].y", 40, 8, corners), ("next", 80, 8, None), ("flag", 88, 1, None),
     ]
     assert found.named[path, "Particle"] == (particle,)
     assert found.named[path, "ticle"] == ()
@@ -164,6 +167,179 @@ def test_types_of_cpp(tmp_path, elftools, compiler):
     (diamond,) = found.named[path, "geo::Diamond"]
     assert diamond.has_virtual_bases
     assert [field.name for field in diamond.fields if "vptr" not in field.name] == ["own"]
+
+
+ARGUMENTS = """
+template <class T, class U = int> struct Box { T first; U second; };
+template <class T, unsigned long N> struct Row { T all[N]; };
+struct V { long a; };
+Box<long> a; Box<unsigned long> b; Box<short> c; Box<unsigned short> d; Box<unsigned> e; Box<long long> f;
+Box<unsigned long long> g; Box<signed char> h; Box<long double> i; Box<unsigned __int128> j;
+Box<const unsigned long, V> k{1, {}}; Box<const char* const, const V*> l{nullptr, nullptr}; Row<long, 9> m;
+Box<const Box<const char, V>, V> n{{0, {}}, {}};
+int main() { return 0; }
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["g++", "clang++"]))
+@pytest.mark.parametrize(
+    ("name", "size"),
+    # As demanglers write them.
+    [
+        ("Box<long, int>", 16), ("Box<unsigned long, int>", 16), ("Box<short, int>", 8),
+        ("Box<unsigned short, int>", 8), ("Box<unsigned int, int>", 8), ("Box<long long, int>", 16),
+        ("Box<unsigned long long, int>", 16), ("Box<signed char, int>", 8), ("Box<char, int>", None),
+        ("Box<long double, int>", 32), ("Box<double, int>", None), ("Box<unsigned __int128, int>", 32),
+        ("Box<unsigned long const, V>", 16), ("Box<char const* const, V const*>", 16), ("Row<long, 9ul>", 72),
+        ("Box<Box<char const, V> const, V>", 24),
+        # As users do.
+        ("Box<const unsigned long int, V>", 16), ("Box<unsigned, int>", 8), ("unsigned long", 8), ("long int", 8),
+    ],
+)
+def test_compilers_name_arguments_of_templates_in_their_ways(programs_with, compiler, name, size):
+    path = programs_with(compiler)
+    assert {one.size for one in read(path, [name]).named[path, name]} == ({size} if size else set())
+
+
+@pytest.fixture(name="programs_with", scope="module")
+def fixture_programs_with(tmp_path_factory):
+    """By compiler, compiled once."""
+    pytest.importorskip("elftools")
+    return functools.cache(lambda compiler: compiled(tmp_path_factory.mktemp("arguments"), compiler, ARGUMENTS))
+
+
+POINTERS = """
+struct one { int a; }; struct two { int a, b; }; typedef struct two *pointer;
+struct one *everywhere;
+static struct one one;
+static struct two two;
+static int parameter(const struct two *p) { return p->a + one.a + two.a; }
+static int typedefs(void) { pointer const p = 0; return p != 0; }
+static int array(void) { struct one p[3] = {{1}}; return p[0].a; }
+static int blocks(int n) { if (n) { struct one *p = 0; return p != 0; } else { struct two *p = 0; return p == 0; } }
+static int nested(int n) { if (n) { struct one **p = 0; return p != 0; } return 1; }
+static int outside(void) { return everywhere != 0; }
+static int number(void) { int p = 3; void *q = 0; return p + (q != 0); }
+int main(void) { return parameter(&two) + typedefs() + array() + blocks(1) + nested(1) + outside() + number(); }
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang", "g++", "clang++"]))
+def test_what_variables_point_to(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, POINTERS)
+    arguments = "(x)" if "++" in compiler[0] else ""
+    wanted = [
+        ("parameter", "p", {8}), ("typedefs", "p", {8}), ("array", "p", {4}), ("blocks", "p", {4, 8}),
+        ("nested", "p", {8}), ("outside", "everywhere", {4}), ("number", "p", set()), ("number", "q", set()),
+        ("absent", "p", set()), ("absent", "everywhere", set()), ("", "p", set()), ("nested", "q", set()),
+    ]
+    names = {PointerName(f"{function}{arguments}", variable): sizes for function, variable, sizes in wanted}
+    found = read_types({path: WantedTypes(pointers=frozenset(names))})
+    assert found.notes == ()
+    assert {name: {one.size for one in types} for (_, name), types in found.pointees.items()} == names
+    for behind in (".part.0", "'2", " [clone .isra.0]"):
+        name = PointerName(f"nested{arguments}{behind}", "p")
+        (one,) = read_types({path: WantedTypes(pointers=frozenset({name}))}).pointees[path, name]
+        assert one.name == "one*"
+
+
+METHODS = """
+namespace geo {
+struct Item { long a; };
+template <class T> struct Pool { int grow(int); };
+template <class T> int Pool<T>::grow(int n) { T* p = 0; return n + (p ? int(p->a) : 0); }
+namespace { int hidden(int n) { Item* p = 0; return n + (p ? p->a : 0); } }
+template <class T> long generic(T) { Item* p = 0; return p ? p->a : 0; }
+int call() { return Pool<Item>().grow(1) + hidden(2) + generic<long>(1); }
+}
+struct Item { int a; };
+int hidden() { Item* p = 0; return p ? p->a : 0; }
+int main() { return geo::call() + hidden(); }
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["g++", "clang++"]))
+def test_what_variables_of_methods_point_to(tmp_path, elftools, compiler):
+    """In one of the functions called hidden, it is another Item."""
+    if compiler[0] == "clang++" and TYPE_UNITS in compiler:
+        pytest.skip("clang leaves out the names of classes around methods then")
+    path = compiled(tmp_path, compiler, METHODS)
+    names = [
+        "geo::Pool<geo::Item>::grow(int)", "grow", "geo::(anonymous namespace)::hidden(int)", "geo::hidden",
+        "long geo::generic<long>(long)", "hidden()",
+    ]
+    found = read_types({path: WantedTypes(pointers=frozenset(PointerName(name, "p") for name in names))})
+    sizes = [sorted(one.size for one in found.pointees[path, PointerName(name, "p")]) for name in names]
+    assert sizes == [[8]] * 5 + [[4, 8]]
+
+
+NODES = """
+#include <list>
+#include <map>
+#include <memory>
+#include <unordered_map>
+struct Vec { float x; double y; };
+std::list<Vec> vectors(1);
+std::list<int> numbers(1);
+std::map<long, Vec> tree;
+std::unordered_map<long, Vec> table;
+std::shared_ptr<Vec> shared;
+int main() {
+    tree[1].x = 1;
+    table[1].x = 1;
+    shared = std::make_shared<Vec>();
+    return int(shared->x) + int(vectors.front().x);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["g++", "clang++"]))
+def test_nodes_of_containers_have_the_fields_of_their_elements(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, NODES)
+    vec, pair = [("x", 0, 4), ("y", 8, 8)], [("first", 0, 8), ("second.x", 8, 4), ("second.y", 16, 8)]
+    wanted = {
+        "std::_List_node<Vec>": (16, vec), "std::_Rb_tree_node<std::pair<long const, Vec> >": (32, pair),
+        "std::__detail::_Hash_node<std::pair<long const, Vec>, false>": (8, pair),
+        "std::_Sp_counted_ptr_inplace<Vec, std::allocator<void>, (__gnu_cxx::_Lock_policy)2>": (16, vec),
+    }
+    found = read(path, [*wanted, "std::_List_node<int>"]).named
+    if not found[path, "std::_List_node<int>"]:
+        pytest.skip("it is another library than GNU's")
+    (number,) = found[path, "std::_List_node<int>"]
+    assert [field[1:4] for field in number.fields if field.offset >= 16] == [("int", 16, 4)]
+    for name, (start, fields) in wanted.items():
+        (node,) = found[path, name]
+        held = [(field.name, field.offset - start, field.size) for field in node.fields if field.offset >= start]
+        assert [field[1:] for field in held] == [field[1:] for field in fields]
+        assert all(one[0].endswith(f"_M_storage.{other[0]}") for one, other in zip(held, fields)), held
+
+
+ARRAYS = """
+struct point { double x; float w; };
+struct bits { unsigned a : 3; unsigned b : 13; };
+struct deep { struct point p[2]; int n; };
+struct empty { int none[0]; };
+struct world {
+    int n; struct point p[5][4]; struct bits b[3]; struct deep d[2]; struct point one[1];
+    struct empty e[4]; struct point open[];
+} world;
+int main(void) { return world.n; }
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang"]))
+def test_the_fields_in_arrays_of_structs(tmp_path, elftools, compiler):
+    """In an array in such an array, they are one field."""
+    path = compiled(tmp_path, compiler, ARRAYS)
+    (world,) = read(path, ["world"]).named[path, "world"]
+    points, bits, deep, one = Repeats(8, 16, 20), Repeats(328, 4, 3), Repeats(344, 40, 2), Repeats(424, 16, 1)
+    assert [field for field in world.fields if "none" not in field.name] == [
+        Field("n", "int", 0, 4), Field("p[5][4].x", "double", 8, 8, points), Field("p[5][4].w", "float", 16, 4, points),
+        Field("b[3].a:3", "unsigned int", 328, 1, bits), Field("b[3].b:13", "unsigned int", 328, 2, bits),
+        Field("d[2].p[2]", "point", 344, 32, deep), Field("d[2].n", "int", 376, 4, deep),
+        Field("one[1].x", "double", 424, 8, one), Field("one[1].w", "float", 432, 4, one),
+        Field("e[4]", "empty", 440, 0), Field("open[]", "point", 440, 0),
+    ]
 
 
 def test_different_types_of_one_name_are_two(tmp_path, program):
@@ -189,6 +365,25 @@ def test_only_regular_files_are_opened(elftools, name):
 
 def test_a_file_without_debug_information_says_so(tmp_path, program):
     assert "compile with -g" in notes(compiled(tmp_path, "cc", C, "bare", "-s"))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_file_with_lines_only_says_so(tmp_path, program, compiler):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is missing")
+    assert "has no types (compile with -g, not with -g1)" in notes(compiled(tmp_path, compiler, C, "lines", "-g1"))
+
+
+@pytest.mark.parametrize("error", [SyntaxError("bad \x1b[31m"), AttributeError("module has no attribute"), OSError()])
+def test_a_damaged_pyelftools_gives_a_sentence(monkeypatch, error):
+    def fails(name):
+        raise error
+
+    monkeypatch.setattr("importlib.import_module", fails)
+    found = read_types({"/bin/true": WantedTypes(frozenset({"thing"}))})
+    (note,) = found.notes
+    assert note.startswith("types of data are not known: pyelftools does not work (") and "\x1b" not in note
+    assert "pyelftools does not work" in found.problems["/bin/true"]
 
 
 def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 
 from bdannotate.analyses.field_use import code_uses, field_uses, units, visits
 from bdannotate.model.objects import Pattern
-from bdannotate.model.types import Field, Type
+from bdannotate.model.types import Field, Repeats, Type
 from heap_groups import STEP, place
 
 # Elements of 24 bytes: a line that begins with byte 16 of one has the next one, and 24 bytes of a third.
@@ -22,6 +22,47 @@ def test_how_fields_were_used():
     ]
 
 
+# Behind a number, 100 elements of 16 bytes, and another number.
+POINTS = Repeats(8, 16, 100)
+WORLD = Type("World", 1616, (
+    Field("n", "int", 0, 4), Field("p[100].x", "double", 8, 8, POINTS), Field("p[100].w", "float", 16, 4, POINTS),
+    Field("energy", "double", 1608, 8),
+))
+
+
+def test_fields_in_an_array_of_structs_are_of_all_its_elements():
+    patterns = [
+        Pattern(0, 64, 0xF, 1, STEP),  # n; three whole elements, and x of the fourth
+        Pattern(64, 64, 0xFF | 0xFF << 56, 2, STEP),  # w and padding of that, three elements, x of another
+        Pattern(64 + 1600, 0, 0, 7, STEP),
+        Pattern(1600, 16, 0xFF01, 3, STEP),  # w of the last one, energy
+        Pattern(2 * 1616 + 8, 16, 0xFFFF, 5, STEP),  # the first element of another World
+    ]
+    found = field_uses(WORLD, patterns)
+    assert [(use.name, use.offset, use.size, use.loaded, use.used) for use in found] == [
+        ("n", 0, 4, 1, 1), ("(padding)", 4, 4, 1, 0),
+        ("p[100].x", 8, 8, 4 + 2 * 4 + 5, 2 + 5), ("p[100].w", 16, 4, 3 + 2 * 4 + 3 + 5, 2 + 3 + 5),
+        ("(padding)", 20, 4, 3 + 2 * 4 + 3 + 5, 2 + 5), ("energy", 1608, 8, 3, 3),
+    ]
+    assert [use.repeats for use in found] == [None, None, POINTS, POINTS, POINTS, None]
+
+
+def test_an_array_of_structs_is_one_unit():
+    found = units(field_uses(WORLD, []))
+    assert [([field.name for field in unit.fields], unit.offset, unit.size) for unit in found] == [
+        (["n"], 0, 4), (["p[100].x", "p[100].w"], 8, 1600), (["energy"], 1608, 8),
+    ]
+
+
+def test_endless_arrays_of_structs_cost_nothing():
+    array = Repeats(0, 1 << 20, 1 << 50)
+    kind = Type("Large", 1 << 70, (Field("p[1].x", "int", 4, 4, array), Field("p[1].y", "int", 1 << 19, 4, array)))
+    patterns = [Pattern((1 << 60) + (1 << 19), 8, 0x1, 3, STEP)]
+    assert [(use.name, use.loaded, use.used) for use in field_uses(kind, patterns) if use.loaded] == [
+        ("p[1].y", 3, 3), ("(padding)", 3, 0)
+    ]
+
+
 def test_gaps_at_the_end_and_of_virtual_bases():
     kind = Type("D", 16, (Field("own", "int", 8, 4),), has_virtual_bases=True)
     names = [(use.name, use.offset, use.size) for use in field_uses(kind, [])]
@@ -37,7 +78,7 @@ def test_which_code_uses_which_fields():
         Pattern(0, 0, 0, 70, place("print", 3)),
     ]
     assert [
-        (use.by.function.name, use.by.line, use.lines, [(field.name, field.used) for field in use.fields])
+        (use.by.function.name, use.by.line, use.parts, [(field.name, field.used) for field in use.fields])
         for use in code_uses(KIND, patterns)
     ] == [("step", 8, 9, [("x", 9)]), ("step", 7, 7, [("x", 7), ("y", 2)]), ("make", 3, 4, [])]
 

@@ -5,7 +5,7 @@ import json
 import os
 
 from bdannotate.analyses.object_diff import listed_changes, object_changes
-from bdannotate.analyses.objects import label
+from bdannotate.analyses.object_labels import label
 from bdannotate.cli import main
 from bdannotate.model.objects import Group, Identity, ObjectKind, ObjectRow, Objects, Place
 from bdannotate.model.profile import Function

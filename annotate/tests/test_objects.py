@@ -2,11 +2,14 @@
 """Data objects beside a profile: reading, comparing, showing."""
 
 import json
+import os
+import pathlib
 import shutil
 import struct
 
 import pytest
-from bdannotate.analyses.objects import label, layout, list_objects, loaders
+from bdannotate.analyses.object_labels import label
+from bdannotate.analyses.objects import list_objects, loaders
 from bdannotate.analyses.types import typing
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
@@ -35,7 +38,7 @@ PATTERNS = [
     (2, 1, 1, 7, 0, 16, 0x00FF, 9), (2, 2, 1, 23, 0, 16, 0x0FFF, 1), (2, 1, 1, 7, 8, 8, 0x01, 2),
     (2, 1, 1, 7, 0, 0, 0, 1),
 ]
-HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
+HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1\ndesc: D1 cache: 32768 B, 64 B, 8-way associative"
 
 PROFILE = f"""# callgrind format
 version: 1
@@ -90,6 +93,24 @@ def test_all_that_was_written_is_read(tmp_path):
     assert found.groups[1].unmapped == 1
     assert [group.has_patterns for group in found.groups[:3]] == [False, True, False]
     assert found.parts[0].pid == "7"
+
+
+def caches(*lines):
+    return "".join(f"\ndesc: D1 cache: 32768 B, {line} B, 8-way associative" for line in lines)
+
+
+def test_how_long_lines_are(tmp_path):
+    plain = HEAD.partition("\ndesc")[0]
+    assert read(tmp_path).line_bytes == 64
+    assert read(tmp_path, head=plain + caches(128)).line_bytes == 128
+    assert read(tmp_path, head=plain).line_bytes is None
+
+
+def test_parts_with_different_lines_have_no_size_of_a_line(tmp_path):
+    plain = HEAD.partition("\ndesc")[0]
+    both = [read(tmp_path, head=plain + caches(line)) for line in (64, 128)]
+    assert merge(both[:1] * 2).line_bytes == 64
+    assert merge(both).line_bytes is None
 
 
 def test_thread_local_variables_are_named_as_such(tmp_path):
@@ -280,19 +301,56 @@ def test_check_finds_what_differs(tmp_path, capsys, changes, message):
 
 def test_objects_of_another_run_are_refused(tmp_path, capsys):
     assert main(["--objects", beside(tmp_path, rows=ROWS[1:])]) == 2
-    assert "tells of another run" in capsys.readouterr().err
+    assert "has 512 SpLoss1 and " in capsys.readouterr().err
 
 
 def test_nothing_is_asked_about_the_code_of_another_run(tmp_path, capsys, monkeypatch):
     """Its addresses may be those of another program, and the answer takes time."""
     monkeypatch.setattr(load, "read_inlined_calls", lambda _wanted: pytest.fail("it was asked"))
     assert main(["--objects", beside(tmp_path, rows=ROWS[1:])]) == 2
-    assert "tells of another run" in capsys.readouterr().err
+    assert "has 512 SpLoss1 and " in capsys.readouterr().err
 
 
 def test_equal_sums_make_no_other_process_the_same_run(tmp_path, capsys):
-    assert main(["--objects", beside(tmp_path, head=HEAD.replace("pid: 7", "pid: 8"))]) == 2
-    assert "tells of another run" in capsys.readouterr().err
+    profile = beside(tmp_path, head=HEAD.replace("pid: 7", "pid: 8"))
+    assert main(["--objects", profile]) == 2
+    told = f"objects.p.out tells of another run than {profile}: of process 8 (part 1), and not of 7 (part 1): "
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("appended", "message"),
+    [
+        (b"xx\n", "objects.p.out: behind what is whole in it stands something else: this is not a file of data "),
+        (b"\nxx", "objects.p.out: behind what is whole in it stands something else: the file of data objects ends "),
+        (None, "objects.p.out has part 1 of process 7 more often than "),
+    ],
+)
+def test_what_was_appended_is_told_of(tmp_path, capsys, appended, message):
+    profile = beside(tmp_path)
+    objects = tmp_path / "objects.p.out"
+    objects.write_bytes(objects.read_bytes() + (objects.read_bytes() if appended is None else appended))
+    assert main(["--objects", profile]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (pathlib.Path.mkdir, "a folder"), (os.mkfifo, "a pipe, a socket or a device"),
+        (lambda path: path.symlink_to("nowhere"), "a link to nothing"),
+        (lambda path: path.symlink_to("/dev/null"), "a pipe, a socket or a device"),
+    ],
+)
+def test_what_is_no_file_is_not_missing(tmp_path, capsys, make, what):
+    profile = beside(tmp_path)
+    objects = tmp_path / "objects.p.out"
+    objects.unlink()
+    make(objects)
+    assert main(["--objects", profile]) == 2
+    assert capsys.readouterr().err == (
+        f"bd_annotate: {objects} is {what}: a run with --objects=yes writes a file\n"
+    )
 
 
 def test_objects_that_are_not_there_are_asked_for(tmp_path, capsys):
@@ -354,6 +412,17 @@ def test_the_details_of_an_object(tmp_path, capsys):
     assert "12 bytes were used, 4 loaded and never used, 0 never loaded" in text
 
 
+def test_who_asks_for_an_object_gets_no_first_screen(tmp_path, capsys):
+    profile = beside(tmp_path)
+    assert main(["--object=heap", profile]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"Profile  {profile} (bdgrind-1, pid 7)\nCommand  prog\n\nheap prog.c:22, make\n")
+    assert "== Functions" not in text
+    for option in ("--totals", "--objects", "--tree=caller"):
+        assert main(["--object=heap", option, profile]) == 0
+        assert "== Functions" in capsys.readouterr().out
+
+
 def test_the_first_screen_says_how_to_see_them(tmp_path, capsys):
     profile = beside(tmp_path)
     assert main([profile]) == 0
@@ -396,46 +465,12 @@ def test_no_object_of_that_name(tmp_path, capsys):
     assert "no object that was loaded has such a name" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [["--element-size=8"], ["--element-size=0", "--object=x"], ["--object=("]])
+@pytest.mark.parametrize("options", [
+    ["--element-size=8"], ["--element-size=0", "--object=x"], ["--element-size=65537", "--object=heap"], ["--object=("],
+])
 def test_options_that_make_no_sense(tmp_path, capsys, options):
     assert main([*options, beside(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("bd_annotate: ")
-
-
-BY = Place(Function("prog", "/src/prog.c", "main"), "/src/prog.c", 7)
-
-
-def heap(blocks, *patterns):
-    return Group(Identity(ObjectKind.HEAP), Blocks(*blocks), patterns)
-
-
-@pytest.mark.parametrize(
-    ("blocks", "size"),
-    [
-        ((1, 40, 0, 40, 40, 40, 40, 40), 40),  # one size
-        ((3, 700, 0, 0, 0, 100, 400, 100), 100),  # a vector that has grown
-        ((1, 4000, 0, 0, 0, 4000, 4000, 8), 8),  # calloc
-        ((1, 4000, 0, 0, 0, 4000, 4000, 4000), None),
-    ],
-)
-def test_the_size_of_an_element(blocks, size):
-    found = layout(heap(blocks, Pattern(0, 8, 1, 1, BY)))
-    assert (found and found.size) == size
-
-
-def test_the_size_of_an_element_may_be_given():
-    found = layout(heap((1, 4000, 0, 0, 0, 4000, 4000, 4000), Pattern(60, 8, 0x81, 2, BY)), 20)
-    assert [byte.used for byte in found.bytes] == [2] + 6 * [0] + [2] + 12 * [0]
-    assert [byte.loaded for byte in found.bytes] == 8 * [2] + 12 * [0]
-    assert found.bytes[0].borders == 2
-
-
-def test_a_small_variable_is_an_element():
-    variable = Group(Identity(ObjectKind.STATIC, "table", "prog", 16), None, (Pattern(8, 8, 3, 4, BY),))
-    found = layout(variable)
-    assert (found.size, found.reason) == (16, "the size of the variable")
-    assert [(byte.loaded, byte.used) for byte in found.bytes] == 8 * [(0, 0)] + 2 * [(4, 4)] + 6 * [(4, 0)]
-    assert layout(Group(Identity(ObjectKind.STATIC, "table", "prog", 1025), None, variable.patterns)) is None
 
 
 def test_patterns_are_those_of_the_functions_asked_for(tmp_path, capsys):
@@ -467,7 +502,7 @@ def test_json_has_the_layout_of_those_that_are_asked_for(tmp_path, capsys):
     assert groups[1]["layout"] == {
         "size": 16, "reason": "the size of every block", "unmapped": 1,
         "loaded": 8 * [10] + 8 * [12], "used": [10] * 8 + [3, 1, 1, 1, 0, 0, 0, 0],
-        "borders": [0] * 8 + [2] + 7 * [0],
+        "borders": [0] * 8 + [2] + 7 * [0], "loads": 12, "cut": 2,
     }
     assert all(group["layout"] is None for group in groups if group["kind"] != "heap")
     names = {function["id"]: function["name"] for function in shown["functions"]}
@@ -498,3 +533,21 @@ def test_parts_of_different_events_cannot_be_added(tmp_path):
     other = read(tmp_path, events=EVENTS[:5], rows=[(*row[:4], row[4][:5]) for row in ROWS])
     with pytest.raises(Exception, match="counts other events"):
         merge([one, other])
+
+
+def test_a_sample_of_lines_is_told(tmp_path, capsys):
+    """Beside the bytes, as costs are exact."""
+    path = beside(tmp_path, head=f"{HEAD}\nsample: 8")
+    assert read_objects(str(tmp_path / "objects.p.out")).one_in == 8
+    assert main(["--object=heap", path]) == 0
+    assert "one in 8, which counts 8 times" in " ".join(capsys.readouterr().out.split())
+    path = beside(tmp_path)
+    assert main(["--object=heap", path]) == 0
+    assert "which counts 8 times" not in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", "9" * 40, ""])
+def test_a_sample_of_no_number_is_refused(tmp_path, text):
+    with pytest.raises(ProfileError, match="sample"):
+        beside(tmp_path, head=f"sample: {text}")
+        read_objects(str(tmp_path / "objects.p.out"))

@@ -23,9 +23,9 @@ def by(function, *patterns):
     return [Pattern(*pattern, place(function, 7)) for pattern in patterns]
 
 
-def split(fields, patterns, loaded, size):
+def split(fields, patterns, loaded, size, line=64):
     group = heap([], (10 * size, 10 * size, size), patterns=patterns)
-    return best_split(typed(fields, patterns, size), group, Use(loaded, 0, 0, 0, 0))
+    return best_split(typed(fields, patterns, size), group, Use(loaded, 0, 0, 0, 0), line)
 
 
 def parts(found):
@@ -37,7 +37,23 @@ def test_fields_that_are_never_used_are_split_off():
     found = split([("x", 0, 8), ("rest", 8, 56)], by("step", (0, 64, 0xFF, 10)), 40 * 640, 64)
     assert parts(found) == [(["x"], 8, 10), (["rest"], 56, 0)]
     # In order, the 8 bytes 10 times; else a line each.
-    assert (found.now, found.in_order, found.scattered) == (25600, 40 * 80, 25600)
+    assert (found.now, found.in_order, found.in_order_most, found.scattered) == (25600, 40 * 80, 40 * 80, 25600)
+
+
+def sparse(once_in):
+    """z is used in one element of so many."""
+    patterns = by("so", (64, 64, 1, 6400), (0, 64, 0xFF, 6400 // once_in))
+    found = split([("z", 0, 8), ("rest", 8, 56), ("on", 64, 1), ("gap", 65, 63)], patterns, 6400 * 64, 128)
+    assert [field.name for field in found.parts[0].fields] == ["on"]
+    scale = 64 * 6400 / sum(pattern.bytes * pattern.times for pattern in patterns)
+    return round(found.in_order / scale), round(found.in_order_most / scale)
+
+
+def test_what_is_used_in_some_elements_costs_lines_of_all_if_they_are_spread():
+    # The flag is a byte. 8 bytes of those elements that have it; all lines of 8 bytes each.
+    assert sparse(2) == (6400 + 3200 * 8, 6400 + 6400 * 8)
+    # No more than a line for each.
+    assert sparse(16) == (6400 + 400 * 8, 6400 + 400 * 64)
 
 
 def test_fields_that_are_used_as_often_stay_together():
@@ -73,9 +89,9 @@ def test_what_is_used_by_one_function_more_is_with_the_others():
 def test_many_fields_do_not_take_forever():
     fields = [(f"f{number}", 8 * number, 8) for number in range(200)]
     patterns = by("use", *(
-        (8 * number - 8 * number % 64, 64, 0xFF << 8 * number % 64, number + 1) for number in range(200)
+        (8 * number - 8 * number % 64, 64, 0xFF << 8 * number % 64, (number + 1) ** 3) for number in range(200)
     ))
-    found = split(fields, patterns, sum(64 * number for number in range(1, 201)), 1600)
+    found = split(fields, patterns, sum(64 * number ** 3 for number in range(1, 201)), 1600)
     assert 2 <= len(found.parts) <= 64
     assert sum(len(part.fields) for part in found.parts) == 200
 
@@ -97,7 +113,7 @@ def test_variables_are_split_if_they_have_several_elements(kind):
 
     def found(size):
         variable = Group(Identity(kind, "table", "/prog", size), None, patterns)
-        return best_split(typed(fields, patterns, 64), variable, Use(640, 0, 0, 0, 0))
+        return best_split(typed(fields, patterns, 64), variable, Use(640, 0, 0, 0, 0), 64)
 
     assert found(64) is None
     assert parts(found(128)) == [(["x"], 8, 10), (["rest"], 56, 0)]
@@ -106,7 +122,7 @@ def test_variables_are_split_if_they_have_several_elements(kind):
 def test_single_elements_are_not_split():
     patterns = by("step", (0, 64, 0xFF, 10))
     group = heap([], (64, 64, 64), patterns=patterns)
-    assert best_split(typed([("x", 0, 8), ("rest", 8, 56)], patterns, 64), group, Use(640, 0, 0, 0, 0)) is None
+    assert best_split(typed([("x", 0, 8), ("rest", 8, 56)], patterns, 64), group, Use(640, 0, 0, 0, 0), 64) is None
 
 
 def test_what_only_comes_along_with_others_is_not_split():
@@ -118,14 +134,26 @@ def test_nothing_is_split_without_patterns_or_fields():
     assert split([], by("step", (0, 64, 0xFF, 10)), 640, 64) is None
 
 
+def test_what_is_far_apart_costs_lines_of_the_simulated_size():
+    # Parts of 64 bytes, as patterns are, of lines of 128 bytes.
+    patterns = by("step", (0, 64, 0xFF, 10), (64, 64, 0, 10))
+    found = split([("x", 0, 8), ("rest", 8, 120)], patterns, 10 * 128, 128, line=128)
+    assert (found.in_order, found.in_order_most, found.scattered) == (80, 80, 10 * 128)
+    assert (found.misses_saved(80), found.misses_saved(12 * 128)) == (9, -2)
+    patterns = by("step", (0, 32, 0xFF, 10))
+    found = split([("x", 0, 8), ("rest", 8, 120)], patterns, 10 * 32, 128, line=32)
+    assert (found.in_order, found.in_order_most, found.scattered) == (80, 80, 10 * 32)
+
+
 # --- Order
 
 LIST = [("key", 0, 8), ("name", 8, 112), ("next", 120, 8)]
 
 
-def order(fields, patterns, size, blocks=None):
+def order(fields, patterns, size, blocks=None, loaded=6400, loaded_by=("find", "walk"), line=64):
     group = heap([], blocks or (size, size, size), patterns=patterns)
-    return better_order(typed(fields, patterns, size), group, Use(1000, 0, 0, 0, 0))
+    functions = {place(name, 0).function for name in loaded_by}
+    return better_order(typed(fields, patterns, size), group, Use(loaded, 0, 0, 0, 0), functions, line)
 
 
 def test_what_is_used_together_comes_first():
@@ -134,7 +162,42 @@ def test_what_is_used_together_comes_first():
     found = order(LIST, by("find", (0, 64, 0xFF, 50), (64, 64, 0xFF << 56, 50)), 128)
     assert [field.name for field in found.fields] == ["key", "next", "name"]
     assert [field.name for field in found.first] == ["key", "next"]
-    assert (found.now, found.then) == (1000, 500)
+    assert (found.now, found.then) == (6400, 50 * 64)
+
+
+@pytest.mark.parametrize("line", [16, 32, 128])
+def test_an_order_is_of_lines_of_the_simulated_size(line):
+    patterns = by("find", (0, min(line, 64), 0xFF, 50), (120, 8, 0xFF, 50))
+    found = order(LIST, patterns, 128, loaded=100 * line, line=line)
+    assert (found.now, found.then, found.misses_saved) == (100 * line, 50 * line, 50)
+
+
+def test_what_was_loaded_says_what_an_order_saves():
+    """Blocks that were visited in the order of memory: the end of each is in one line with the beginning of
+    the next one, so 50 visits have loaded 62 lines, and not 100."""
+    patterns = by("find", (0, 64, 0xFF, 50), (64, 64, 0xFF << 56, 50))
+    assert order(LIST, patterns, 128, loaded=62 * 64) is None
+    assert order(LIST, patterns, 128, loaded=63 * 64).then == 50 * 64
+
+
+def test_what_is_in_no_pattern_is_taken_to_be_like_the_others():
+    patterns = by("find", (0, 64, 0xFF, 50), (64, 64, 0xFF << 56, 50), (0, 0, 0, 300))
+    assert order(LIST, patterns, 128, loaded=25600).then == 4 * 50 * 64
+
+
+def test_what_came_along_with_lines_for_others_costs_nothing():
+    patterns = [
+        *by("find", (0, 64, 0xFF, 50), (64, 64, 0xFF << 56, 50)), *by("malloc", (0, 48, 1, 70), (0, 0, 0, 9)),
+    ]
+    assert order(LIST, patterns, 128).then == 50 * 64
+    assert order(LIST, patterns, 128, loaded_by=()) is None
+
+
+def test_what_lies_in_two_lines_at_times_is_loaded_as_often():
+    """Of 4 places that a block may begin at, 40 bytes in a row lie in two lines at 32 and at 48."""
+    fields = [("head", 0, 24), ("name", 24, 120), ("tail", 144, 16)]
+    patterns = by("find", (0, 64, (1 << 24) - 1, 40), (128, 32, 0xFFFF << 16, 40))
+    assert order(fields, patterns, 160, loaded=40 * 3 * 64).then == 40 * 64 * 3 // 2
 
 
 def test_in_a_good_order_nothing_is_changed():

@@ -5,10 +5,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from bdannotate.analyses.type_fit import elements_of
 from bdannotate.analyses.types import AskedType, types_of, typing
 from bdannotate.model.frames import Position
-from bdannotate.model.types import FoundTypes, Type
-from heap_groups import heap
+from bdannotate.model.objects import Group, Identity, ObjectKind, Pattern
+from bdannotate.model.types import Field, FoundTypes, PointerName, Type, VariableName, WantedTypes
+from heap_groups import STEP, heap
 
 
 def guesses(group, chains=()):
@@ -126,8 +128,23 @@ def test_one_line_that_allocates_different_types_tells_none():
         ("p = malloc(n * sizeof(struct node));", [("struct node", False)]),
         ("p = malloc(n * sizeof( node_t ) );", [("node_t", False)]),
         ("p = malloc(n * sizeof(struct node *));", [("struct node*", False)]),
-        ("p = malloc(n * sizeof *p);", []),
-        ("p = malloc(n * sizeof(*p));", []),
+        ("p = malloc(n * sizeof *p);", [("*p", False)]),
+        ("p = malloc(n * sizeof(*p));", [("*p", False)]),
+        ("p = calloc(n, sizeof(p[0]));", [("*p", False)]),
+        ("p = malloc(n * sizeof *p + sizeof(*p) * m);", [("*p", False), ("*p", False)]),
+        ("p = malloc(n * sizeof *p->next);", []),
+        ("p = malloc(n * sizeof(*p)->next);", []),
+        ("p = malloc(n * sizeof **p);", []),
+        ("p = malloc(n * sizeof p[1]);", []),
+        ("p = malloc(n * sizeof p);", []),
+        ("p = malloc(n *\n    sizeof(struct node));", [("struct node", False)]),
+        ("p = malloc(n); q = malloc(\n    sizeof(struct node));", [("struct node", False)]),
+        ("p = malloc(n);\n q = malloc(sizeof(struct node));", []),
+        ('p = xmalloc(":-(", sizeof(struct node));\nq = malloc(sizeof(int));', [("struct node", False)]),
+        ("p = malloc(n); /* sizeof(struct node) */", []),
+        ("p = malloc(n); // sizeof(struct node)", []),
+        ("p = new Box<long>{1};", [("Box<long>", True)]),
+        ("p = new std::pair<int, Box<long>>[7];", [("std::pair<int, Box<long>>", False)]),
         ("auto* p = new geo::Vec{1, 2};", [("geo::Vec", True)]),
         ("Vec** p = new Vec*[7];", [("Vec*", False)]),
         ("p = new Vec", [("Vec", True)]),
@@ -155,7 +172,9 @@ def test_who_allocates_for_a_caller_is_passed_over(tmp_path):
 def resolved(group, known, asked=(), kind="Vec"):
     found = FoundTypes({("/prog", kind): tuple(known)}, {})
     types, said = types_of(asked, typing([group], asked, {}, ()), found)
-    return (types[group.identity].type.size if types else None), said
+    known = types.known.get(group.identity)
+    assert (known is None) == bool(types.missing.get(group.identity))
+    return known and known.type.size, said
 
 
 @pytest.mark.parametrize(
@@ -194,4 +213,156 @@ def test_what_the_user_says_is_checked(known, said):
     asked = [AskedType(re.compile("main.cpp:7"), "Vec", "--object-type=...")]
     found = resolved(group, known, asked)
     assert found[0] == (None if said else 24)
-    assert [note.partition("is not taken for Vec: ")[2] for note in found[1]] == said
+    assert [note.partition("is not taken for Vec (as --object-type=... says): ")[2] for note in found[1]] == said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("a = malloc(sizeof(A)); b = malloc(sizeof *b);", "main.cpp:2 has several types: A, *b"),
+        ("a = malloc(n * sizeof **a);", "a sizeof of something else than a type or what a variable points to"),
+        ("a = malloc(n);", "main.cpp:2 says neither new T nor sizeof(T)"),
+        (None, "the source main.cpp:2: not found"),
+    ],
+)
+def test_why_a_source_line_tells_no_type_is_said(tmp_path, line, said):
+    source = tmp_path / "main.cpp"
+    if line:
+        source.write_text(f"\n{line}\n")
+    group = heap([("main", str(source), 2)], (8, 8, 8))
+    assert typing([group], (), {}, ()).reasons[group.identity].endswith(said)
+
+
+def test_why_functions_tell_no_type_is_said():
+    group = heap([("main", "???", 0)], (32, 32, 32))
+    assert "main has no source lines (compile with -g)" in typing([group], (), {}, ()).reasons[group.identity]
+    group = heap([("operator new(unsigned long)", "???", 0)], (32, 32, 32))
+    assert "nothing says" in typing([group], (), {}, ()).reasons[group.identity]
+    other = (group.sites[0][0]._replace(address=0x20),)
+    group = replace(group, sites=(*group.sites, other))
+    chains = {
+        "/prog": {
+            at: (Position("main", "/missing", 3), Position(f"std::vector<{name}>::f", "/missing.h", 1))
+            for at, name in ((0, "A"), (0x20, "B"))
+        }
+    }
+    said = typing([group], (), chains, ()).reasons[group.identity]
+    assert said == "different types are allocated in the same line: A, B"
+
+
+def missing(group, found, asked=()):
+    return types_of(asked, typing([group], asked, {}, ()), found)[0].missing[group.identity]
+
+
+def test_why_a_guess_is_not_taken_is_said():
+    single = heap([("std::make_unique<Vec>()", "???", 0)], (48, 48, 48))
+    reason = "Vec (allocated by std::make_unique<Vec>): "
+    assert missing(single, FoundTypes({}, {})) == f"{reason}the debug information of prog has no such type"
+    known = {("/prog", "Vec"): (Type("Vec", 24),)}
+    assert missing(single, FoundTypes(known, {})) == f"{reason}its size, 24, is not that of every block"
+    assert missing(single, FoundTypes({}, {}, problems={"/prog": "none there"})) == "prog: none there"
+
+
+def test_why_a_variable_has_no_type_is_said():
+    group = Group(Identity(ObjectKind.STATIC, "table", "/prog", 64))
+    assert missing(group, FoundTypes({}, {})) == "the debug information of prog has no such variable"
+    several = {("/prog", VariableName("table", 64)): (Type("A", 8), Type("B", 8))}
+    assert "2 variables of that name" in missing(group, FoundTypes({}, several))
+    assert missing(group, FoundTypes({}, {}, problems={"/prog": "none there"})) == "prog: none there"
+
+
+def test_what_a_variable_points_to_is_looked_up_in_its_function(tmp_path):
+    source = tmp_path / "main.c"
+    source.write_text("p = malloc(n * sizeof *p);\n")
+    group = heap([("make", str(source), 1)], (48, 240, 24))
+    sought = typing([group], (), {}, ())
+    pointer = PointerName("make", "p")
+    assert sought.wanted == {"/prog": WantedTypes(pointers=frozenset({pointer}))}
+    types, _ = types_of((), sought, FoundTypes({}, {}, pointees={("/prog", pointer): (Type("Vec", 24),)}))
+    found = types.known[group.identity]
+    assert (found.type.name, found.reason) == ("Vec", "main.c:1 says sizeof *p, and p is declared so")
+    assert missing(group, FoundTypes({}, {})).endswith("no such variable there, or not what it points to")
+
+
+MESSAGE = Type("Vec", 16, (Field("length", "int", 0, 4), Field("data[]", "char", 12, 0)))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "size", "data"),
+    [
+        ((116, 116, 116), 116, 104),
+        ((128, 128, 128), 128, 116),  # not 8 of them
+        ((20, 116, 4), 116, 104),
+        ((12, 16, 4), 16, 4),
+        ((12, 12, 12), 12, 0),
+        ((8, 116, 4), None, None),
+        ((80000, 80000, 8), None, None),  # calloc(10000, 8)
+        ((116, 116, 1), 116, 104),  # by calloc(116, 1)
+        ((1160, 1160, 116), 116, 104),  # calloc(10, 116)
+    ],
+)
+def test_what_ends_in_an_array_of_any_length_is_the_beginning_of_a_block(blocks, size, data):
+    group = heap([("std::vector<Vec>::f()", "???", 0)], blocks)
+    types, _ = types_of((), typing([group], (), {}, ()), FoundTypes({("/prog", "Vec"): (MESSAGE,)}, {}))
+    if size is None:
+        assert types.missing[group.identity].endswith("its size, 16, does not divide the sizes of the blocks")
+        return
+    found = types.known[group.identity]
+    assert (found.type.size, found.type.fields[-1]) == (size, Field("data[]", "char", 12, data))
+    assert found.reason.endswith("; data[] goes on to the end of the block") and found.has_open_end
+
+
+@pytest.mark.parametrize(
+    ("blocks", "allocator", "fits"),
+    [
+        ((8 + 5 * 24, 8 + 5 * 24, 8 + 5 * 24), "operator new[](unsigned long)", True),
+        ((8 + 24, 8 + 3 * 24, 8), "operator new[](unsigned long)", True),
+        ((8 + 5 * 24, 8 + 5 * 24, 8 + 5 * 24), "malloc", False),
+        ((8 + 5 * 24, 8 + 5 * 24, 8 + 5 * 24), "operator new(unsigned long)", False),
+        ((16 + 5 * 24, 16 + 5 * 24, 16 + 5 * 24), "operator new[](unsigned long)", False),
+        ((8 + 24, 16 + 24, 8), "operator new[](unsigned long)", False),
+        ((16 + 24, 8 + 3 * 24, 8), "operator new[](unsigned long)", False),
+    ],
+)
+def test_what_has_a_destructor_stands_behind_a_number(tmp_path, blocks, allocator, fits):
+    source = tmp_path / "main.cpp"
+    source.write_text("p = new Vec[n];\n")
+    patterns = [Pattern(0, 56, 0xF0F, 2, STEP), Pattern(56, 64, 0xFF, 3, STEP), Pattern(0, 8, 1, 5, STEP)]
+    patterns += [Pattern(0, 0, 0, 7, STEP)]
+    group = heap([("main", str(source), 1)], blocks, allocator, patterns)
+    vec = Type("Vec", 24, (Field("x", "double", 0, 8), Field("name[16]", "char", 8, 16)))
+    types, _ = types_of((), typing([group], (), {}, ()), FoundTypes({("/prog", "Vec"): (vec,)}, {}))
+    if not fits:
+        assert not types.known
+        return
+    found = types.known[group.identity]
+    assert found.reason == "main.cpp:1 says new Vec[]; before them stands how many they are, in 8 bytes"
+    assert elements_of(group, found.start).patterns == (
+        Pattern(0, 48, 0xF, 2, STEP), Pattern(48, 64, 0xFF, 3, STEP), Pattern(0, 0, 0, 7, STEP)
+    )
+    assert [(field.name, field.loaded, field.used) for field in found.fields] == [
+        ("x", 2 * 2 + 3 * 3, 2 + 3), ("name[16]", 2 * 2 + 3 * 3, 0)
+    ]
+
+
+def test_a_single_element_has_no_number_before_it(tmp_path):
+    source = tmp_path / "main.cpp"
+    source.write_text("p = new Vec;\n")
+    group = heap([("main", str(source), 1)], (32, 32, 32), "operator new[](unsigned long)")
+    assert resolved(group, [Type("Vec", 24)]) == (None, [])
+
+
+def test_types_are_looked_up_where_the_program_has_them():
+    """Not in the C++ library that allocates for it, whose debug information need not be here."""
+    group = heap([("std::vector<Node>::grow", "???", 0), ("main", "/src/main.cpp", 7)], (8, 8, 8))
+
+    def through(module):
+        first, *others = group.identity.places
+        first = first._replace(function=first.function._replace(object=module))
+        return replace(group, identity=group.identity._replace(places=(first, *others)))
+
+    def wanted(group):
+        return {path: sorted(what.names) for path, what in typing([group], (), {}, ()).wanted.items()}
+
+    assert wanted(through("/usr/lib/libstdc++.so.6.0.30")) == {"/prog": ["Node"]}
+    assert wanted(through("/usr/lib/libgeo.so.1")) == {"/usr/lib/libgeo.so.1": ["Node"], "/prog": ["Node"]}

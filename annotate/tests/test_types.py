@@ -52,15 +52,23 @@ def test_the_table_of_fields(profile, capsys):
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-def of_four_in_a_line(tmp_path):
+def of_four_in_a_line(tmp_path, **changes):
     """Of 4 elements in each of 11 lines, key is used."""
     path = str(tmp_path / "program")
     functions = [(path, "/src/prog.c", 1, "main"), (path, "/src/prog.c", 20, "make")]
     groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
     patterns = [(2, 1, 1, 7, 0, 64, 0x000F000F000F000F, 11)]
-    beside(tmp_path, functions=functions, groups=groups, patterns=patterns)
+    beside(tmp_path, functions=functions, groups=groups, patterns=patterns, **changes)
     text = (tmp_path / "p.out").read_text()
     (tmp_path / "p.out").write_text(text.replace("ob=prog", f"ob={path}"))
+
+
+def test_no_advice_where_the_size_of_lines_is_not_known(tmp_path, profile, capsys):
+    of_four_in_a_line(tmp_path, head="creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1")
+    assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Used together" not in text
+    assert "What another layout would load is not known: the profile does not tell how long a line of D1 is" in text
 
 
 def test_the_advice_below_it(tmp_path, profile, capsys):
@@ -68,11 +76,13 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     assert main(["--format=json", "--object=heap", "--object-type=heap=item", profile]) == 0
     assert json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]["split"] == {
         "parts": [{"fields": [0], "size": 4, "loads": 44}, {"fields": [1, 2], "size": 12, "loads": 0}],
-        "now": 704, "in_order": 176, "scattered": 2816,
+        "now": 704, "in_order": 176, "in_order_most": 176, "scattered": 2816,
+        "misses_saved": {"in_order": 8, "in_order_most": 8, "scattered": -33},
     }
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Used together: key (4 bytes); name[8], rank (12 bytes), never." in text
+    assert "L1 misses saved: 8 in the order of memory, none far apart. How many of LL is not known." in text
     assert "176 bytes loaded instead of 704 if elements are used in the order of memory" in text
     assert "2,816 if each lies far from the one before" in text
 
@@ -90,8 +100,8 @@ def test_which_code_uses_which_fields(profile, capsys):
     text = capsys.readouterr().out
     assert (
         "Which code uses what it loads\n"
-        "11 lines by prog.c:7  main\n    key, name[8]\n"
-        "a line by prog.c:23  make\n    key, name[8]\n"
+        "11 parts of lines by prog.c:7  main\n    key, name[8]\n"
+        "a part of a line by prog.c:23  make\n    key, name[8]\n"
     ) in text
     assert main(["--object=heap", "--object-type=heap=item", "--format=json", profile]) == 0
     found = json.loads(capsys.readouterr().out)["objects"]["groups"][1]["type"]
@@ -121,11 +131,25 @@ def test_what_is_not_so_is_said_and_the_report_stays(profile, capsys):
     assert "An element of 16 bytes (the size of every block)" in out
 
 
+def test_why_there_is_no_type_is_said(profile, capsys):
+    said = "heap=a_type_that_nobody_has_declared_in_any_file_of_the_program_that_is_looked_at"
+    assert main(["--width=80", "--object=heap|table", f"--object-type={said}", profile]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index(next(line for line in lines if line.startswith("  no type: a_type_that_nobody_has")))
+    assert "the debug information of program has no such type" in " ".join(" ".join(lines[at : at + 4]).split())
+    assert all(len(line) <= 80 for line in lines)
+    assert sum("no type:" in line for line in lines) == 1
+    found = json_of(capsys, "--object=heap|table|stack", f"--object-type={said}", profile)["objects"]["groups"]
+    assert found[1]["no_type"].endswith("the debug information of program has no such type")
+    assert [group["no_type"] for group in found[:1] + found[2:]] == [None] * (len(found) - 1)
+
+
 def test_the_report_stays_where_the_file_is_gone(tmp_path, profile, capsys):
     os.unlink(tmp_path / "program")
     assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
     out, err = capsys.readouterr()
     assert "are not known: there is no such file" in err
+    assert "no type: program: there is no such file" in out
     assert "An element of 16 bytes (the size of every block)" in out
 
 
@@ -244,7 +268,7 @@ def test_the_page_has_the_advice(tmp_path, profile, capsys):
     (kind,) = types_of_page(report(tmp_path, "--object-type=heap=item", profile))
     assert kind["parts"] == [[0], [1, 2]]
     assert main(["--width=1000", "--object=heap", "--object-type=heap=item", profile]) == 0
-    assert len(kind["advice"]) == 2
+    assert len(kind["advice"]) == 3
     assert "\n".join(kind["advice"]) in capsys.readouterr().out
 
 

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from ..model.objects import ObjectKind, Objects
 from ..model.profile import Function, Row, add_rows
-from .objects import label, use_of
+from .object_labels import label
+from .objects import use_of
 
 # Of what a function or line has loaded, in percent of the bytes: what has less is not listed, and
 # what comes behind the first few.

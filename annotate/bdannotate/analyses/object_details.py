@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from ..model.objects import Identity, Objects
+from ..model.graph import CallGraph
+from ..model.objects import Objects
 from .field_use import CodeUse, code_uses
-from .objects import MOST_ELEMENT, Entry, Layout, Loader, layout, loaders
+from .inner_split import inner_split
+from .layout import MOST_ELEMENT, Layout, layout, typed_layout
+from .objects import Entry, Loader, loaders
 from .split import Order, Split, best_split, better_order
-from .types import TypedGroup
+from .type_fit import elements_of
+from .types import GroupTypes, TypedGroup
+from .ways import Reached, ways_to
+
+
+# Who loads less than this part of what was loaded need not be explained.
+_NOTABLE = 0.05
+_MOST_FUNCTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +30,50 @@ class Details:
     layout: Layout | None
     typed: TypedGroup | None
     uses: tuple[CodeUse, ...]  # of the type's fields
+    # What another layout would load; None, too, where the size of D1's lines is not known.
     split: Split | None
     order: Order | None
+    no_type: str  # why it has none; empty if it has, or nobody has looked for it
+    line_bytes: int | None
+    ways: tuple[Reached, ...] = ()  # to who loaded most of it
 
 
 def object_details(
-    objects: Objects, meant: Sequence[Entry], types: Mapping[Identity, TypedGroup],
+    objects: Objects, meant: Sequence[Entry], types: GroupTypes,
     element_size: int | None = None,
 ) -> list[Details]:
     """element_size, in bytes, is what the user says that the layouts are folded by."""
     found: list[Details] = []
+    line = objects.line_bytes
     for entry in meant:
         group = entry.group
-        typed = types.get(group.identity)
+        typed = types.known.get(group.identity)
+        elements = group if typed is None else elements_of(group, typed.start)
         if typed is None or element_size is not None or typed.type.size > MOST_ELEMENT:
-            picture = layout(group, element_size)
+            picture = layout(elements, line, element_size)
         else:
-            picture = layout(group, typed.type.size, "the size of its type")
+            picture = typed_layout(elements, line, typed.type)
         who = tuple(loaders(objects, group))
         if typed is None:
-            found.append(Details(entry, who, picture, None, (), None, None))
+            found.append(Details(
+                entry, who, picture, None, (), None, None, types.missing.get(group.identity, ""), line,
+            ))
             continue
+        split, order = None, None
+        if line:
+            split = best_split(typed, elements, entry.use, line) or inner_split(typed, elements, entry.use, line)
+            # What has an open end must stay last.
+            if not typed.has_open_end:
+                loading = {one.function for one in who if one.use.loaded}
+                order = better_order(typed, elements, entry.use, loading, line)
         found.append(Details(
-            entry, who, picture, typed, tuple(code_uses(typed.type, group.patterns)),
-            best_split(typed, group, entry.use), better_order(typed, group, entry.use),
+            entry, who, picture, typed, tuple(code_uses(typed.type, elements.patterns)), split, order, "", line,
         ))
     return found
+
+
+def with_ways(found: Details, graph: CallGraph, events: Sequence[str]) -> Details:
+    """With the calls through which those are reached that load most of it."""
+    least = _NOTABLE * found.entry.use.loaded
+    functions = dict.fromkeys(one.function for one in found.loaders if one.use.loaded >= least)
+    return replace(found, ways=tuple(ways_to(list(functions)[:_MOST_FUNCTIONS], graph, events)))

@@ -12,11 +12,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model.objects import Group, Identity, Objects, Place
 from ..model.profile import Function, Row, add_rows
-from .objects import Use, label, use_of
+from .object_labels import Namer, label, named, plain_name
+from .objects import Use, use_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,11 @@ LineMap = Callable[[str, str], Mapping[int, int]]
 
 
 def object_changes(
-    before: Objects, after: Objects, same: Mapping[Function, Function], lines: LineMap
+    before: Objects, after: Objects, same: Mapping[Function, Function], lines: LineMap,
+    name: Namer = plain_name,
 ) -> ObjectChanges:
-    """same has what functions before are called after."""
+    """same has what functions before are called after. The groups are named among each other: one
+    that is gone must not look like one that is new."""
     events = tuple(event for event in after.events if event in before.events)
     costs = [_projected(objects, events) for objects in (before, after)]
     matched = _matching_groups(before.groups, after.groups, _Renamed(same, lines))
@@ -74,7 +77,10 @@ def object_changes(
         ObjectChange(group, costs[0][number], None)
         for number, group in enumerate(before.groups) if number not in found
     ]
-    return ObjectChanges(events, tuple(changes))
+    groups = named([change.group for change in changes], name)
+    return ObjectChanges(events, tuple(
+        replace(change, group=group) for change, group in zip(changes, groups)
+    ))
 
 
 def listed_changes(found: ObjectChanges, threshold: float, limit: int | None) -> ObjectDiff:

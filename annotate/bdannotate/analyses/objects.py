@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What data objects cost: a list of them, and for one who loaded it and which bytes were used."""
+"""What data objects cost: a list of them, and for one who loaded it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..model.merge import project
-from ..model.objects import Group, Identity, ObjectKind, Objects, has_object
+from ..model.objects import Group, ObjectKind, Objects, has_object
 from ..model.profile import Function, Profile, Row, add_rows
 from ..model.profile import Place as FilePlace
-from .ownership import is_foreign
-
-# Larger elements are no picture any more; and mostly they are no elements.
-MOST_ELEMENT = 1024
+from .object_labels import label
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +47,6 @@ class Loader:
     file: str
     line: int
     use: Use
-
-
-@dataclass(frozen=True, slots=True)
-class Byte:
-    loaded: int
-    used: int
-    borders: int  # how often a cache line began here
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Patterns folded by the size of an element."""
-
-    size: int
-    reason: str
-    bytes: tuple[Byte, ...]
-    unmapped: int  # lines that are not in the picture
 
 
 def use_of(cost: Row, events: Sequence[str]) -> Use:
@@ -152,75 +131,3 @@ def is_data(function: Function) -> bool:
     return function.object in _MODULES
 
 
-def label(group: Group) -> str:
-    """What a group is called: in lists, and where one is asked for by name."""
-    identity = group.identity
-    match identity.kind:
-        case ObjectKind.UNKNOWN:
-            return "(unknown)"
-        case ObjectKind.UNUSED:
-            return "(allocator's own, and free)"
-        case ObjectKind.CODE:
-            return f"code of {os.path.basename(identity.object)}"
-        case ObjectKind.FILE:
-            return f"file {os.path.basename(identity.object)}"
-        case ObjectKind.STATIC:
-            return f"variable {identity.name}"
-        case ObjectKind.THREAD_LOCAL:
-            return f"thread-local {identity.name}"
-        case ObjectKind.STACK:
-            return f"stack of {identity.function.label if identity.function else '???'}"
-        case ObjectKind.MAPPING:
-            return f"mapped {_where(identity)}"
-        case ObjectKind.HEAP:
-            return f"heap {_where(identity)}"
-
-
-def _where(identity: Identity) -> str:
-    """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library; else the innermost that is known. Without lines, the innermost two with
-    a name: many allocate by the same function."""
-    known = [place for place in identity.places if place.line]
-    own = [place for place in known if not is_foreign(place.file)]
-    own = own or [place for place in known if not is_foreign(place.function.file)]
-    place = next(iter(own or known), None)
-    if place is not None:
-        return f"{os.path.basename(place.file)}:{place.line}, {place.function.label}"
-    if identity.places:
-        functions = [place.function for place in identity.places]
-        named = [function for function in functions if not function.is_nameless]
-        inner, *outer = [function.label for function in named or functions]
-        return f"for {outer[0]} by {inner}" if outer else f"by {inner}"
-    return "at the start" if identity.function is None else f"by {identity.function.label}"
-
-
-def layout(
-    group: Group, size: int | None = None, reason: str = "as asked for"
-) -> Layout | None:
-    """How often each byte of an element was loaded and used. None where nobody knows what an
-    element is, or none of them was loaded."""
-    if not group.has_patterns:
-        return None
-    blocks = group.blocks
-    if size is None and blocks is None:
-        if group.identity.size <= MOST_ELEMENT:
-            size, reason = group.identity.size, "the size of the variable"
-    elif size is None and blocks is not None:
-        if blocks.smallest == blocks.largest and blocks.largest <= MOST_ELEMENT:
-            size, reason = blocks.largest, "the size of every block"
-        elif blocks.smallest < blocks.largest and blocks.divisor <= MOST_ELEMENT:
-            size, reason = blocks.divisor, "all sizes of blocks are multiples of it"
-        elif blocks.divisor < blocks.smallest and blocks.divisor <= MOST_ELEMENT:
-            size, reason = blocks.divisor, "what calloc was asked for"
-    if not size:
-        return None
-    loaded, used, borders = [0] * size, [0] * size, [0] * size
-    for offset, size_here, mask, times, _ in group.patterns:
-        if offset:
-            borders[offset % size] += times
-        for byte in range(size_here):
-            at = (offset + byte) % size
-            loaded[at] += times
-            if mask >> byte & 1:
-                used[at] += times
-    return Layout(size, reason, tuple(map(Byte, loaded, used, borders)), group.unmapped)

@@ -34,6 +34,11 @@ _RUNTIME = re.compile(
 )
 
 
+def is_runtime(module: str) -> bool:
+    """Whether an object file comes with the compiler or the C library."""
+    return _RUNTIME.fullmatch(os.path.basename(module)) is not None
+
+
 class Reach(enum.IntEnum):
     """How near a function is to who reads the report."""
 
@@ -63,8 +68,7 @@ class Ownership:
     def _find(self, function: Function) -> Reach:
         """By all files that its code is from: what is inlined often comes first."""
         of_program = function.object in self._programs
-        is_runtime = _RUNTIME.fullmatch(os.path.basename(function.object))
-        foreign = Reach.RUNTIME if is_runtime else Reach.FOREIGN
+        foreign = Reach.RUNTIME if is_runtime(function.object) else Reach.FOREIGN
         if function.is_nameless:
             return Reach.NAMELESS if of_program else foreign
         files = {function.file, *(place.file for place in self._places.get(function, ()))}

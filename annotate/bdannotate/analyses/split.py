@@ -6,21 +6,26 @@ is loaded as often as its most used field. The price of a part is that number ti
 elements are used in the order of memory, or times all the lines that it lies in, where each is far
 from the one before. Which of the two holds, no pattern of a single line says; so both are computed,
 and the split is the one that costs least in order, with few parts.
+
+Nor does a pattern say where the elements lie of which a function uses a part if it does not of all that
+it visits. If next to each other, the price in order is as above. If they are spread evenly among the
+others, all lines of the part are loaded as often as the function goes through, or each of them has a
+line for itself, whichever is less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
 
 from ..model.objects import VARIABLES, Group
+from ..model.profile import Function
 from .field_use import FieldUse, Unit, units, visits
 from .objects import Use
 from .types import TypedGroup
 
-_LINE_BYTES = 64
 _MOST_ALIGNMENT = 8
 _BLOCK_ALIGNMENT = 16  # of what allocators return
 # What saves less is not worth a change of the program.
@@ -43,12 +48,19 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Split:
     """The parts, the one loaded most often first. Bytes loaded: now, and with the split if elements
-    are used in the order of memory, and if each lies far from the one before."""
+    are used in the order of memory, at least and at most, and if each lies far from the one before."""
 
     parts: tuple[Part, ...]
     now: int
     in_order: int
+    in_order_most: int
     scattered: int
+    line: int  # the bytes of one
+
+    def misses_saved(self, then: int) -> int:
+        """Of D1, if so many bytes are loaded: a miss loads a line. Negative if there are more. Of LL's,
+        nobody knows: what is smaller may stay there."""
+        return round((self.now - then) / self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,12 @@ class Order:
     first: tuple[FieldUse, ...]
     now: int
     then: int
+    line: int  # the bytes of one
+
+    @property
+    def misses_saved(self) -> int:
+        """Of D1."""
+        return round((self.now - self.then) / self.line)
 
 
 _Visits = tuple[int, ...]  # by function
@@ -86,9 +104,17 @@ class _Piece:
     def in_order(self) -> int:
         return sum(self.visits) * self.size
 
-    @property
-    def scattered(self) -> int:
-        return sum(self.visits) * (_LINE_BYTES + self.size - self.alignment)
+    def in_order_most(self, walked: _Visits, line: int) -> int:
+        """walked: how many elements each function visits."""
+        size, lines = self.size, self.lines(line)
+        return sum(min(all_of_them * size, visits * lines) for all_of_them, visits in zip(walked, self.visits))
+
+    def scattered(self, line: int) -> int:
+        return sum(self.visits) * self.lines(line)
+
+    def lines(self, line: int) -> int:
+        """Those that one of it lies in, in bytes, on average over all places."""
+        return line + self.size - self.alignment
 
     def part(self) -> Part:
         fields = sorted(
@@ -97,9 +123,10 @@ class _Piece:
         return Part(tuple(fields), self.size, sum(self.visits))
 
 
-def best_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
-    """None where nothing would be saved, or nobody knows. Blocks with one element each are as far from
-    each other as the allocator puts them, and their lines have others' bytes: no split is in order."""
+def best_split(typed: TypedGroup, group: Group, use: Use, line: int) -> Split | None:
+    """line: the bytes of a line of D1. None where nothing would be saved, or nobody knows. Blocks
+    with one element each are as far from each other as the allocator puts them, and their lines
+    have others' bytes: no split is in order."""
     if not _is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
         return None
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns)
@@ -114,13 +141,14 @@ def best_split(typed: TypedGroup, group: Group, use: Use) -> Split | None:
         whole = whole.plus(piece)
     as_it_is = min(use.loaded, whole.in_order * scale)
     pieces = _few(pieces, _PRICE_OF_FEWER * as_it_is / scale)
-    in_order = scale * sum(piece.in_order for piece in pieces)
-    if in_order > as_it_is * (1 - _LEAST_SAVING):
+    most = scale * sum(piece.in_order_most(whole.visits, line) for piece in pieces)
+    if most > as_it_is * (1 - _LEAST_SAVING):
         return None
     pieces.sort(key=lambda piece: (-sum(piece.visits), piece.units[0].offset))
-    scattered = scale * sum(piece.scattered for piece in pieces)
+    in_order = scale * sum(piece.in_order for piece in pieces)
+    scattered = scale * sum(piece.scattered(line) for piece in pieces)
     parts = tuple(piece.part() for piece in pieces)
-    return Split(parts, use.loaded, round(in_order), round(scattered))
+    return Split(parts, use.loaded, round(in_order), round(most), round(scattered), line)
 
 
 def _is_array(group: Group, element: int) -> bool:
@@ -161,14 +189,24 @@ def _price(one: _Piece, other: _Piece) -> int:
     return one.plus(other).in_order - one.in_order - other.in_order
 
 
-def better_order(typed: TypedGroup, group: Group, use: Use) -> Order | None:
-    """Of blocks with one element each. None where nothing would be saved, or nobody knows."""
+def better_order(
+    typed: TypedGroup, group: Group, use: Use, loaded_by: Container[Function], line: int
+) -> Order | None:
+    """Of blocks with one element each; loaded_by: the functions that have loaded anything for it;
+    line: the bytes of a line of D1. None where nothing would be saved, or nobody knows.
+
+    It must save that of what the run has loaded, and by the same model as is predicted by. The model
+    alone would promise too much: the end of a block and the beginning of the next one often share a line."""
     if group.blocks is None or group.blocks.largest >= 2 * typed.type.size:
         return None
     if typed.type.size > _MOST_ELEMENT:
         return None
     found = units(typed.fields)
-    by_function = list(visits(typed.type.size, found, group.patterns).values())
+    # Into lines that were loaded for others, as for the allocator's notes before a block, it comes along.
+    by_function = [
+        times for function, times in visits(typed.type.size, found, group.patterns).items()
+        if function in loaded_by
+    ]
     if len(found) < 2 or not any(map(any, by_function)):
         return None
     often = [sum(times) for times in zip(*by_function)]
@@ -176,25 +214,26 @@ def better_order(typed: TypedGroup, group: Group, use: Use) -> Order | None:
     order = sorted(range(len(found)), key=lambda index: (
         -(_STEPS * often[index] // most), -_alignment(found[index]), found[index].offset,
     ))
-    then = _lines([found[index] for index in order], [
+    lines = _lines([found[index] for index in order], [
         [times[index] for index in order] for times in by_function
-    ])
-    now = _lines(found, by_function, [unit.offset for unit in found])
-    if then > now * (1 - _LEAST_SAVING):
+    ], line)
+    then = round(lines * line * _not_mapped(group, loaded_by))
+    lines_now = _lines(found, by_function, line, [unit.offset for unit in found])
+    if then > use.loaded * (1 - _LEAST_SAVING) or lines > lines_now * (1 - _LEAST_SAVING):
         return None
     fields = tuple(field for index in order for field in found[index].fields)
     first = tuple(
         field for index in order if _STEPS * often[index] >= most for field in found[index].fields
     )
-    return Order(fields, first, use.loaded, round(use.loaded * then / now))
+    return Order(fields, first, use.loaded, then, line)
 
 
 def _lines(
-    found: Sequence[Unit], by_function: Sequence[Sequence[int]],
+    found: Sequence[Unit], by_function: Sequence[Sequence[int]], line: int,
     offsets: Sequence[int] | None = None,
 ) -> float:
-    """How many lines are loaded for the visits, over all places that an allocator may put an element
-    at. Without offsets, the units follow each other."""
+    """How many lines are loaded for the visits, on average over all places that an allocator may put an
+    element at. Without offsets, the units follow each other."""
     if offsets is None:
         offsets = []
         end = 0
@@ -202,18 +241,32 @@ def _lines(
             end += -end % _alignment(unit)
             offsets.append(end)
             end += unit.size
-    starts = range(0, _LINE_BYTES, _BLOCK_ALIGNMENT)
+    starts = range(0, line, _BLOCK_ALIGNMENT)
     total = 0
     for start in starts:
         for times in by_function:
             lines: dict[int, int] = {}
             for unit, offset, here in zip(found, offsets, times):
-                first = (start + offset) // _LINE_BYTES
-                last = (start + offset + unit.size - 1) // _LINE_BYTES
-                for line in range(first, last + 1):
-                    lines[line] = max(lines.get(line, 0), here)
+                first = (start + offset) // line
+                last = (start + offset + unit.size - 1) // line
+                for number in range(first, last + 1):
+                    lines[number] = max(lines.get(number, 0), here)
             total += sum(lines.values())
     return total / len(starts)
+
+
+def _not_mapped(group: Group, loaded_by: Container[Function]) -> float:
+    """How many times as many visits there were as the patterns have: what is in none of them is taken
+    to be like these."""
+    mapped = sum(
+        pattern.times for pattern in group.patterns
+        if pattern.bytes and pattern.by.function in loaded_by
+    )
+    unmapped = sum(
+        pattern.times for pattern in group.patterns
+        if not pattern.bytes and pattern.by.function in loaded_by
+    )
+    return (mapped + unmapped) / mapped if mapped else 1.0
 
 
 def _alignment(unit: Unit) -> int:

@@ -24,6 +24,13 @@ _THREAD_STARTS = frozenset({
 })
 
 
+def is_start(function: Function) -> bool:
+    """Whether it is what calls main, or the start routine of a thread. With --separate-callers, the
+    names of callers follow."""
+    name = function.name.partition("'")[0]
+    return name in _THREAD_STARTS or _BELOW_MAIN.fullmatch(name) is not None
+
+
 def above_main(graph: CallGraph) -> frozenset[Function]:
     """The functions that do nothing but start others. Empty if the program's start is unknown."""
     starts = _starts(graph)

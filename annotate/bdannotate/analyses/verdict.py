@@ -9,17 +9,14 @@ uses all that it loads. Where no such waste is notable, the level whose misses c
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric, Number
-from ..model.profile import Profile, Row
+from ..model.profile import CACHE, Profile, Row
 
 # What costs less of the estimate is not worth a change of the program.
 NOTABLE = 0.1
-# How a profile describes a cache: size, size of a line, ways.
-CACHE = re.compile(r"(\d+) B, (\d+) B, (.+?)(?:-way)? associative")
 
 
 class First(enum.Enum):

@@ -10,10 +10,12 @@ from itertools import accumulate
 
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectChange, ObjectChanges
-from ..analyses.objects import Layout, label, layout
+from ..analyses.layout import ALWAYS, Layout, layout
+from ..analyses.object_labels import label
 from ..model.objects import Group, Objects, Place
+from ..views.advice import advice_sentences
 from ..views.json_report import Json, text
-from ..views.objects import order_sentence, split_sentences
+from ..views.picture import sample_sentence
 from .numbers import Numbers
 from .tables import Table, table_of_rows
 
@@ -28,12 +30,15 @@ class PageObjects:
 def objects_for_page(found: PageObjects, numbers: Numbers) -> tuple[Json, dict[str, Table]]:
     """The facts, and tables: per group its costs; per group and line of code its costs; and the
     bytes of all layouts, one after the other."""
-    of_group = {id(one.entry.group): one for one in found.details}
+    of_group = {one.entry.group.identity: one for one in found.details}
     groups = list(found.objects.groups)
+    details = [of_group.get(group.identity) for group in groups]
     if found.changes is not None:
+        # First come the same groups, with names among all; then those that are gone.
         groups = [change.group for change in found.changes.changes]
-    details = [of_group.get(id(group)) for group in groups]
-    pictures = [one.layout if one else layout(group) for group, one in zip(groups, details)]
+        details += [None] * (len(groups) - len(details))
+    line = found.objects.line_bytes
+    pictures = [one.layout if one else layout(group, line) for group, one in zip(groups, details)]
     facts = _facts(found, groups, details, pictures, numbers)
     return facts, _tables(found, pictures, numbers)
 
@@ -72,6 +77,8 @@ def _facts(
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
     changes = found.changes
     return {
+        "always": ALWAYS,
+        "sample": sample_sentence(found.objects.one_in),
         "events": list(changes.events if changes else found.objects.events),
         "groups": [
             {**_group(group, picture, row, numbers), "type": _type(one, numbers) if one else None}
@@ -86,7 +93,7 @@ def _state(change: ObjectChange) -> Json:
 
 
 def _type(details: Details, numbers: Numbers) -> Json:
-    typed, split, order = details.typed, details.split, details.order
+    typed, split = details.typed, details.split
     if typed is None:
         return None
     known = {(field.name, field.offset): number for number, field in enumerate(typed.fields)}
@@ -100,7 +107,7 @@ def _type(details: Details, numbers: Numbers) -> Json:
             for field in typed.fields
         ],
         "uses": [
-            [_place(use.by, numbers), use.lines, [
+            [_place(use.by, numbers), use.parts, [
                 [known[field.name, field.offset], field.loaded, field.used] for field in use.fields
             ]]
             for use in (details.uses if typed.fields else ())
@@ -108,10 +115,7 @@ def _type(details: Details, numbers: Numbers) -> Json:
         "parts": [
             [known[field.name, field.offset] for field in part.fields] for part in split.parts
         ] if split else [],
-        "advice": [
-            *(text(sentence) for sentence in (split_sentences(split) if split else ())),
-            *([text(order_sentence(order))] if order else ()),
-        ],
+        "advice": [text(sentence) for sentence in advice_sentences(details)],
     }
 
 
@@ -136,6 +140,7 @@ def _group(
         } if blocks else None,
         "layout": {
             "size": picture.size, "reason": picture.reason, "first": first,
-            "unmapped": picture.unmapped,
+            "unmapped": picture.unmapped, "knowsBorders": picture.knows_borders,
+            "loads": picture.loads, "cut": picture.cut,
         } if picture else None,
     }

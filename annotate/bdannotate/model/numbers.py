@@ -37,3 +37,7 @@ def ratio(metric: Metric, value: Number | None) -> str:
     if metric.is_share:
         return f"{100 * value:.1f}%"
     return f"{value:.1f}" if abs(value) < 10_000 else short_count(value)
+
+
+def bytes_told(number: int) -> str:
+    return "1 byte" if number == 1 else f"{number:,} bytes"

@@ -8,15 +8,17 @@ the stack frames of a function. A row is what a line of code did to a group.
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import gcd
 from typing import NamedTuple
 
 from .errors import UserError
 from .frames import Chains
 from .graph import build
-from .profile import Function, Part, Profile, Row, add_rows
+from .profile import CACHE, Function, Part, Profile, Row, add_rows
 
 
 class ObjectKind(enum.Enum):
@@ -68,10 +70,11 @@ class Blocks(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Some bytes of a block or variable that were in one line of D1 when it was evicted."""
+    """Some bytes of a block or variable that were in one line of D1 when it was evicted: of a line of up
+    to 64 bytes, all that the block has in it; of a longer one, in a part of it of 64 bytes."""
 
     offset: int  # of the first one in the block
-    bytes: int  # how many, at most 64; 0: nothing is known of these lines but who loaded them
+    bytes: int  # how many, at most 64; 0: nothing is known but who loaded the line
     used: int  # a bit for each
     times: int
     by: Place  # who had loaded the line
@@ -103,6 +106,7 @@ class Group:
     blocks: Blocks | None = None
     patterns: tuple[Pattern, ...] = ()
     sites: tuple[tuple[Site, ...], ...] = ()
+    label: str = ""  # that no other group has, once it was named among them
 
     @property
     def has_patterns(self) -> bool:
@@ -110,7 +114,7 @@ class Group:
 
     @property
     def unmapped(self) -> int:
-        """How many lines are in no pattern."""
+        """How many parts of lines, one for each block or variable in a line, are in no pattern."""
         return sum(pattern.times for pattern in self.patterns if not pattern.bytes)
 
 
@@ -120,6 +124,14 @@ class Objects:
     events: tuple[str, ...]
     groups: tuple[Group, ...]
     rows: tuple[ObjectRow, ...]
+    one_in: int = 1  # of the lines after the first ones, so many had one that patterns tell of; 1: all
+
+    @property
+    def line_bytes(self) -> int | None:
+        """How many bytes a line of D1 has. None if that is not told, or differs between parts."""
+        told = [CACHE.fullmatch(dict(part.descriptions).get("D1 cache", "")) for part in self.parts]
+        sizes = {int(match[2]) if match else 0 for match in told}
+        return max(sizes) or None if len(sizes) == 1 else None
 
     def totals(self) -> Row:
         total = (0,) * len(self.events)
@@ -183,17 +195,26 @@ def at_own_lines(objects: Objects, chains: Chains) -> Objects:
     ))
 
 
+class _Run(NamedTuple):
+    """A thread of a process, or a process whose threads are not told apart."""
+
+    pid: str
+    thread: str
+    command: str
+    number: int  # of those that all this is the same of
+
+
 def merge(
     found: Sequence[Objects], rename: Callable[[Function], Function] = lambda same: same
 ) -> Objects:
     """Those of several parts, threads or runs as one; what looks the same is one group."""
     first = found[0]
     numbers: dict[Identity, int] = {}
-    blocks: list[Blocks | None] = []
+    blocks: list[dict[_Run, Blocks]] = []
     patterns: list[dict[tuple[int, int, int, Place], int]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
-    for objects in found:
+    for run, objects in _in_order(found):
         if objects.events != first.events:
             raise UserError(
                 f"{objects.parts[0].source} counts other events than {first.parts[0].source}"
@@ -204,11 +225,13 @@ def merge(
             number = numbers.setdefault(identity, len(numbers))
             here.append(number)
             if number == len(blocks):
-                blocks.append(None)
+                blocks.append({})
                 patterns.append({})
                 sites.append({})
             sites[number].update(dict.fromkeys(group.sites))
-            blocks[number] = _added(blocks[number], group.blocks)
+            if group.blocks is not None:
+                before = blocks[number].get(run)
+                blocks[number][run] = _later(before, group.blocks) if before else group.blocks
             for offset, size, used, times, by in group.patterns:
                 key = offset, size, used, by._replace(function=rename(by.function))
                 patterns[number][key] = patterns[number].get(key, 0) + times
@@ -220,13 +243,14 @@ def merge(
         tuple(part for objects in found for part in objects.parts),
         first.events,
         tuple(
-            Group(identity, blocks[number], tuple(
+            Group(identity, _together(blocks[number]), tuple(
                 Pattern(offset, size, used, times, by)
                 for (offset, size, used, by), times in sorted(patterns[number].items())
             ), tuple(sites[number]))
             for identity, number in numbers.items()
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
+        max(objects.one_in for objects in found),
     )
 
 
@@ -241,9 +265,33 @@ def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Iden
     return identity._replace(function=function, places=tuple(places))
 
 
-def _added(mine: Blocks | None, other: Blocks | None) -> Blocks | None:
-    if mine is None or other is None:
-        return mine or other
+def _in_order(found: Sequence[Objects]) -> Iterator[tuple[_Run, Objects]]:
+    """By parts, each with whose it is. A process has each of its parts once: a second one is another
+    run's, whose process had the same number."""
+    times: Counter[tuple[str, ...]] = Counter()
+
+    def number(objects: Objects) -> int:
+        part = objects.parts[0].part
+        return int(part) if part.isascii() and part.isdigit() else 0
+
+    for objects in sorted(found, key=number):
+        part = objects.parts[0]
+        which = part.pid, part.thread, part.command, part.part
+        yield _Run(part.pid, part.thread, part.command, times[which]), objects
+        times[which] += 1
+
+
+def _together(found: Mapping[_Run, Blocks]) -> Blocks | None:
+    return reduce(_beside, found.values()) if found else None
+
+
+def _later(mine: Blocks, after: Blocks) -> Blocks:
+    """Of two parts of a process, of which the second one tells what is alive then."""
+    most = max(mine.most_alive, after.most_alive)
+    return _beside(mine, after)._replace(alive=after.alive, most_alive=most)
+
+
+def _beside(mine: Blocks, other: Blocks) -> Blocks:
     return Blocks(
         mine.number + other.number, mine.bytes + other.bytes, mine.freed + other.freed,
         mine.alive + other.alive,
@@ -285,21 +333,41 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
     return None
 
 
-def is_same_run(found: Sequence[Objects], profile: Profile) -> bool:
-    """By what happened at all: the processes, and the sums of all costs."""
-    mine: dict[str, int] = {}
+def run_violation(found: Sequence[Objects], profile: Profile) -> str | None:
+    """The first thing by which they cannot be of the same run, as a sentence, by what happened at all:
+    the processes, and the sums of all costs."""
+    parts = [part for objects in found for part in objects.parts]
+    mine, theirs = Counter(_runs(parts)), Counter(_runs(profile.parts))
+    whole = profile.parts[0].source
+    for part in parts:
+        if mine[_run(part)] > theirs[_run(part)] > 0:
+            return f"{part.source} has part {part.part} of process {part.pid} more often than {whole}"
+    source = parts[0].source
+    if mine != theirs:
+        return (
+            f"{source} tells of another run than {whole}: of process {_told(_runs(parts))}, and "
+            f"not of {_told(_runs(profile.parts))}"
+        )
+    sums: dict[str, int] = {}
     for objects in found:
         for event, total in zip(objects.events, objects.totals()):
-            mine[event] = mine.get(event, 0) + total
+            sums[event] = sums.get(event, 0) + total
     totals = dict(zip(profile.events, profile.totals()))
-    parts = [part for objects in found for part in objects.parts]
-    return _runs(parts) == _runs(profile.parts) and all(
-        totals.get(event) == total for event, total in mine.items() if has_object(event)
-    )
+    for event, total in sums.items():
+        if has_object(event) and totals.get(event) != total:
+            return (
+                f"{source} has {total:,} {event} and {whole} {totals.get(event, 0):,}: one of them is "
+                "of another run, or damaged"
+            )
+    return None
 
 
 def _runs(parts: Iterable[Part]) -> list[tuple[str, str, str, str]]:
-    return sorted((part.pid, part.part, part.thread, part.command) for part in parts)
+    return sorted(map(_run, parts))
+
+
+def _run(part: Part) -> tuple[str, str, str, str]:
+    return part.pid, part.part, part.thread, part.command
 
 
 def _told(runs: Sequence[tuple[str, str, str, str]]) -> str:

@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 Row = tuple[int, ...]
 
+# How a part describes a cache: size, size of a line, ways.
+CACHE = re.compile(r"(\d+) B, (\d+) B, (.+?)(?:-way)? associative")
 
 # How a profile names code that has no symbol: the address in its object, and how deep in recursion.
 _ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")

@@ -16,7 +16,7 @@ from ..model.merge import add, common_events, functions_of, project
 from ..options import Options
 from ..pager import write_paged
 from ..reading.parser import Detail
-from ..views import csv_report, json_report, text_report
+from ..views import csv_objects, csv_report, json_report, text_report
 from .inputs import Inputs
 from .objects import ComparedObjects, compared_objects
 from .outputs import judge, page_of, selection_of
@@ -41,7 +41,9 @@ def diff(paths: Sequence[str], options: Options) -> int:
     if options.format == "json":
         console.write(json_report.to_json(json_report.diff_json(made, objects.diff)))
     elif options.format == "csv":
-        console.write([csv_report.diff_csv(made)])
+        console.write([
+            csv_objects.object_diff_csv(objects.diff) if objects.diff else csv_report.diff_csv(made)
+        ])
     else:
         write_paged(_sections(made, objects, options))
     return judge(options, after, before)

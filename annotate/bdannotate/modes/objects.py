@@ -9,16 +9,19 @@ from functools import partial
 
 from ..analyses.data_hints import notable_objects
 from ..analyses.diff import matching_functions
-from ..analyses.object_details import Details, object_details
+from ..analyses.object_details import Details, object_details, with_ways
 from ..analyses.object_diff import ObjectChanges, ObjectDiff, listed_changes, object_changes
-from ..analyses.objects import Entry, label, list_objects
+from ..analyses.object_labels import Namer, label, labelled, plain_name
+from ..analyses.objects import Entry, list_objects
 from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
-from ..analyses.types import AskedType, TypedGroup, call_sites, types_of, typing
+from ..analyses.types import AskedType, GroupTypes, call_sites, types_of, typing
 from ..html.page_objects import PageObjects
 from ..model.errors import UserError
-from ..model.objects import Identity, Objects, only_of
+from ..model.graph import CallGraph
+from ..model.merge import functions_of
+from ..model.objects import Objects, only_of
 from ..model.profile import Profile
 from ..model.separate import in_frames
 from ..options import DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options
@@ -26,7 +29,8 @@ from ..reading.inlined import read_inlined_calls
 from ..reading.load import load_objects
 from ..reading.objects import objects_path
 from ..reading.types import read_types
-from ..views import text_report
+from ..views import csv_objects, text_report
+from ..views.names import Names
 from ..views.text import Page
 from .inputs import Inputs
 from .outputs import rows_of
@@ -36,7 +40,14 @@ def all_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objec
     """Those beside all of the profiles, whose sum `profile` is."""
     loaded = load_objects(paths, profile, inputs.renaming, time_written(profile))
     inputs.say_notes(loaded.notes)
-    return loaded.objects
+    return labelled(loaded.objects, _namer((profile,), inputs.options))
+
+
+def _namer(profiles: Sequence[Profile], options: Options) -> Namer:
+    """What the lists of functions call them."""
+    if options.full_names:
+        return plain_name
+    return Names(function.name for one in profiles for function in functions_of(one)).label
 
 
 def objects_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:
@@ -72,7 +83,10 @@ class ReportedObjects:
     are_there: bool  # whether the report could say more of them
 
 
-def reported_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> ReportedObjects:
+def reported_objects(
+    paths: Sequence[str], profile: Profile, graph: CallGraph, inputs: Inputs
+) -> ReportedObjects:
+    """graph is the profile's."""
     options = inputs.options
     is_asked_for = options.objects or options.object is not None
     found: Objects | None = None
@@ -84,17 +98,18 @@ def reported_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> 
     asked_for = found if is_asked_for else None
     of_hints = found if options.format == "text" else None
     meant = _meant(asked_for, options) if asked_for else []
-    shown = meant[:rows_of(options.limit, DEFAULT_LINES)]
+    default = None if options.format == "csv" else DEFAULT_LINES
+    shown = meant[:rows_of(options.limit, default)]
     notable = notable_objects(of_hints) if of_hints else []
-    types: dict[Identity, TypedGroup] = {}
+    types = GroupTypes()
     # The first screen is to be there soon, so it does without types.
     if meant or (options.hints and of_hints):
         others = [entry for entry in notable if options.hints and entry not in shown]
         types = _types([*shown, *others], profile, inputs)
-    known = types if options.hints else {}
+    known = types if options.hints else GroupTypes()
+    details = object_details(asked_for, shown, types, options.element_size) if asked_for else ()
     return ReportedObjects(
-        asked_for, len(meant),
-        object_details(asked_for, shown, types, options.element_size) if asked_for else (),
+        asked_for, len(meant), [with_ways(one, graph, profile.events) for one in details],
         object_details(of_hints, notable, known) if of_hints else (),
         of_hints is not None,
     )
@@ -108,10 +123,21 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
         limit = rows_of(options.limit, DEFAULT_OBJECTS)
         lines += text_report.objects(list_objects(found.asked_for, threshold, limit), page)
     if found.details:
-        lines += text_report.object_details(found.details, page)
+        one_in = found.asked_for.one_in if found.asked_for else 1
+        lines += text_report.object_details(found.details, one_in, page)
         more = found.meant - len(found.details)
         lines += [f"{more} more have such a name: --limit=all"] if more else []
     return lines
+
+
+def objects_as_csv(found: ReportedObjects, options: Options) -> str | None:
+    """The table that was asked for, instead of that of functions; None if that is wanted."""
+    if found.asked_for is None:
+        return None
+    if options.object is not None:
+        return csv_objects.loaders_csv(found.details)
+    limit = rows_of(options.limit, None)
+    return csv_objects.objects_csv(list_objects(found.asked_for, options.threshold or 0, limit))
 
 
 def objects_of_page(
@@ -157,7 +183,7 @@ def _meant(objects: Objects, options: Options) -> list[Entry]:
 
 def _types(
     meant: Sequence[Entry], profile: Profile, inputs: Inputs
-) -> dict[Identity, TypedGroup]:
+) -> GroupTypes:
     options = inputs.options
     groups = [entry.group for entry in meant]
     asked = [
@@ -212,7 +238,7 @@ def _object_diff(
     threshold, limit = options.threshold, rows_of(options.limit, DEFAULT_OBJECTS)
     if threshold is None:
         threshold = DEFAULT_THRESHOLD
-    if options.format == "json":
+    if options.format != "text":
         threshold, limit = options.threshold or 0.0, None
     return listed_changes(_changes(before, after, profiles, options), threshold, limit)
 
@@ -221,4 +247,5 @@ def _changes(
     before: Objects, after: Objects, profiles: tuple[Profile, Profile], options: Options
 ) -> ObjectChanges:
     lines = partial(same_lines, include=options.include, include_before=options.include_before)
-    return object_changes(before, after, matching_functions(*profiles), lines)
+    name = _namer(profiles, options)
+    return object_changes(before, after, matching_functions(*profiles), lines, name)

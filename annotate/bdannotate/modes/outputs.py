@@ -34,7 +34,7 @@ def selection_of(profile: Profile, options: Options) -> Selection:
     )
 
 
-def rows_of(limit: int | None, default: int) -> int | None:
+def rows_of(limit: int | None, default: int | None) -> int | None:
     """How many rows a list has; None for all."""
     return default if limit is None else limit or None
 

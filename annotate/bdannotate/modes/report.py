@@ -16,7 +16,7 @@ from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
 from ..views.text import Page
 from .inputs import Inputs
-from .objects import ReportedObjects, object_sections, reported_objects
+from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
 from .outputs import judge, page_of, rows_of, selection_of
 
 
@@ -28,12 +28,13 @@ def report(paths: Sequence[str], options: Options) -> int:
         baseline = inputs.profile(options.baseline, Detail.FUNCTIONS)
     made = make_report(profile, selection_of(profile, options))
     found = _structures(made, inputs) if options.structure else []
-    objects = reported_objects(paths, profile, inputs)
+    objects = reported_objects(paths, profile, made.graph, inputs)
     if options.format == "json":
         shape = json_report.profile_json(made, found, objects.asked_for, objects.details)
         console.write(json_report.to_json(shape))
     elif options.format == "csv":
-        console.write([csv_report.profile_csv(made)])
+        of_objects = objects_as_csv(objects, options)
+        console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         page = page_of(options, made.graph.functions)
         lines = _sections(made, found, objects, options, page)
@@ -52,6 +53,14 @@ def _structures(made: Report, inputs: Inputs) -> list[Structure]:
     return structures(made.profile, made.graph, made.entries, chains)
 
 
+def _is_of_objects_alone(options: Options) -> bool:
+    """Whoever asks for some objects has seen the first screen, unless other views are asked for, too."""
+    return options.object is not None and not (
+        options.totals or options.hints or options.tree != "none" or options.files
+        or options.annotate or options.instructions or options.structure or options.objects
+    )
+
+
 def _sections(
     made: Report, found: Sequence[Structure], objects: ReportedObjects, options: Options, page: Page
 ) -> list[str]:
@@ -64,10 +73,13 @@ def _sections(
         or options.annotate or options.instructions or options.structure
         or objects.asked_for is not None
     )
-    lines = text_report.first_screen(
-        made, limits, not options.hints, not asked_for_more, page, objects.are_there,
-        () if options.hints else objects.notable,
-    )
+    if _is_of_objects_alone(options):
+        lines = text_report.objects_head(made.profile, page)
+    else:
+        lines = text_report.first_screen(
+            made, limits, not options.hints, not asked_for_more, page, objects.are_there,
+            () if options.hints else objects.notable,
+        )
     loads = None
     if objects.asked_for and options.objects:
         loads = Loads(objects.asked_for, made.profile.events)

@@ -25,14 +25,26 @@ _SPARSE = 0x10
 
 def path_beside(profile: str, prefix: str) -> str | None:
     """The file with this prefix beside a profile, if there is one; either may be compressed."""
+    return next((path for path in _paths_beside(profile, prefix) if os.path.isfile(path)), None)
+
+
+def no_file_beside(profile: str, prefix: str) -> str | None:
+    """What has the name of such a file and is something else, as the beginning of a sentence."""
+    for path in _paths_beside(profile, prefix):
+        if os.path.isdir(path):
+            return f"{path} is a folder"
+        if os.path.exists(path):
+            return f"{path} is a pipe, a socket or a device"
+        if os.path.lexists(path):
+            return f"{path} is a link to nothing"
+    return None
+
+
+def _paths_beside(profile: str, prefix: str) -> list[str]:
     folder, name = os.path.split(profile)
     for ending in _PACKED_ENDINGS:
         name = name.removesuffix(ending)
-    for ending in ("", *_PACKED_ENDINGS):
-        path = os.path.join(folder, prefix + name + ending)
-        if os.path.isfile(path):
-            return path
-    return None
+    return [os.path.join(folder, prefix + name + ending) for ending in ("", *_PACKED_ENDINGS)]
 
 
 class Head(NamedTuple):
@@ -73,7 +85,8 @@ class ColumnReader(ABC, Generic[_Part]):
                 while not parts or reader._has_more():
                     parts.append(reader._part())
             except FormatProblem as problem:
-                raise ProfileError(source, 0, str(problem)) from None
+                where = "behind what is whole in it stands something else: " if parts else ""
+                raise ProfileError(source, 0, f"{where}{problem}") from None
         return parts
 
     @abstractmethod

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from ..model.errors import UserError
-from ..model.types import Field, Type
+from ..model.types import Field, Repeats, Type
 from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
@@ -18,6 +19,7 @@ _POINTERS = {
     "DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&",
     "DW_TAG_rvalue_reference_type": "&&",
 }
+_RAW_BYTES = ("__aligned_membuf<", "__aligned_buffer<")
 _OP_PLUS_UCONST = 0x23
 # Static members, and virtual bases.
 _NO_MEMBER = ("external", "declaration", "virtuality")
@@ -55,7 +57,18 @@ class TypeReader:
         )
         return Type(own, size, tuple(fields), has_virtual)
 
-    def _fields(self, entry: Entry, base: int, prefix: str, depth: int) -> Iterator[Field]:
+    def pointee(self, variable: Entry) -> Type | None:
+        """What a variable points to; None if it is no pointer, or one to void."""
+        declared = self._units.follow(variable)
+        pointer = self._unqualified(declared) if declared is not None else None
+        if pointer is None or pointer.tag not in ("DW_TAG_pointer_type", "DW_TAG_array_type"):
+            return None
+        target = self._units.follow(pointer)
+        return self.type(target) if target is not None else None
+
+    def _fields(
+        self, entry: Entry, base: int, prefix: str, depth: int, repeats: Repeats | None = None
+    ) -> Iterator[Field]:
         if depth > MOST_STEPS:
             raise UserError("a type contains itself")
         count = 0
@@ -71,31 +84,55 @@ class TypeReader:
                 continue
             offset = base + _offset(child)
             name = "" if is_base else name_of(child)
-            for field in self._field(child, target, offset, f"{prefix}{name}", depth):
+            for field in self._field(child, target, offset, f"{prefix}{name}", depth, repeats):
                 count += 1
                 if count > _MOST_FIELDS:
                     raise UserError("a type has too many fields")
                 yield field
 
     def _field(
-        self, member: Entry, target: Entry, offset: int, name: str, depth: int
+        self, member: Entry, target: Entry, offset: int, name: str, depth: int,
+        repeats: Repeats | None,
     ) -> Iterator[Field]:
         if "DW_AT_bit_size" in member.attributes:
             first, bits = self._bits(member, target)
             start = offset + first // 8
             yield Field(
                 f"{name}:{bits}", self._type_name(target), start,
-                (first + bits + 7) // 8 - first // 8,
+                (first + bits + 7) // 8 - first // 8, repeats,
             )
             return
         element, lengths = self._element(target)
         inner = self._unqualified(element)
-        if inner.tag in UNIT_TYPES and not lengths and not self._has_variants(inner):
-            dot = "." if name and not name.endswith(".") else ""
-            yield from self._fields(inner, offset, f"{name}{dot}", depth + 1)
+        held = self._held(inner)
+        if held is not None and not lengths and self._size(held) <= self._size(target):
+            yield from self._field(member, held, offset, name, depth + 1, repeats)
             return
         ranges = "".join(f"[{length or ''}]" for length in lengths)
-        yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target))
+        if inner.tag in UNIT_TYPES and not self._has_variants(inner):
+            if not lengths:
+                dot = "." if name and not name.endswith(".") else ""
+                yield from self._fields(inner, offset, f"{name}{dot}", depth + 1, repeats)
+                return
+            # What is in an array in such an array is one field.
+            array = Repeats(offset, self._size(inner), prod(lengths))
+            fields = [] if repeats or not array.stride or not array.number else list(
+                self._fields(inner, offset, f"{name}{ranges}.", depth + 1, array)
+            )
+            if fields:
+                yield from fields
+                return
+        yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target), repeats)
+
+    def _held(self, entry: Entry) -> Entry | None:
+        """Of the bytes in which the nodes of the C++ library's containers have their elements, what
+        these are: that is their template's argument."""
+        if entry.tag not in UNIT_TYPES or not name_of(entry).startswith(_RAW_BYTES):
+            return None
+        for child in self._units.children(entry):
+            if child.tag == "DW_TAG_template_type_param":
+                return self._units.follow(child)
+        return None
 
     def _has_variants(self, entry: Entry) -> bool:
         """As an enumeration of Rust: what its bytes mean is known at run time only."""

@@ -14,10 +14,12 @@ from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
-from ..model.objects import Objects, at_own_lines, is_same_run, inlined_calls
+from ..model.objects import Objects, at_own_lines, inlined_calls
 from ..model.objects import merge as merge_objects
+from ..model.objects import run_violation as object_run_violation
 from ..model.profile import Function, Profile
 from ..model.threads import below_creators
+from .columns import no_file_beside
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
 from .object_files import newer_notes
@@ -106,16 +108,16 @@ def load_objects(
     for profile in profiles:
         path = objects_path(profile)
         if path is None:
+            other = no_file_beside(profile, PREFIX)
             raise UserError(
+                f"{other}: a run with --objects=yes writes a file" if other else
                 f"{profile}: there is no file {PREFIX}{os.path.basename(profile)} beside it: data "
                 "objects are told apart by a run with --objects=yes"
             )
         found += read_parts(path)
-    if not is_same_run(found, whole):
-        raise UserError(
-            f"{found[0].parts[0].source} tells of another run than {whole.parts[0].source}: "
-            "remove or rename it"
-        )
+    violation = object_run_violation(found, whole)
+    if violation:
+        raise UserError(f"{violation}: remove or rename it")
     inlined = read_inlined_calls(inlined_calls(found))
 
     def name(function: Function) -> Function:

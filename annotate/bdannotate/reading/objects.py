@@ -20,6 +20,7 @@ _BLOCK_NUMBERS = len(Blocks._fields)
 _ROW_COLUMNS = 4  # before the events: group, function, file, line
 _PATTERN_COLUMNS = 8  # group, function, file, line, offset, bytes, used, count
 _MOST_BYTES = 64
+_MOST_DIGITS = 9
 _PLACE_WORDS = 4  # function, file, line, address
 
 
@@ -54,6 +55,12 @@ def _renamed(group: Group, known: Mapping[str, str]) -> Group:
     return replace(group, identity=identity._replace(name=name, symbol=identity.name))
 
 
+def _sample(text: str) -> int:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+        raise FormatProblem(f"sample: {shorten(text)} is not how many lines one stands for")
+    return int(text)
+
+
 class _Reader(ColumnReader[Objects]):
     what = "a file of data objects"
     plural = "data objects"
@@ -61,7 +68,7 @@ class _Reader(ColumnReader[Objects]):
     version = "2"
 
     def _part(self) -> Objects:
-        headers, _, objects, files = self._head(("depth", "whole-to"))
+        headers, own, objects, files = self._head(("depth", "whole-to", "sample"))
         functions = [Function("", "", "")]
         for text in self._names(self._section("functions")):
             functions.append(named_function(text, objects, files)[0])
@@ -80,6 +87,7 @@ class _Reader(ColumnReader[Objects]):
                 for number, group in enumerate(groups)
             ),
             tuple(rows),
+            _sample(own.get("sample", "1")),
         )
 
     def _table(self, columns: int) -> list[tuple[int, ...]]:

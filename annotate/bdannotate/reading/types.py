@@ -6,9 +6,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..model.errors import UserError, shorten
-from ..model.types import FoundTypes, Type, VariableName, WantedTypes
+from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .dwarf import (
     NAMED_TYPES, Entry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
 )
@@ -22,8 +23,14 @@ _OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
 _OP_CONSTX = (0xA2, 0xFC)
 # What stands behind a place in a thread's block: of DWARF 3, and of GNU before it.
 _OP_OF_THREAD = (0x9B, 0xE0)
-_SPACES = re.compile(r"\s+(?=>)|(?<=,)\s+")
-_CONST = re.compile(r"([\w:]+) const\b")
+_SPACES = re.compile(r"\s+(?=\W)|(?<=\W)\s+")
+_CONST = re.compile(r"(?:^|(?<=[<,(]))const\s+")
+_INTEGER_WORDS = ("unsigned", "signed", "short", "long", "char", "int", "__int128", "double")
+_NUMBER_WORDS = re.compile(r"\b(?:{0})(?: (?:{0}))*\b".format("|".join(_INTEGER_WORDS)))
+_NUMBER = re.compile(r"\b(\d+)[uUlL]+\b")
+_VARIABLES = ("DW_TAG_variable", "DW_TAG_formal_parameter")
+# What all shared pointers have as an argument, as demanglers and GCC write it, and as clang does.
+_LOCK_POLICY = "(__gnu_cxx::_Lock_policy)2", "__gnu_cxx::_S_atomic"
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
 
 
@@ -35,27 +42,39 @@ def read_types(
     it has: that is said."""
     named: dict[tuple[str, str], tuple[Type, ...]] = {}
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}
+    pointees: dict[tuple[str, PointerName], tuple[Type, ...]] = {}
+    problems: dict[str, str] = {}
     notes: list[str] = []
     try:
         importlib.import_module("elftools.elf.elffile")
-    except ImportError:
-        said = "types of data are not known: that needs pyelftools (package python3-pyelftools)"
-        return FoundTypes({}, {}, (said,) if wanted else ())
+    except Exception as error:  # a damaged installation raises whatever it stumbles over
+        reason = "that needs pyelftools (package python3-pyelftools)"
+        if not isinstance(error, ImportError):
+            reason = f"pyelftools does not work ({shorten(str(error) or type(error).__name__)})"
+        said = f"types of data are not known: {reason}"
+        return FoundTypes({}, {}, (said,) if wanted else (), problems=dict.fromkeys(wanted, reason))
     for path, what in sorted(wanted.items()):
         try:
             if path in changed:
                 raise UserError("it is not the file that ran: its code has other lines")
             found = _read(path, what)
         except UserError as error:
+            problems[path] = str(error)
             notes.append(f"types of {shorten(path)} are not known: {error}")
             continue
-        named |= {(path, name): types for name, types in found[0].items()}
-        variables |= {(path, variable): types for variable, types in found[1].items()}
+        named |= {(path, name): types for name, types in found.named.items()}
+        variables |= {(path, variable): types for variable, types in found.variables.items()}
+        pointees |= {(path, pointer): types for pointer, types in found.pointees.items()}
         notes += newer_notes([path], written)
-    return FoundTypes(named, variables, tuple(notes))
+    return FoundTypes(named, variables, tuple(notes), pointees, problems)
 
 
-_Found = tuple[dict[str, tuple[Type, ...]], dict[VariableName, tuple[Type, ...]]]
+class _Found(NamedTuple):
+    """In one file."""
+
+    named: dict[str, tuple[Type, ...]]
+    variables: dict[VariableName, tuple[Type, ...]]
+    pointees: dict[PointerName, tuple[Type, ...]]
 
 
 def _read(path: str, wanted: WantedTypes) -> _Found:
@@ -83,9 +102,13 @@ def _in_file(elf: Elf, path: str, wanted: WantedTypes) -> _Found:
         for variable in sorted(wanted.variables)
     }
     named = debug.named(sorted(wanted.names))
-    if units.problem and not any((*variables.values(), *named.values())):
-        raise UserError(units.problem)
-    return named, variables
+    pointees = {pointer: debug.pointee(pointer) for pointer in sorted(wanted.pointers)}
+    if not any((*variables.values(), *named.values(), *pointees.values())):
+        if units.problem:
+            raise UserError(units.problem)
+        if not debug.has_types():
+            raise UserError("its debug information has no types (compile with -g, not with -g1)")
+    return _Found(named, variables, pointees)
 
 
 def _different(types: Iterator[Type | None]) -> tuple[Type, ...]:
@@ -118,8 +141,32 @@ def _addresses(elf: object, variable: VariableName) -> set[int]:
 
 
 def _alike(name: str) -> str:
-    """Compilers differ in the spaces of template arguments, and in where const stands."""
-    return _CONST.sub(r"const \1", _SPACES.sub("", _KEYWORD.sub("", name)))
+    """Compilers differ in spaces, where const stands, the words of integers, and the ends of numbers."""
+    name = _SPACES.sub("", _KEYWORD.sub("", name.strip())).replace(*_LOCK_POLICY)
+    while match := _CONST.search(name):
+        end = _end_of_type(name, match.end())
+        name = f"{name[: match.start()]}{name[match.end() : end]} const{name[end:]}"
+    name = _SPACES.sub("", name)
+    return _NUMBER.sub(r"\1", _NUMBER_WORDS.sub(_number, name))
+
+
+def _end_of_type(name: str, start: int) -> int:
+    """Of the type that begins there: what stands behind is a pointer, or another argument."""
+    depth = 0
+    for index in range(start, len(name)):
+        if depth == 0 and name[index] in "*&,>)":
+            return index
+        depth += (name[index] in "<(") - (name[index] in ">)")
+    return len(name)
+
+
+def _number(match: re.Match[str]) -> str:
+    """`long unsigned int`, as GCC has it, and `unsigned long`, as others do, are one type."""
+    words = match[0].split()
+    kind = [word for word in words if word in ("char", "short", "long", "__int128", "double")] or ["int"]
+    is_signed_char = "signed" in words and "char" in words
+    sign = "unsigned " if "unsigned" in words else "signed " if is_signed_char else ""
+    return sign + " ".join(kind)
 
 
 class _Wanted:
@@ -128,11 +175,11 @@ class _Wanted:
     def __init__(self, name: str) -> None:
         self.name = _alike(name)
         self._last = _last_part(self.name)
-        # As far as compilers do not differ.
-        start = re.split("[<,]", self._last, maxsplit=1)[0]
+        # As far as compilers do not differ; a number's first word stands somewhere in all of its names.
+        start = re.split("[<, ]", self._last, maxsplit=1)[0]
         mark = self._last[len(start) :][:1]
-        end = b"\0" if not mark else b"<" if mark == "<" else b","
-        self.stem = start.encode("utf-8", "surrogateescape") + end
+        end = "" if mark == " " or start in _INTEGER_WORDS else mark or "\0"
+        self.stem = f"{start}{end}".encode("utf-8", "surrogateescape")
         self._source: Source | None = None
         self._offsets: Sequence[bytes] = ()
 
@@ -212,6 +259,47 @@ class _Debug:
                             wanted.pop(name, None)
         return {name: tuple(types) for name, types in found.items()}
 
+    def pointee(self, pointer: PointerName) -> tuple[Type, ...]:
+        """What the variables of that name point to, or are arrays of, in all functions of that name;
+        where there are none, those outside of functions in the same units."""
+        name, variable = _bare_function(pointer.function), pointer.variable
+        if not name:
+            return ()
+        function = _Wanted(name)
+        inner: list[Entry] = []
+        outer: list[Entry] = []
+        for unit in self._units:
+            if not self._mentions(unit, function):
+                continue
+            top = unit.get_top_DIE()
+            entries = list(self._units.walk(top, "", False, libraries(top)))
+            scopes = {entry.offset: scope for entry, scope in entries}
+            functions = [
+                entry for entry, _ in entries
+                if entry.tag == "DW_TAG_subprogram" and self._is_named(entry, function, scopes)
+            ]
+            inner += [
+                entry for one in functions for entry, _ in self._units.walk(one, "", True)
+                if entry.tag in _VARIABLES and name_of(entry) == variable
+            ]
+            outer += [
+                entry for entry, _ in entries
+                if functions and entry.tag == "DW_TAG_variable" and name_of(entry) == variable
+            ]
+        return _different(self._types.pointee(entry) for entry in inner or outer)
+
+    def _is_named(self, entry: Entry, wanted: _Wanted, scopes: Mapping[int, str]) -> bool:
+        """A function that is defined elsewhere than declared has its name and scope there."""
+        declared = self._units.follow(entry, "DW_AT_specification") or entry
+        return wanted.is_name(_alike(name_of(declared)), scopes.get(declared.offset, ""))
+
+    def has_types(self) -> bool:
+        """Whether there are any: lines alone need none."""
+        return any(
+            entry.tag in NAMED_TYPES
+            for unit in self._units for entry in self._units.children(unit.get_top_DIE())
+        )
+
     def _mentions(self, unit: Unit, wanted: _Wanted) -> bool:
         """Whether its name stands in there, or by chance something like it."""
         source = self._units.source(unit)
@@ -239,6 +327,20 @@ class _Debug:
                 address -= self._thread_start  # GCC 12 writes so what DWARF has without
             return address, is_thread_local
         return None
+
+
+def _bare_function(name: str) -> str:
+    """Without parameters and result, and what compilers and profiles write behind names, as `.part.0`,
+    ` [clone .isra.0]` and `'2`."""
+    name = name.replace("(anonymous namespace)::", "").partition(" [")[0]
+    start = depth = 0
+    for index, character in enumerate(name):
+        if depth == 0 and character in "('.":
+            return name[start:index].strip()
+        depth += (character == "<") - (character == ">")
+        if depth == 0 and character == " ":
+            start = index + 1
+    return name[start:]
 
 
 def _last_part(name: str) -> str:

@@ -14,37 +14,38 @@ from ..analyses.per_file import PerFile
 from ..analyses.report import Entry, Report
 from ..model.metrics import Number
 
+# None is an empty cell.
+Cells = Sequence[str | Number | None]
+
 _FORMULA_STARTS = ("=", "+", "-", "@")
 _NAME_COLUMNS = ("function", "file", "object", "cycle")
 
 
 def profile_csv(report: Report) -> str:
     columns = report.selection.columns
-    rows: list[list[str | Number | None]] = [
-        [*_NAME_COLUMNS, "calls", *(column.name for column in columns)]
-    ]
+    rows: list[Cells] = [[*_NAME_COLUMNS, "calls", *(column.name for column in columns)]]
     for entry in report.entries:
         values = [entry.value(column) for column in columns]
         rows.append([*_csv_name(entry), entry.calls, *values])
-    return _csv(rows)
+    return to_csv(rows)
 
 
 def diff_csv(diff: Diff) -> str:
     columns = diff.selection.columns
     names = [f"{column.name}:{side}" for column in columns for side in ("before", "after")]
-    rows: list[list[str | Number | None]] = [[*_NAME_COLUMNS, *names]]
+    rows: list[Cells] = [[*_NAME_COLUMNS, *names]]
     for change in diff.functions:
         values = [
             entry.value(column) for column in columns for entry in (change.before, change.after)
         ]
         rows.append([*_csv_name(change.after), *values])
-    return _csv(rows)
+    return to_csv(rows)
 
 
 def per_file_csv(found: PerFile) -> str:
     statistics = ("min", "mean", "max", "spread", *found.sources)
     names = [f"{key.column.name}:{name}" for key in found.selection.keys for name in statistics]
-    rows: list[list[str | Number | None]] = [[*_NAME_COLUMNS, *names]]
+    rows: list[Cells] = [[*_NAME_COLUMNS, *names]]
     for entry, spreads in found.functions:
         values: list[Number | None] = []
         for one in spreads:
@@ -53,16 +54,16 @@ def per_file_csv(found: PerFile) -> str:
             else:
                 values += [one.minimum, one.mean, one.maximum, one.spread, *one.values]
         rows.append([*_csv_name(entry), *values])
-    return _csv(rows)
+    return to_csv(rows)
 
 
-def _csv_name(entry: Entry) -> list[str | Number | None]:
+def _csv_name(entry: Entry) -> Cells:
     name = f"<cycle {entry.cycle}>" if entry.is_cycle else entry.function.name
     file, module = ("", "") if entry.is_cycle else (entry.function.file, entry.function.object)
     return [name, file, module, entry.cycle or None]
 
 
-def _csv(rows: Sequence[Sequence[str | Number | None]]) -> str:
+def to_csv(rows: Sequence[Cells]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for row in rows:

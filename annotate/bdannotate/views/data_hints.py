@@ -9,19 +9,21 @@ from bdcommon.console import printable
 
 from ..analyses.data_hints import DataHints, ObjectHint
 from ..analyses.object_details import Details
-from ..analyses.objects import Layout, Loader, label
+from ..analyses.layout import ALWAYS, Layout
+from ..analyses.object_labels import label
+from ..analyses.objects import Loader
 from ..analyses.types import TypedGroup
 from ..model.errors import shorten
-from ..model.numbers import short_count
+from ..model.numbers import bytes_told, short_count
 from ..model.profile import Function
+from .advice import advice_sentences, listed
 from .hints import DataText
 from .names import fit
-from .objects import listed, order_sentence, split_sentences
+from .objects import short_label
 from .text import Page, shorten_end
 
 _MAX_LOADERS = 3
 _NAME_WIDTH = 50
-_USED_ALWAYS = 0.995
 
 
 def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
@@ -43,18 +45,24 @@ def other_data(found: DataHints, page: Page) -> list[tuple[str, list[str]]]:
 def brief_data(found: DataHints, page: Page) -> dict[Function, str]:
     """In a line for each hint, the data that loses most there."""
     return {
-        function: shorten_end(f"   {_name(hints[0])}: {_brief(hints[0].details)}", page.width)
+        function: _named("   ", hints[0], f": {_brief(hints[0].details)}", page)
         for function, hints in found.of_hints.items()
     }
 
 
 def brief_others(found: DataHints, page: Page) -> list[str]:
     return [
-        shorten_end(
-            f"-  {_name(one)}: {100 * one.share:.0f}% of the loss, {_brief(one.details)}", page.width
-        )
+        _named("-  ", one, f": {100 * one.share:.0f}% of the loss, {_brief(one.details)}", page)
         for one in found.others
     ]
+
+
+def _named(mark: str, one: ObjectHint, told: str, page: Page) -> str:
+    """A line, with as much of the name as there is room for beside what is told."""
+    name = label(one.details.entry.group)
+    return shorten_end(
+        f"{mark}{short_label(name, page.width - len(mark) - len(told), page)}{told}", page.width
+    )
 
 
 def _name(one: ObjectHint) -> str:
@@ -91,10 +99,7 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
             f"Bytes: of an element of {layout.size:,} ({layout.reason}), {used:,} were used, "
             f"{loaded - used:,} loaded and never used, {layout.size - loaded:,} never loaded."
         )
-    if details.split is not None:
-        sentences += map(printable, split_sentences(details.split))
-    if details.order is not None:
-        sentences.append(printable(order_sentence(details.order)))
+    sentences += map(printable, advice_sentences(details))
     return sentences
 
 
@@ -117,11 +122,11 @@ def _fields(typed: TypedGroup) -> str:
     used = sorted((field for field in fields if field.used), key=lambda field: -field.share)
     never = [shorten(field.name) for field in fields if not field.used]
     texts = [
-        shorten(field.name) + ("" if field.share >= _USED_ALWAYS else f" in {100 * field.share:.1f}%")
+        shorten(field.name) + ("" if field.share >= ALWAYS else f" in {100 * field.share:.1f}%")
         for field in used
     ]
     return printable(
-        f"Fields of {shorten(typed.type.name)}, {typed.type.size:,} bytes ({typed.reason}): "
+        f"Fields of {shorten(typed.type.name)}, {bytes_told(typed.type.size)} ({typed.reason}): "
         + (f"used when loaded: {listed(texts)}" if used else "none was used")
         + (f"; never: {listed(never)}." if never else ".")
     )

@@ -10,7 +10,8 @@ from ..analyses.columns import Column
 from ..analyses.diff import Diff
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
-from ..analyses.objects import Layout, label
+from ..analyses.layout import Layout
+from ..analyses.object_labels import label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.report import Entry, Report
 from ..analyses.split import Split
@@ -92,6 +93,7 @@ def _objects(
     known = {one.entry.group.identity: one for one in details}
     return {
         "events": list(objects.events),
+        "sample": objects.one_in,
         "groups": [
             _group(group, known.get(group.identity), cost, index)
             for group, cost in zip(objects.groups, objects.costs())
@@ -146,6 +148,7 @@ def _group(
         **_patterns(group, index),
         "layout": _layout(details.layout) if details and details.layout else None,
         "type": _type(details.typed, details) if details and details.typed else None,
+        "no_type": text(details.no_type) or None if details else None,
         "self": list(cost),
     }
 
@@ -156,8 +159,10 @@ def _layout(found: Layout) -> Json:
         "reason": found.reason,
         "loaded": [byte.loaded for byte in found.bytes],
         "used": [byte.used for byte in found.bytes],
-        "borders": [byte.borders for byte in found.bytes],
+        "borders": [byte.borders for byte in found.bytes] if found.knows_borders else None,
         "unmapped": found.unmapped,
+        "loads": found.loads,
+        "cut": found.cut,
     }
 
 
@@ -171,19 +176,20 @@ def _type(typed: TypedGroup, details: Details) -> Json:
         "fields": [
             {"name": text(field.name) if field.type else None, "type": text(field.type) or None,
              "offset": field.offset, "size": field.size,
+             **({"repeats": field.repeats._asdict()} if field.repeats else {}),
              **({"loaded": field.loaded, "used": field.used} if typed.has_use else {})}
             for field in typed.fields
         ],
         "uses": [
             {"function": text(use.by.function.name), "file": text(use.by.file),
-             "line": use.by.line or None, "lines": use.lines,
+             "line": use.by.line or None, "lines": use.parts,
              "fields": [[numbers[field.name, field.offset], field.used] for field in use.fields]}
             for use in details.uses
         ],
         "split": _split(split, numbers) if split else None,
         "order": {
             "fields": [numbers[field.name, field.offset] for field in order.fields],
-            "now": order.now, "then": order.then,
+            "now": order.now, "then": order.then, "misses_saved": order.misses_saved,
         } if order else None,
     }
 
@@ -195,7 +201,13 @@ def _split(split: Split, numbers: Mapping[tuple[str, int], int]) -> Json:
              "size": part.size, "loads": part.loads}
             for part in split.parts
         ],
-        "now": split.now, "in_order": split.in_order, "scattered": split.scattered,
+        "now": split.now, "in_order": split.in_order, "in_order_most": split.in_order_most,
+        "scattered": split.scattered,
+        "misses_saved": {
+            "in_order": split.misses_saved(split.in_order),
+            "in_order_most": split.misses_saved(split.in_order_most),
+            "scattered": split.misses_saved(split.scattered),
+        },
     }
 
 

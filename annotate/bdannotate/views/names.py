@@ -94,19 +94,19 @@ def fit(name: str, width: int) -> str:
         module, _version, address = nameless.groups()
         room = width - len(address)
         return f"{module if len(module) <= room else f'{module[: max(room - 2, 0)]}..'}{address}"
-    collapsed = _collapsed(name)
-    if len(collapsed) <= width:
-        return collapsed
-    scopes = collapsed.split("::")
+    short = collapsed(name)
+    if len(short) <= width:
+        return short
+    scopes = short.split("::")
     while len(scopes) > 1:
         del scopes[0]
         shorter = "..::" + "::".join(scopes)
         if len(shorter) <= width:
             return shorter
-    return collapsed[: max(width - 3, 0)] + "..." if width > 3 else collapsed[: max(width, 0)]
+    return short[: max(width - 3, 0)] + "..." if width > 3 else short[: max(width, 0)]
 
 
-def _collapsed(name: str) -> str:
+def collapsed(name: str) -> str:
     """With <..> for everything in angle brackets, but for those that a name begins with."""
     text = _OPERATOR.sub(_OPERATOR_MARK, name)
     pieces: list[str] = []

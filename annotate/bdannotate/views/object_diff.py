@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from ..analyses.object_diff import ObjectDiff
-from ..analyses.objects import Use, label
+from ..analyses.object_labels import label
+from ..analyses.objects import Use
 from ..model.numbers import percent, signed
 from ..model.profile import Row
 from .costs import NAMES_NEED

@@ -11,33 +11,33 @@ from bdcommon.console import printable
 
 from ..analyses.object_details import Details
 from ..analyses.field_use import CodeUse, FieldUse
-from ..analyses.objects import Layout, Listing, Loader, Use, label
-from ..analyses.split import Order, Part, Split
+from ..analyses.layout import ALWAYS
+from ..analyses.object_labels import label, label_parts, label_pieces
+from ..analyses.objects import Listing, Loader, Use
 from ..analyses.types import TypedGroup
-from ..model.numbers import percent, short_count
+from ..analyses.ways import Reached, Way
+from ..model.numbers import bytes_told, percent, short_count
 from ..model.objects import Group
+from ..model.profile import Function
+from .advice import advice_sentences, listed
 from .costs import cost_table, fitting
-from .names import fit
-from .text import Cell, Page, Table, count, left_width, shorten_end
+from .names import collapsed
+from .picture import picture
+from .text import Cell, Page, Table, count, left_width, shorten_end, shorten_middle, wrapped
 
 _HEADINGS = (
     ("L1 bytes", "never", "", "accesses", "LL"),
     ("loaded", "used", "share", "per line", "misses"),
 )
 _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
-    ("", "", "lines", "used", ""),
+    ("", "", "times", "used", ""),
     ("offset", "size", "loaded", "in", "field"),
 )
 _MOST_LOADERS = 10
-_MOST_NAMES = 8
-_USED_ALWAYS = 0.95
 _SHORTEST_NAME = 20
-_ROW_BYTES = 64
-_GROUP_BYTES = 8
-_LEGEND = (
-    "A character per byte: # used in 95 % of the loads and more, 9 to 1 in so many tenths, "
-    "+ in less, . in none, a blank if never loaded. A | is where a cache line always begins, "
-    "a : where one does at times."
+_NOT_BY_DATA = (
+    "The shares are of all that a function and what it calls lost for each caller, whatever data it "
+    "was: of this data alone they are not known. --separate-callers3=FUNCTION tells them apart."
 )
 
 
@@ -59,24 +59,31 @@ def named_rows(
     """A table with as many columns as leave room for the names; the title stands above these."""
     headings, cells = fitting(headings, cells, page, least=_SHORTEST_NAME)
     room = page.width - left_width(cells, headings)
-    labels = [Cell(short_label(name, room, page)) for name in names]
-    return cost_table(headings, title, cells, labels, page)
+    rows: list[Sequence[Cell]] = []
+    labels: list[Cell] = []
+    for row, name in zip(cells, names):
+        first, *more = _label_lines(name, room, page)
+        rows += [row, *([Cell("")] * len(row) for _ in more)]
+        labels += map(Cell, [first, *more])
+    return cost_table(headings, title, rows, labels, page)
 
 
 def object_details(found: Details, page: Page) -> list[str]:
     group = found.entry.group
     lines = [page.heading(short_label(label(group), page.width, page))]
-    lines += [*_facts(group, found.entry.use, page), "", *_loaders(found.loaders, page)]
+    lines += _facts(group, found.entry.use, page)
+    lines += _fact(f"no type: {found.no_type}", page) if found.no_type else []
+    lines += ["", *_loaders(found.loaders, page)]
+    if found.ways:
+        lines += ["", *_ways(found.ways, page)]
     if found.layout is not None:
-        lines += ["", *_picture(found.layout, page)]
+        lines += ["", *picture(found.layout, page)]
     if found.typed is not None:
         lines += ["", *_fields(found.typed, page)]
     if found.typed is not None and found.typed.type.fields and found.uses:
         lines += ["", *_code_uses(found.uses, page)]
-    if found.split is not None:
-        lines += ["", *_advice(found.split, page)]
-    if found.order is not None:
-        lines += ["", *_wrapped(order_sentence(found.order), page)]
+    if advice := advice_sentences(found):
+        lines += ["", *(line for sentence in advice for line in wrapped(sentence, page))]
     return lines
 
 
@@ -90,9 +97,32 @@ def _use(use: Use, page: Page) -> list[Cell]:
 
 
 def short_label(name: str, room: int, page: Page) -> str:
-    """A name as it fits."""
+    """A name as it fits: first go template arguments. What tells a group of objects from others of its
+    name stays, if there is room for it."""
+    text, room = printable(name), max(room, _SHORTEST_NAME)
+    if page.full_names or len(text) <= room:
+        return text
+    start, ending = label_parts(collapsed(text))
+    left = room - len(ending)
+    if left < _SHORTEST_NAME:
+        return shorten_middle(f"{start}{ending}", room)
+    return f"{shorten_end(start, left)}{ending}"
+
+
+def _label_lines(name: str, room: int, page: Page) -> list[str]:
+    """A label as it fits. If it does not, callers go to lines of their own, as these tell groups
+    apart."""
     text = printable(name)
-    return text if page.full_names else fit(text, max(room, _SHORTEST_NAME))
+    if page.full_names or len(collapsed(text)) <= room:
+        return [short_label(name, room, page)]
+    lines: list[str] = []
+    for piece in label_pieces(text):
+        if lines and len(lines[-1]) + len(piece) <= room:
+            lines[-1] += piece
+        else:
+            further = f"  {piece.lstrip(', ')}"
+            lines.append(short_label(further if lines else piece, room, page))
+    return lines
 
 
 def _facts(group: Group, use: Use, page: Page) -> list[str]:
@@ -112,11 +142,11 @@ def _facts(group: Group, use: Use, page: Page) -> list[str]:
         lines += _fact(f"{identity.size:,} bytes in {os.path.basename(identity.object)}", page)
     if identity.function is not None and identity.places:
         room = page.width - len("  by , called from")
-        lines.append(f"  by {short_label(identity.function.label, room, page)}, called from")
+        lines.append(f"  by {short_label(page.name(identity.function), room, page)}, called from")
     for place in identity.places:
-        where = f"{os.path.basename(place.file)}:{place.line}" if place.line else "???"
-        name = page.name(place.function)
-        lines.append(f"    {short_label(f'{name}  {where}', page.width - 4, page)}")
+        where = f"  {os.path.basename(place.file)}:{place.line}" if place.line else "  ???"
+        room = page.width - len("    ") - len(where)
+        lines.append(f"    {short_label(page.name(place.function), room, page)}{printable(where)}")
     if use.loaded:
         lines += _fact(
             f"{short_count(use.loaded)} bytes loaded into L1, {short_count(use.unused)} of them "
@@ -144,46 +174,42 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
     return lines
 
 
-def _picture(picture: Layout, page: Page) -> list[str]:
-    used = sum(1 for byte in picture.bytes if byte.used)
-    loaded = sum(1 for byte in picture.bytes if byte.loaded)
-    title, reason = f"An element of {picture.size:,} bytes", f"({picture.reason})"
-    lines = [page.heading(title)]
-    if len(f"{title} {reason}") <= page.width:
-        lines[0] += f" {reason}"
-    else:
-        lines += _wrapped(reason, page)
-    lines += _wrapped(
-        f"{used:,} bytes were used, {loaded - used:,} loaded and never used, "
-        f"{picture.size - loaded:,} never loaded", page,
-    )
-    most = max(byte.loaded for byte in picture.bytes)
-    row_bytes = _ROW_BYTES
-    while row_bytes > _GROUP_BYTES and 6 + row_bytes + row_bytes // _GROUP_BYTES > page.width:
-        row_bytes //= 2
-    for start in range(0, picture.size, row_bytes):
-        text = f"{start:5} "
-        for at in range(start, min(start + row_bytes, picture.size)):
-            byte = picture.bytes[at]
-            if at % _GROUP_BYTES == 0 or byte.borders:
-                text += _border(byte.borders, most)
-            text += _character(byte.loaded, byte.used)
-        lines.append(text.rstrip())
-    if picture.unmapped:
-        what = (
-            "One evicted line is" if picture.unmapped == 1
-            else f"{short_count(picture.unmapped)} evicted lines are"
-        )
-        lines += _wrapped(f"{what} not in the picture", page)
+def _ways(found: Sequence[Reached], page: Page) -> list[str]:
+    """A line for each way: the share of it, the function, and who called that."""
+    lines = [page.heading("Through which calls it was loaded")]
+    for one in found:
+        for way in one.ways:
+            lines += _way(one.function, way, page)
+        if one.others:
+            lines.append(f"        and {one.others} more caller{'s' if one.others > 1 else ''}")
+    if any(len(one.ways) + one.others > 1 for one in found):
+        lines += wrapped(_NOT_BY_DATA, page)
+    return lines
+
+
+def _way(function: Function, way: Way, page: Page) -> list[str]:
+    names = [page.name(one) for one in (function, *way.callers)]
+    if way.is_recursive:
+        names.append("(recursion)")
+    elif way.further:
+        names.append(f"({way.further} callers)")
+    share = f"{100 * way.share:5.1f}%  "
+    lines = [share + short_label(names[0], page.width - len(share), page)]
+    for name in names[1:]:
+        step = f" < {short_label(name, page.width - len(share) - len(' < '), page)}"
+        if len(lines[-1]) + len(step) > page.width:
+            lines.append(" " * len(share) + step[1:])
+        else:
+            lines[-1] += step
     return lines
 
 
 def _fields(typed: TypedGroup, page: Page) -> list[str]:
     """What a field's loads are is said in the legend."""
     found = typed.type
-    size = f", {found.size:,} bytes"
+    size = f", {bytes_told(found.size)}"
     what = f"{short_label(found.name, page.width - len(size), page)}{size}"
-    lines = [page.heading(what), *_wrapped(typed.reason, page)]
+    lines = [page.heading(what), *wrapped(typed.reason, page)]
     if not found.fields:
         return lines
     headings = _FIELD_HEADINGS
@@ -191,7 +217,7 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     if not typed.has_use:
         headings = tuple((*row[:2], row[-1]) for row in headings[-1:])
         rows = [[*row[:2], row[-1]] for row in rows]
-        lines += _wrapped("Nobody has seen which bytes of it are used.", page)
+        lines += wrapped("Nobody has seen which bytes of it are used.", page)
     room = page.width - left_width(rows, [row[:-1] for row in headings])
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]
@@ -199,62 +225,24 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
 
 
 def _code_uses(found: Sequence[CodeUse], page: Page) -> list[str]:
-    """Fields with the share of the lines with them in which they are used."""
+    """Fields with the share of the parts of lines with them in which they are used."""
     lines = [page.heading("Which code uses what it loads")]
     for use in found[:_MOST_LOADERS]:
         where = f"{os.path.basename(use.by.file)}:{use.by.line}  " if use.by.line else ""
         names = [
             field.name
-            + ("" if field.share >= _USED_ALWAYS else f" {percent(field.used, field.loaded)}")
+            + ("" if field.share >= ALWAYS else f" {percent(field.used, field.loaded)}")
             for field in sorted(use.fields, key=lambda field: -field.share)
         ]
-        number = "a line" if use.lines == 1 else f"{short_count(use.lines)} lines"
+        number = "a part of a line" if use.parts == 1 else f"{short_count(use.parts)} parts of lines"
         by = f"{number} by {where}{page.name(use.by.function)}"
         lines += [
             short_label(by, page.width, page),
-            *(f"    {line}" for line in _wrapped(listed(names) or "nothing", page, indent=4)),
+            *(f"    {line}" for line in wrapped(listed(names) or "nothing", page, indent=4)),
         ]
     if len(found) > _MOST_LOADERS:
         lines.append(f"and {len(found) - _MOST_LOADERS} more places")
     return lines
-
-
-def _advice(split: Split, page: Page) -> list[str]:
-    return [line for text in split_sentences(split) for line in _wrapped(text, page)]
-
-
-def split_sentences(split: Split) -> list[str]:
-    """What the parts of a type are, and what is loaded if each is an array of its own."""
-    first, *others = split.parts
-    parts = [f"{listed(_names(first))} ({first.size:,} bytes)"]
-    for part in others:
-        often = f"{percent(part.loads, first.loads)} as often" if part.loads else "never"
-        parts.append(f"{listed(_names(part))} ({part.size:,} bytes), {often}")
-    return [
-        f"Used together: {'; '.join(parts)}.",
-        f"In {len(parts)} arrays with the same index: {short_count(split.in_order)} bytes loaded "
-        f"instead of {short_count(split.now)} if elements are used in the order of memory, "
-        f"{short_count(split.scattered)} if each lies far from the one before. Which of it holds is "
-        "not known, nor whether the order of use stays the same.",
-    ]
-
-
-def order_sentence(order: Order) -> str:
-    names = listed([field.name for field in order.first])
-    return (
-        f"With {names} first and next to each other: {short_count(order.then)} bytes loaded instead of "
-        f"{short_count(order.now)}, if all else stays the same."
-    )
-
-
-def _names(part: Part) -> list[str]:
-    return [field.name for field in part.fields]
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few."""
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _field_numbers(one: FieldUse) -> list[Cell]:
@@ -266,32 +254,3 @@ def _field_numbers(one: FieldUse) -> list[Cell]:
 
 def _field_name(one: FieldUse) -> str:
     return f"{one.name}  {one.type}" if one.type else one.name
-
-
-def _wrapped(text: str, page: Page, indent: int = 0) -> list[str]:
-    """Lines with room for so many blanks before them."""
-    lines, width = [""], page.width - indent
-    for word in printable(text).split(" "):
-        if len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return [line if page.full_names else shorten_end(line, width) for line in lines if line]
-
-
-def _border(borders: int, most: int) -> str:
-    return "|" if borders > 0.4 * most else ":" if borders else " "
-
-
-def _character(loaded: int, used: int) -> str:
-    if not loaded:
-        return " "
-    if not used:
-        return "."
-    share = used / loaded
-    if share >= 0.95:
-        return "#"
-    return str(int(share * 10)) if share >= 0.1 else "+"
-
-
-def legend(page: Page) -> list[str]:
-    return [page.paint(line, "dim") for line in _wrapped(_LEGEND, page)]

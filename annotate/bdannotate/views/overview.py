@@ -11,10 +11,10 @@ from bdcommon.console import printable
 from ..analyses.data_use import data_loss
 from ..analyses.report import Report
 from ..analyses.top_lines import TopLines
-from ..analyses.verdict import CACHE, First, Verdict, verdict
+from ..analyses.verdict import First, Verdict, verdict
 from ..model.metrics import Metric
 from ..model.numbers import percent, ratio, short_count
-from ..model.profile import Profile
+from ..model.profile import CACHE, Profile
 from .headers import CACHE_NAMES, descriptions, source_text
 from .names import fit
 from .text import Page, shorten_middle

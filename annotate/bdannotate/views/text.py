@@ -137,3 +137,13 @@ def left_width(table_rows: Sequence[Sequence[Cell]], headings: Sequence[Sequence
     texts = [[cell.text for cell in row] for row in table_rows if row]
     rows = [*headings, *texts]
     return sum(2 + max(len(row[i]) for row in rows) for i in range(len(rows[0]))) if rows else 0
+
+
+def wrapped(text: str, page: Page, indent: int = 0) -> list[str]:
+    """Lines with room for so many blanks before them."""
+    lines, width = [""], page.width - indent
+    for word in printable(text).split(" "):
+        if len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return [line if page.full_names else shorten_end(line, width) for line in lines if line]

@@ -31,6 +31,7 @@ from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
+from ..model.profile import Profile
 from . import diff as diff_view
 from .code import code_table
 from .data_hints import brief_data, brief_others, data_texts, other_data
@@ -42,15 +43,15 @@ from .instructions import code_tables
 from .lines import line_table
 from .next_steps import next_steps
 from .object_diff import object_diff_table
-from .objects import legend
 from .objects import object_details as details_of_object
 from .objects import objects_table
 from .overview import overview
 from .per_file import spread_tables
+from .picture import legend, sample_sentence
 from .source import source_tables
 from .source_diff import source_diff_tables
 from .structure import structure_table
-from .text import Page, shorten_end
+from .text import Page, shorten_end, wrapped
 from .tree import tree_table
 
 
@@ -258,13 +259,22 @@ def objects(found: Listing, page: Page) -> list[str]:
     return section("Data objects by bytes never used", objects_table(found, page), page)
 
 
+def objects_head(profile: Profile, page: Page) -> list[str]:
+    """Which profile it is, above what is about objects alone."""
+    rows = [("Profile", source_text(profile.parts)), ("Command", profile.parts[0].command)]
+    return wrapped_pairs([(name, text) for name, text in rows if text], page)
+
+
 def object_diff(found: ObjectDiff, page: Page) -> list[str]:
     return section("Data objects", object_diff_table(found, page), page)
 
 
-def object_details(found: Sequence[Details], page: Page) -> list[str]:
+def object_details(found: Sequence[Details], one_in: int, page: Page) -> list[str]:
+    """one_in: what Objects has."""
     lines: list[str] = []
     for details in found:
         lines += ["", *details_of_object(details, page)]
     has_picture = any(details.layout is not None for details in found)
-    return [*lines, "", *legend(page)] if has_picture else lines
+    if not has_picture:
+        return lines
+    return [*lines, "", *legend(page), *wrapped(sample_sentence(one_in), page)]

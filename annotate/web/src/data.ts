@@ -63,7 +63,10 @@ export interface DataGroup {
         number: number; bytes: number; freed: number; mostAlive: number; smallest: number; largest: number;
     } | null;
     // Of an element; first is its bytes' first row.
-    layout: { size: number; reason: string; first: number; unmapped: number } | null;
+    layout: {
+        size: number; reason: string; first: number; unmapped: number; knowsBorders: boolean;
+        loads: number; cut: number; // how often one came with a line, and only a part of it
+    } | null;
     type: DataType | null;
 }
 
@@ -75,9 +78,11 @@ export interface DataType {
     size: number;
     reason: string;
     hasUse: boolean; // whether anybody has seen which bytes are used
-    // Name, type, offset, size, and how many lines came with bytes of it, and had any of them used. A gap has no type.
+    // Name, type, offset, size, how often bytes of it came with a line, and in how many of these any was used. A gap
+    // has no type.
     fields: [string, string, number, number, number, number][];
-    // Which code loaded how many lines, and of these as above for each field, by its number, that was used.
+    // Which code loaded how many parts of lines, one for each block in a line, and of these as above for each field,
+    // by its number, that was used.
     uses: [Place, number, [number, number, number][]][];
     parts: number[][]; // fields that had better be in an array of their own
     advice: string[];
@@ -106,7 +111,13 @@ export interface Facts {
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line
     // Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before.
-    data: { events: string[]; groups: DataGroup[]; changes: ("new" | "gone" | null)[] } | null;
+    data: {
+        always: number; // what holds for this share of the loads of a byte holds always
+        sample: string; // a sentence where which bytes were used is known of some lines only; else empty
+        events: string[];
+        groups: DataGroup[];
+        changes: ("new" | "gone" | null)[];
+    } | null;
     tree: { folded: boolean; height: number } | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;

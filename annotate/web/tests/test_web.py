@@ -25,7 +25,7 @@ from bdannotate.cli import main  # noqa: E402
 from bdannotate.model.types import Field, Type  # noqa: E402
 from context_files import ContextFile, large  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
-from test_html import two_with_objects  # noqa: E402
+from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
 from test_types import of_a_stranger  # noqa: E402
 

@@ -14,7 +14,6 @@ import { columnName, type MetricColumn, type Report } from "../report";
 const rowHeight = 26;
 const shownLoaders = 20;
 const shownHere = 3;
-const usedAlways = 0.95;
 const columnNames = ["Loaded1", "SpLoss1", "Unused1", "AccLine1", "D1m", "LLm"];
 const comparedNames = ["Loaded1", "SpLoss1", "Unused1", "LLm"]; // each has its change beside it
 const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
@@ -198,14 +197,14 @@ function Fields({ type }: { type: DataType }) {
                                 <th scope="col">field</th>
                                 {hasUse && (
                                     <>
-                                        <th scope="col" title="Of the lines loaded, those in which any byte was used">
+                                        <th scope="col" title="Of the times loaded, those in which any byte was used">
                                             used in
                                         </th>
                                         <th
                                             scope="col" class="n"
-                                            title="How often a line of D1 came with bytes of it, for each element"
+                                            title="How often bytes of it came with a line of D1, for each element in it"
                                         >
-                                            lines loaded
+                                            times loaded
                                         </th>
                                     </>
                                 )}
@@ -259,6 +258,7 @@ function UsedIn({ share }: { share: number }) {
 
 // By each line of code that loads it.
 function Uses({ type }: { type: DataType }) {
+    const { always } = usePage().report.facts.data!;
     return (
         <>
             <h3>Which code uses what it loads</h3>
@@ -267,15 +267,17 @@ function Uses({ type }: { type: DataType }) {
                     <thead>
                         <tr>
                             <th scope="col">code</th>
-                            <th scope="col" class="n">lines</th>
-                            <th scope="col" title="With the share of the lines that came with them">fields used</th>
+                            <th scope="col" class="n" title="Each block in a line has a part of it">
+                                parts of lines
+                            </th>
+                            <th scope="col" title="With the share of the parts that came with them">fields used</th>
                         </tr>
                     </thead>
                     <tbody>
-                        {type.uses.slice(0, shownLoaders).map(([[fn, file, line], lines, fields]) => (
-                            <tr key={`${fn}.${file}.${line}`} data-use={lines}>
+                        {type.uses.slice(0, shownLoaders).map(([[fn, file, line], parts, fields]) => (
+                            <tr key={`${fn}.${file}.${line}`} data-use={parts}>
                                 <td><Where fn={fn} file={file} line={line} /></td>
-                                <td class="n">{count(lines)}</td>
+                                <td class="n">{count(parts)}</td>
                                 <td class="fields-used">
                                     {fields.length === 0 ? "none" : fields
                                         .map(([field, loaded, used]) => ({ field, share: used / loaded }))
@@ -283,7 +285,7 @@ function Uses({ type }: { type: DataType }) {
                                         .map(({ field, share }, index) => (
                                             <span key={field}>
                                                 {index > 0 && ", "}{type.fields[field]![0]}
-                                                {share < usedAlways && <small> {percent(share)}</small>}
+                                                {share < always && <small> {percent(share)}</small>}
                                             </span>
                                         ))}
                                 </td>
@@ -360,11 +362,11 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
 // The bytes of an element: how dark a byte is tells how often it was loaded in vain.
 function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; type: DataType | null }) {
     const { report } = usePage();
+    const { always, sample } = report.facts.data!;
     const [element, { width }] = useSize<HTMLDivElement>();
     const table = report.table("dataBytes")!;
     const [loaded, used, borders] = ["loaded", "used", "borders"].map((name) =>
         Array.from(table.column(name).subarray(layout.first, layout.first + layout.size)));
-    const most = Math.max(...loaded!);
     const widthOf = (perRow: number): number => cell.left + perRow * cell.width + (perRow / cell.group) * cell.gap;
     const perRow = [64, 32, 16].find((perRow) => widthOf(perRow) <= width) ?? 16;
     const rows = Math.ceil(layout.size / perRow);
@@ -373,11 +375,16 @@ function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; t
     const fieldAt = (at: number): string =>
         (type?.size === layout.size ? type.fields : [])
             .flatMap(([name, , offset, size]) => (offset <= at && at < offset + size ? [` of ${name}`] : []))[0] ?? "";
-    const told = `${grouped(usedBytes)} bytes were used, ${grouped(loadedBytes - usedBytes)} loaded and never used, `
+    const isPadding = (at: number): boolean => fieldAt(at) === " of (padding)";
+    const told = `${grouped(usedBytes)} ${usedBytes === 1 ? "byte was" : "bytes were"} used, `
+        + `${grouped(loadedBytes - usedBytes)} loaded and never used, `
         + `${grouped(layout.size - loadedBytes)} never loaded`;
     return (
         <>
-            <h3>An element of {grouped(layout.size)} bytes <small>{layout.reason}</small></h3>
+            <h3>
+                An element of {grouped(layout.size)} {layout.size === 1 ? "byte" : "bytes"}{" "}
+                <small>{layout.reason}</small>
+            </h3>
             <p class="detail">{told}.</p>
             <div class="layout" ref={element}>
                 <svg
@@ -401,7 +408,7 @@ function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; t
                             <g key={at}>
                                 <rect
                                     class={times ? "byte" : "byte absent"} x={x} y={y + 2}
-                                    width={cell.width - 1} height={cell.height - 4}
+                                    width={cell.width - 1} height={isPadding(at) ? cell.height / 3 : cell.height - 4}
                                     fill={times ? css(shareColour(1 - share)) : "none"}
                                     data-loaded={times} data-used={used![at]}
                                 >
@@ -412,7 +419,7 @@ function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; t
                                 </rect>
                                 {borders![at]! > 0 && (
                                     <line
-                                        class={borders![at]! > 0.4 * most ? "border" : "border at-times"}
+                                        class={borders![at]! >= always * times ? "border" : "border at-times"}
                                         x1={x - 2} x2={x - 2} y1={y - 1} y2={y + cell.height + 1}
                                     />
                                 )}
@@ -422,9 +429,14 @@ function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; t
                 </svg>
             </div>
             <p class="note">
-                Pale: used whenever it was loaded; dark: never; an outline: not even loaded. A line stands where a cache
-                line begins, a dotted one where one does at times.
-                {layout.unmapped > 0 && ` ${count(layout.unmapped)} evicted lines are not in the picture.`}
+                Pale: used whenever it was loaded; dark: never; an outline: not even loaded; low: padding.
+                {layout.knowsBorders
+                    ? " A line stands where a cache line always begins, a dotted one where one does at times."
+                    : " Where cache lines begin is not known, as they are longer than 64 bytes."}
+                {layout.cut > 0 && ` In ${percent(layout.cut / layout.loads)} of the loads, only a part of the element `
+                    + "came, as the rest lies in another line."}
+                {layout.unmapped > 0 && ` ${count(layout.unmapped)} parts of evicted lines are not in the picture.`}
+                {sample && ` ${sample}`}
             </p>
         </>
     );

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What another layout of a type would do, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.object_details import Details
+from ..analyses.split import Order, Part, Split
+from ..model.numbers import bytes_told, percent, short_count
+
+_MOST_NAMES = 8
+_ALL_BUT = 0.95
+
+
+def advice_sentences(found: Details) -> list[str]:
+    """None where no other layout would save anything."""
+    if found.line_bytes is None and found.typed is not None and found.typed.has_use:
+        return [
+            "What another layout would load is not known: the profile does not tell how long a line of D1 "
+            "is, or its parts differ."
+        ]
+    return [
+        *(_split_sentences(found.split) if found.split else ()),
+        *([_order_sentence(found.order)] if found.order else ()),
+    ]
+
+
+def _split_sentences(split: Split) -> list[str]:
+    """What the parts of a type are, and what is loaded if each is an array of its own."""
+    first, *others = split.parts
+    saved = split.misses_saved
+    far = saved(split.scattered)
+    parts = [f"{listed(_names(first))} ({bytes_told(first.size)})"]
+    for part in others:
+        often = f"{percent(part.loads, first.loads)} as often" if part.loads else "never"
+        parts.append(f"{listed(_names(part))} ({bytes_told(part.size)}), {often}")
+    return [
+        f"Used together: {'; '.join(parts)}.",
+        f"In {len(parts)} arrays with the same index: {_range(split.in_order, split.in_order_most)} bytes "
+        f"loaded instead of {short_count(split.now)} if elements are used in the order of memory, "
+        f"{short_count(split.scattered)} if each lies far from the one before. Which of it holds is "
+        "not known, nor whether the order of use stays the same.",
+        f"L1 misses saved: {_range(saved(split.in_order_most), saved(split.in_order))} in the order of memory, "
+        f"{short_count(far) if far > 0 else 'none'} far apart. How many of LL is not known.",
+    ]
+
+
+def _range(least: int, most: int) -> str:
+    """The larger one alone if they are all but the same."""
+    text = short_count(most)
+    return text if least >= _ALL_BUT * most else f"{short_count(least)} to {text}"
+
+
+def _order_sentence(order: Order) -> str:
+    names = listed([field.name for field in order.first])
+    return (
+        f"With {names} first and next to each other: {short_count(order.then)} bytes loaded instead of "
+        f"{short_count(order.now)}, and {short_count(order.misses_saved)} L1 misses saved, if all else stays "
+        "the same. How many of LL is not known."
+    )
+
+
+def _names(part: Part) -> list[str]:
+    return [field.name for field in part.fields]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects as CSV: a row per group, or per line of code that loaded one. Numbers are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.object_details import Details
+from ..analyses.object_diff import ObjectDiff
+from ..analyses.object_labels import label
+from ..analyses.objects import Listing, Use
+from ..model.objects import Blocks, Group
+from .csv_report import Cells, to_csv
+
+_USE = ("loaded", "unused", "lines", "accesses", "misses")
+_GROUP = ("object", "kind", "file")
+
+
+def objects_csv(found: Listing) -> str:
+    rows: list[Cells] = [(*_GROUP, "blocks", *Blocks._fields[1:], *_USE)]
+    for entry in found.entries:
+        blocks: Cells = entry.group.blocks or (None,) * len(Blocks._fields)
+        rows.append((*_group(entry.group), *blocks, *_use(entry.use)))
+    return to_csv(rows)
+
+
+def loaders_csv(found: Sequence[Details]) -> str:
+    rows: list[Cells] = [("object", "function", "file", "line", *_USE)]
+    for details in found:
+        name = label(details.entry.group)
+        for one in details.loaders:
+            rows.append((name, one.function.name, one.file, one.line or None, *_use(one.use)))
+    return to_csv(rows)
+
+
+def object_diff_csv(found: ObjectDiff) -> str:
+    rows: list[Cells] = [
+        (*_GROUP, *(f"{name}:{side}" for name in _USE for side in ("before", "after")))
+    ]
+    for change in found.changes:
+        sides = [
+            _use(found.use(cost)) if cost else (None,) * len(_USE)
+            for cost in (change.before, change.after)
+        ]
+        rows.append((*_group(change.group), *(value for pair in zip(*sides) for value in pair)))
+    return to_csv(rows)
+
+
+def _group(group: Group) -> Cells:
+    return label(group), group.identity.kind.value, group.identity.object
+
+
+def _use(use: Use) -> Cells:
+    return use.loaded, use.unused, use.lines, use.accesses, use.misses

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The picture of an element: a character for each byte."""
+
+from __future__ import annotations
+
+from ..analyses.layout import ALWAYS, Byte, Layout
+from ..model.numbers import bytes_told, percent, short_count
+from .text import Page, wrapped
+
+_ROW_BYTES = 64
+_GROUP_BYTES = 8
+_LEGEND = (
+    f"A character per byte: # used in {100 * ALWAYS:.0f} % of the loads and more, 9 to 1 in so many tenths, "
+    "+ in less, . in none (- of padding), a blank if never loaded. A | is where a cache line always begins, "
+    "a : where one does at times."
+)
+
+
+def picture(found: Layout, page: Page) -> list[str]:
+    used = sum(1 for byte in found.bytes if byte.used)
+    loaded = sum(1 for byte in found.bytes if byte.loaded)
+    title, reason = f"An element of {bytes_told(found.size)}", f"({found.reason})"
+    lines = [page.heading(title)]
+    if len(f"{title} {reason}") <= page.width:
+        lines[0] += f" {reason}"
+    else:
+        lines += wrapped(reason, page)
+    lines += wrapped(
+        f"{bytes_told(used)} {'was' if used == 1 else 'were'} used, {loaded - used:,} loaded and never used, "
+        f"{found.size - loaded:,} never loaded", page,
+    )
+    row_bytes = _ROW_BYTES
+    while row_bytes > _GROUP_BYTES and 6 + row_bytes + row_bytes // _GROUP_BYTES > page.width:
+        row_bytes //= 2
+    for start in range(0, found.size, row_bytes):
+        text = f"{start:5} "
+        for at in range(start, min(start + row_bytes, found.size)):
+            byte = found.bytes[at]
+            if at % _GROUP_BYTES == 0 or byte.borders:
+                text += _border(byte)
+            text += _character(byte)
+        lines.append(text.rstrip())
+    if not found.knows_borders:
+        lines += wrapped("Where cache lines begin is not known, as they are longer than 64 bytes.", page)
+    if found.cut:
+        lines += wrapped(
+            f"In {percent(found.cut, found.loads)} of the loads, only a part of the element came, as the "
+            "rest lies in another line", page,
+        )
+    if found.unmapped:
+        what = (
+            "One part of an evicted line is" if found.unmapped == 1
+            else f"{short_count(found.unmapped)} parts of evicted lines are"
+        )
+        lines += wrapped(f"{what} not in the picture", page)
+    return lines
+
+
+def sample_sentence(one_in: int) -> str:
+    """Costs are exact, but where there are too many lines to look at each, which bytes of them were used
+    is estimated; one_in: what Objects has. Empty if all were looked at."""
+    if one_in == 1:
+        return ""
+    return (
+        "Which bytes were used is known of a sample: each of the first 131,072 lines that were evicted, "
+        f"then one in {one_in}, which counts {one_in} times."
+    )
+
+
+def _border(byte: Byte) -> str:
+    """Elements of which every second one begins with a line have two bytes where one begins at times."""
+    if not byte.borders:
+        return " "
+    return "|" if byte.borders >= ALWAYS * byte.loaded else ":"
+
+
+def _character(byte: Byte) -> str:
+    if not byte.loaded:
+        return " "
+    if not byte.used:
+        return "-" if byte.is_padding else "."
+    if byte.share >= ALWAYS:
+        return "#"
+    return str(int(byte.share * 10)) if byte.share >= 0.1 else "+"
+
+
+def legend(page: Page) -> list[str]:
+    return [page.paint(line, "dim") for line in wrapped(_LEGEND, page)]
