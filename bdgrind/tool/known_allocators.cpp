@@ -27,6 +27,13 @@ constexpr Known kExact[]{
     {"pvalloc", {.kind = kAllocates, .size = 1}},
     {"free", {.kind = kFrees, .block = 1}},
     {"cfree", {.kind = kFrees, .block = 1}},
+    {"free_sized", {.kind = kFrees, .block = 1}},
+    {"free_aligned_sized", {.kind = kFrees, .block = 1}},
+    // jemalloc's own; they take flags, too.
+    {"mallocx", {.kind = kAllocates, .size = 1}},
+    {"rallocx", {.kind = kReallocates, .block = 1, .size = 2}},
+    {"dallocx", {.kind = kFrees, .block = 1}},
+    {"sdallocx", {.kind = kFrees, .block = 1}},
     // What these return comes from one of the above, or is memory that is mapped.
     {"strdup", {.kind = kWraps}},
     {"__strdup", {.kind = kWraps}},
@@ -42,6 +49,62 @@ constexpr Known kExact[]{
 constexpr AllocatorRole kNew{.kind = kAllocates, .size = 1};
 constexpr AllocatorRole kDelete{.kind = kFrees, .block = 1};
 constexpr AllocatorRole kWrapper{.kind = kWraps};
+
+// What libraries put before the names above, where they do not take the place of C's: jemalloc (as configured with
+// --with-jemalloc-prefix=je_, and as Rust's crate has it), mimalloc, tcmalloc, rpmalloc, snmalloc, dlmalloc.
+constexpr std::string_view kPrefixes[]{"je_", "_rjem_", "mi_", "tc_", "rp", "sn_", "dl"};
+
+// Functions of mimalloc and tcmalloc that are none of C's. Where C++'s operators are other names for the same code, the
+// core may tell any of them.
+constexpr Known kOfLibraries[]{
+    {"mi_zalloc", kNew},
+    {"mi_malloc_small", kNew},
+    {"mi_zalloc_small", kNew},
+    {"mi_malloc_aligned", kNew},
+    {"mi_zalloc_aligned", kNew},
+    {"mi_mallocn", {.kind = kAllocates, .size = 2, .count = 1}},
+    {"mi_calloc_aligned", {.kind = kAllocates, .size = 2, .count = 1}},
+    {"mi_reallocf", {.kind = kReallocates, .block = 1, .size = 2}},
+    {"mi_rezalloc", {.kind = kReallocates, .block = 1, .size = 2}},
+    {"mi_realloc_aligned", {.kind = kReallocates, .block = 1, .size = 2}},
+    {"mi_reallocn", {.kind = kReallocates, .block = 1, .size = 3, .count = 2}},
+    {"mi_recalloc", {.kind = kReallocates, .block = 1, .size = 3, .count = 2}},
+    {"mi_heap_malloc", {.kind = kAllocates, .size = 2}},
+    {"mi_heap_malloc_small", {.kind = kAllocates, .size = 2}},
+    {"mi_heap_zalloc", {.kind = kAllocates, .size = 2}},
+    {"mi_heap_malloc_aligned", {.kind = kAllocates, .size = 2}},
+    {"mi_heap_calloc", {.kind = kAllocates, .size = 3, .count = 2}},
+    {"mi_heap_realloc", {.kind = kReallocates, .block = 2, .size = 3}},
+    {"mi_new", kNew},
+    {"mi_new_aligned", kNew},
+    {"mi_new_nothrow", kNew},
+    {"mi_new_aligned_nothrow", kNew},
+    {"mi_new_n", {.kind = kAllocates, .size = 2, .count = 1}},
+    {"mi_free_size", kDelete},
+    {"mi_free_aligned", kDelete},
+    {"mi_free_size_aligned", kDelete},
+    {"tc_malloc_skip_new_handler", kNew},
+    {"tc_new", kNew},
+    {"tc_new_nothrow", kNew},
+    {"tc_new_aligned", kNew},
+    {"tc_new_aligned_nothrow", kNew},
+    {"tc_newarray", kNew},
+    {"tc_newarray_nothrow", kNew},
+    {"tc_newarray_aligned", kNew},
+    {"tc_newarray_aligned_nothrow", kNew},
+    {"tc_delete", kDelete},
+    {"tc_delete_nothrow", kDelete},
+    {"tc_delete_sized", kDelete},
+    {"tc_delete_aligned", kDelete},
+    {"tc_delete_aligned_nothrow", kDelete},
+    {"tc_delete_sized_aligned", kDelete},
+    {"tc_deletearray", kDelete},
+    {"tc_deletearray_nothrow", kDelete},
+    {"tc_deletearray_sized", kDelete},
+    {"tc_deletearray_aligned", kDelete},
+    {"tc_deletearray_aligned_nothrow", kDelete},
+    {"tc_deletearray_sized_aligned", kDelete},
+};
 
 // What the name begins with.
 constexpr Known kBeginnings[]{
@@ -72,6 +135,34 @@ std::string_view plain_name(std::string_view name) {
     }
     return name;
 }
+
+template <std::size_t kSize>
+const Known* find_name(const Known (&all)[kSize], std::string_view name) {
+    const Known* const found = std::ranges::find(all, name, &Known::name);
+    return found == std::end(all) ? nullptr : found;
+}
+
+// C's functions, with a library's prefix, too, and those of libraries that have no other name.
+const Known* find_exact(std::string_view name) {
+    name = plain_name(name);
+    if (const Known* const known = find_name(kExact, name)) return known;
+    if (const Known* const known = find_name(kOfLibraries, name)) return known;
+    for (const std::string_view prefix : kPrefixes) {
+        if (!name.starts_with(prefix)) continue;
+        if (const Known* const known = find_name(kExact, name.substr(prefix.size()))) return known;
+    }
+    return nullptr;
+}
+
+// A member of that name; what constructs and frees objects are members, too.
+bool is_allocate(std::string_view name) {
+    return name.find(">::allocate") != std::string_view::npos || name.find("E8allocate") != std::string_view::npos;
+}
+
+// Object files whose code without a name may be the end of an allocator.
+constexpr std::string_view kEndingLibraries[]{
+    "libc.", "libc-", "libjemalloc", "libmimalloc", "libtcmalloc", "librpmalloc", "libsnmalloc",
+};
 
 // Of Rust's: what its functions for allocation begin with. Each calls the next one, through several crates and files of
 // its library, before one of C's is called.
@@ -126,14 +217,13 @@ bool is_placement(std::string_view name) {
 }  // namespace
 
 AllocatorRole known_allocator(std::string_view name, std::string_view object) {
-    const auto exact = std::ranges::find(kExact, plain_name(name), &Known::name);
-    if (exact != std::end(kExact)) return exact->role;
+    if (const Known* const exact = find_exact(name)) return exact->role;
     const auto known =
         std::ranges::find_if(kBeginnings, [name](const Known& each) { return name.starts_with(each.name); });
     if (known == std::end(kBeginnings) && is_rust_allocator(name)) return kWrapper;
     if (known == std::end(kBeginnings) || is_placement(name)) return {};
     // Of the standard allocators, only this allocates: constructors and the like are called by them, too.
-    if (known->role.kind == kWraps && name.find("allocate") == std::string_view::npos) return {};
+    if (known->role.kind == kWraps && !is_allocate(name)) return {};
     // The C++ library's own operators call C's functions, which tell all there is to know. (That saves three markers of
     // seven for a new and a delete.)
     if (is_cpp_library(object)) return known->role.kind == kFrees ? AllocatorRole{} : kWrapper;
@@ -143,9 +233,16 @@ AllocatorRole known_allocator(std::string_view name, std::string_view object) {
 bool may_end_allocator(const Function& function) {
     std::string_view name = function.name;
     if (name.starts_with("0x")) {
-        // Without debug information, so are the variants of memset() for the machine.
+        // Without debug information, so are the variants of memset() for the machine, and what an allocator does if its
+        // first attempt fails.
         const std::string_view object = file_name(function.object->name);
-        return object.starts_with("libc.") || object.starts_with("libc-");
+        return std::ranges::any_of(kEndingLibraries,
+                                   [object](std::string_view each) { return object.starts_with(each); });
+    }
+    // Mangled or not.
+    if (name.find("tcmalloc") != name.npos &&
+        (name.find("allocate_full_") != name.npos || name.find("FetchFromCentralCache") != name.npos)) {
+        return true;
     }
     while (name.starts_with('_')) name.remove_prefix(1);
     return name.starts_with("memset") || name.starts_with("memcpy") || name.starts_with("memmove") ||

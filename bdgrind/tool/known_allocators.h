@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is known of functions that allocate and free, by their names and where they are: those of C, C++ and POSIX.
+// What is known of functions that allocate and free, by their names and where they are: those of C, C++, POSIX and
+// Rust, and of libraries that take the place of C's or stand beside it.
 
 #pragma once
 

@@ -2,6 +2,8 @@
 
 #include "tool/known_allocators.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace bd {
@@ -61,7 +63,48 @@ TEST(KnownAllocators, PlacementAllocatesNothing) {
 
 TEST(KnownAllocators, StandardAllocatorsAreAskedForOthers) {
     EXPECT_EQ(kind("std::__new_allocator<int>::allocate(unsigned long, void const*)"), kWraps);
+    EXPECT_EQ(kind("_ZNSt15__new_allocatorIiE8allocateEmPKv"), kWraps);
+    EXPECT_EQ(kind("std::allocator_traits<std::allocator<A> >::allocate(std::allocator<A>&, unsigned long)"), kWraps);
     EXPECT_EQ(kind("std::allocator<int>::allocator()"), kNone);
+    EXPECT_EQ(kind("std::allocator<my::allocated>::~allocator()"), kNone);
+}
+
+TEST(KnownAllocators, StandardAllocatorsThatFreeAreNoWrappers) {
+    for (const char* name :
+         {"std::allocator<int>::deallocate(int*, unsigned long)", "_ZNSt9allocatorIiE10deallocateEPim",
+          "std::allocator_traits<std::allocator<int> >::deallocate(std::allocator<int>&, int*, unsigned long)"}) {
+        EXPECT_EQ(kind(name), kNone) << name;
+    }
+}
+
+// A library's prefix changes nothing of what a function does.
+TEST(KnownAllocators, LibrariesHavePrefixes) {
+    for (const char* prefix : {"je_", "_rjem_", "mi_", "tc_", "rp", "sn_", "dl"}) {
+        const auto prefixed = [prefix](const char* name) { return role((std::string(prefix) + name).c_str()); };
+        EXPECT_EQ(prefixed("malloc").kind, kAllocates) << prefix;
+        EXPECT_EQ(prefixed("calloc").count, 1) << prefix;
+        EXPECT_EQ(prefixed("calloc").size, 2) << prefix;
+        EXPECT_EQ(prefixed("realloc").kind, kReallocates) << prefix;
+        EXPECT_EQ(prefixed("realloc").block, 1) << prefix;
+        EXPECT_EQ(prefixed("aligned_alloc").size, 2) << prefix;
+        EXPECT_EQ(prefixed("posix_memalign").stored_at, 1) << prefix;
+        EXPECT_EQ(prefixed("posix_memalign").size, 3) << prefix;
+        EXPECT_EQ(prefixed("free").kind, kFrees) << prefix;
+    }
+    EXPECT_EQ(role("je_sdallocx").kind, kFrees);
+    EXPECT_EQ(role("_rjem_rallocx").kind, kReallocates);
+    EXPECT_EQ(role("mallocx").size, 1);
+    EXPECT_EQ(role("mi_strdup").kind, kWraps);
+}
+
+TEST(KnownAllocators, LibrariesHaveFunctionsOfTheirOwn) {
+    EXPECT_EQ(role("mi_heap_calloc").count, 2);
+    EXPECT_EQ(role("mi_heap_calloc").size, 3);
+    EXPECT_EQ(role("mi_heap_realloc").block, 2);
+    EXPECT_EQ(role("mi_new_aligned").size, 1);
+    EXPECT_EQ(role("mi_free_size_aligned").block, 1);
+    EXPECT_EQ(role("tc_newarray_nothrow").size, 1);
+    EXPECT_EQ(role("tc_deletearray_sized").block, 1);
 }
 
 TEST(KnownAllocators, RustsLibraryAsksForOthers) {
@@ -82,25 +125,43 @@ TEST(KnownAllocators, RustsLibraryAsksForOthers) {
 }
 
 TEST(KnownAllocators, OthersAreNone) {
-    for (const char* name : {"", "mallocate", "my_malloc", "freeze", "operator new", "main"}) {
+    for (const char* name : {"", "mallocate", "my_malloc", "freeze", "operator new", "main", "je_",
+                             "je_mi_malloc", "dlopen", "malloc_small", "tc_malloc_size", "mi_free_block"}) {
         EXPECT_EQ(kind(name), kNone) << name;
     }
 }
 
+// Whether an allocator may end by a jump to that function.
+bool may_end(const char* name, const char* object_name) {
+    const ObjectFile object{object_name, 0};
+    Function function{};
+    function.name = name;
+    function.object = &object;
+    return may_end_allocator(function);
+}
+
 TEST(KnownAllocators, CallocMayEndInMemset) {
-    const auto may_end = [](const char* name, const char* object_name) {
-        const ObjectFile object{object_name, 0};
-        Function function{};
-        function.name = name;
-        function.object = &object;
-        return may_end_allocator(function);
-    };
     EXPECT_TRUE(may_end("memset", "libc.so.6"));
     EXPECT_TRUE(may_end("__memset_avx2_unaligned_erms", "libc.so.6"));
     EXPECT_TRUE(may_end("_mid_memalign.constprop.0", "libc.so.6"));
-    EXPECT_TRUE(may_end("0x0000000000012345", "/lib/x86_64-linux-gnu/libc.so.6"));
-    EXPECT_FALSE(may_end("0x0000000000012345", "/usr/bin/program"));
     EXPECT_FALSE(may_end("main", "program"));
+}
+
+TEST(KnownAllocators, TcmallocMayEndInItsSlowPath) {
+    EXPECT_TRUE(may_end("tcmalloc::allocate_full_malloc_oom(unsigned long)", "libtcmalloc_minimal.so.4"));
+    EXPECT_TRUE(may_end("_ZN8tcmalloc27allocate_full_cpp_throw_oomEm", "program"));
+    EXPECT_TRUE(may_end("tcmalloc::ThreadCache::FetchFromCentralCache(unsigned int, int, void* (*)(unsigned long))",
+                        "libtcmalloc.so.4"));
+    EXPECT_FALSE(may_end("allocate_full_page", "program"));
+}
+
+TEST(KnownAllocators, AllocatorsMayEndInCodeWithoutAName) {
+    for (const char* object : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib/libc-2.31.so", "/usr/lib/libjemalloc.so.2",
+                               "/usr/lib/libmimalloc.so.2.0", "libtcmalloc_minimal.so.4"}) {
+        EXPECT_TRUE(may_end("0x0000000000012345", object)) << object;
+    }
+    EXPECT_FALSE(may_end("0x0000000000012345", "/usr/bin/program"));
+    EXPECT_FALSE(may_end("tcmalloc::Static::InitStaticVars()", "/usr/lib/libtcmalloc_minimal.so.4"));
 }
 
 }  // namespace
