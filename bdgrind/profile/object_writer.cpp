@@ -68,6 +68,7 @@ void ObjectWriter::write(const RunDescription& run) {
     write_process(out_, run);
     write_descriptions(out_, run);
     out_ << "depth: " << objects_.rules().depth << "\nwhole-to: " << UsePatterns::kMostWhole << '\n';
+    if (const std::uint32_t one_in = objects_.patterns().one_in(); one_in != 1) out_ << "sample: " << one_in << '\n';
     write_events(out_, events_);
     names_.write(out_, engine_);
     write_groups(run.thread);

@@ -12,6 +12,7 @@
 
 #include "engine/replay/engine.h"
 #include "engine/trace/trace_reader.h"
+#include "tool/function_options.h"
 #include "tool/options.h"
 #include "unit/engine_costs.h"
 #include "unit/naive_engine.h"
@@ -26,9 +27,12 @@ constexpr const char* kUsage =
     "Usage: bdcompare [OPTION]... TRACE...\n"
     "Runs bdgrind's engine and a naive one, which shares no code with it, on traces\n"
     "that were recorded with valgrind --tool=bdgrind --record-trace=TRACE. The options\n"
-    "are those of bdgrind's that name the caches; others are counted with all events\n"
-    "whatever was recorded. The exit status is 1 if the engines differ, and 2 if a\n"
-    "trace cannot be read.\n";
+    "are those of bdgrind's that name the caches, and of data objects those that were\n"
+    "recorded with; others are counted with all events whatever was recorded. The exit\n"
+    "status is 1 if the engines differ, and 2 if a trace cannot be read.\n";
+
+// Of more lines than that, the engine need not count patterns one by one.
+constexpr std::uint64_t kMostLinesForPatterns = 1u << 17;
 
 Scenario::Block block_of(const Block& block) {
     Scenario::Block result{.address = block.address,
@@ -84,7 +88,9 @@ void add_code(const SymbolTable& symbols, const BlockTable& blocks, Scenario& sc
                                       .left_by_jump = function->left_by_jump,
                                       .recursion_levels = function->recursion_levels,
                                       .caller_count = function->caller_count,
-                                      .triggers = function->triggers});
+                                      .triggers = function->triggers,
+                                      .allocator = function->allocator,
+                                      .is_named = std::strncmp(function->name, "0x", 2) != 0});
     }
     for (const Block* block : blocks.blocks()) scenario.blocks.push_back(block_of(*block));
 }
@@ -106,7 +112,8 @@ int compare(const char* path, const Options& options) {
     const std::string trace{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     TraceReader reader(trace);
     const EngineConfig config = with_all_events(engine_config(options, reader.run().caches));
-    SymbolTable symbols;
+    const FunctionOptions function_options(options);
+    SymbolTable symbols(&function_options);
     BlockTable blocks(config.caches.i1.line_bits());
     Engine engine(config);
     Scenario scenario;
@@ -126,11 +133,20 @@ int compare(const char* path, const Options& options) {
 
     test::RunCosts costs;
     test::add_costs_of(engine, 0, costs);
-    const test::RunCosts expected = test::run_naively(scenario, scenario.records.size());
-    const std::string differences = test::differences(expected, costs, engine.events(), config.collect_jumps);
-    std::printf("%s: %zu records, %zu functions, %zu arcs: %s\n%s", path, scenario.records.size(),
-                scenario.functions.size(), expected.arcs.size(), differences.empty() ? "no difference" : "they differ",
-                differences.c_str());
+    const unsigned depth = options.objects ? options.objects_depth : 0;
+    const test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth);
+    const std::uint64_t lines = expected.totals[column(Event::kEvLineD1)];
+    const bool with_patterns = depth != 0 && lines <= kMostLinesForPatterns;
+    const std::string differences =
+        test::differences(expected, costs, engine.events(), config.collect_jumps, with_patterns);
+    std::printf("%s: %zu records, %zu functions, %zu arcs, ", path, scenario.records.size(), scenario.functions.size(),
+                expected.arcs.size());
+    if (depth != 0) {
+        std::printf("%zu costs of objects, %zu patterns, %zu of large objects%s, ", expected.objects.size(),
+                    expected.patterns.size(), expected.large_patterns.size(),
+                    with_patterns ? "" : " (too many lines to compare them)");
+    }
+    std::printf("%s\n%s", differences.empty() ? "no difference" : "they differ", differences.c_str());
     return differences.empty() ? 0 : 1;
 }
 

@@ -19,7 +19,6 @@ constexpr std::uint64_t kDynamicTable = 11;  // SHT_DYNSYM
 constexpr unsigned kObjectSymbol = 1;        // STT_OBJECT
 constexpr unsigned kThreadLocalSymbol = 6;   // STT_TLS
 constexpr unsigned kLocalBinding = 0;        // STB_LOCAL
-constexpr unsigned kUniqueBinding = 10;      // STB_GNU_UNIQUE
 
 // What nobody has, but a damaged file may claim to.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
@@ -86,9 +85,9 @@ public:
         return std::move(segment_);
     }
 
-    ElfVariables read_unique() {
+    ElfVariables read_static() {
         segment_.size = ~std::uint64_t{0};
-        if (read_head()) read_symbols([](unsigned info) { return info == (kUniqueBinding << 4 | kObjectSymbol); });
+        if (read_head()) read_symbols([](unsigned info) { return (info & 15) == kObjectSymbol; });
         return std::move(segment_);
     }
 
@@ -268,8 +267,8 @@ ThreadLocalSegment read_thread_local_segment(const FileBytes& file) {
     return Reader(file).read_segment();
 }
 
-ElfVariables read_unique_variables(const FileBytes& file) {
-    return Reader(file).read_unique();
+ElfVariables read_static_variables(const FileBytes& file) {
+    return Reader(file).read_static();
 }
 
 }  // namespace bd

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Variables that Valgrind's core does not tell of, from the symbols of an ELF file of 32 or 64 bits: thread-local ones,
-// with the segment that each thread gets a copy of, and those that templates and inline functions of C++ have. The file
-// may be a stranger's and damaged: then there are fewer variables, or none.
+// Variables, from the symbols of an ELF file of 32 or 64 bits. Valgrind's core tells nothing of thread-local ones, of
+// those that templates and inline functions of C++ have, nor of constants that have to be relocated; and it does not
+// list the others. The file may be a stranger's and damaged: then there are fewer variables, or none.
 
 #pragma once
 
@@ -33,6 +33,7 @@ struct ElfVariables {
     const char* name(const ElfVariable& variable) const { return &names[variable.name]; }
 };
 
+// With what each thread gets a copy of.
 struct ThreadLocalSegment : ElfVariables {
     std::uint64_t size = 0;       // of a thread's block, in bytes; 0: there is none
     std::uint64_t alignment = 1;  // a power of two
@@ -42,7 +43,7 @@ struct ThreadLocalSegment : ElfVariables {
 
 ThreadLocalSegment read_thread_local_segment(const FileBytes& file);
 
-// Those whose symbols are unique: several object files may have one, of which the program uses the first.
-ElfVariables read_unique_variables(const FileBytes& file);
+// Those that there are once.
+ElfVariables read_static_variables(const FileBytes& file);
 
 }  // namespace bd

@@ -13,130 +13,97 @@
 #include "tool/thread_locals.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
+#include "tool/variable_search.h"
 
 namespace bd {
 namespace {
 
-// A variable, as the core knows it.
-struct Variable {
-    Addr begin;
-    const HChar* name;  // in the core's buffer, until it is asked again; null: none
-};
-
-Variable variable_at(Addr address) {
+// As the core knows it.
+FoundVariable variable_at(Address address) {
     const HChar* name = nullptr;
     PtrdiffT offset = 0;
-    if (!VG_(get_datasym_and_offset)(VG_(current_DiEpoch)(), address, &name, &offset)) return {0, nullptr};
-    return {address - static_cast<Addr>(offset), name};
+    const auto at = static_cast<Addr>(address);
+    if (!VG_(get_datasym_and_offset)(VG_(current_DiEpoch)(), at, &name, &offset)) return {};
+    return {at - static_cast<Addr>(offset), 0, name};
 }
 
-bool is_still(const Variable& variable, Addr address) {
-    const Variable there = variable_at(address);
-    return there.name != nullptr && there.begin == variable.begin;
-}
-
-// The core tells which variable has an address, but not how long it is: so the end is looked for,
-// from an address that it has.
-Addr end_of(const Variable& variable, Addr address) {
-    Addr known = address;
-    Addr step = 4;
-    while (step < ~known && is_still(variable, known + step)) {
-        known += step;
-        step *= 2;
-    }
-    Addr end = known + std::min(step, ~known);
-    while (end - known > 1) {
-        const Addr middle = known + (end - known) / 2;
-        (is_still(variable, middle) ? known : end) = middle;
-    }
-    return end;
-}
-
-const char* kept(const HChar* name) {
+const char* kept(const char* name) {
     const std::string_view text(name);
     char* const copy = new char[text.size() + 1];
     *std::copy(text.begin(), text.end(), copy) = '\0';
     return copy;
 }
 
-// Of a file that is loaded: those that the core does not know.
-class UniqueVariables {
+// Of a file that is loaded, as its own symbols say.
+class FileVariables {
 public:
-    UniqueVariables(const ElfVariables& all, Addr bias) : all_(all), bias_(bias) {}
+    FileVariables(const ElfVariables& all, Addr bias) : all_(all), bias_(bias) {}
 
-    // The variable that has the address, without a name if there is none; and its size in bytes.
-    Variable at(Addr address, SizeT* size) const {
-        const auto behind = first_behind(address);
-        if (behind == all_.variables.begin()) return {0, nullptr};
-        const ElfVariable& variable = behind[-1];
-        *size = static_cast<SizeT>(variable.size);
-        if (address - begin_of(variable) >= variable.size) return {0, nullptr};
-        return {begin_of(variable), all_.name(variable)};
-    }
-
-    // Where the next one begins.
-    Addr next(Addr address) const {
-        const auto behind = first_behind(address);
-        return behind == all_.variables.end() ? ~Addr{0} : begin_of(*behind);
+    // The first that ends behind the address; without a name if there is none.
+    FoundVariable first(Address address) const {
+        const auto found = std::ranges::partition_point(
+            all_.variables, [&](const ElfVariable& each) { return begin_of(each) + each.size <= address; });
+        if (found == all_.variables.end()) return {};
+        return {begin_of(*found), found->size, all_.name(*found)};
     }
 
 private:
-    Addr begin_of(const ElfVariable& variable) const { return static_cast<Addr>(variable.offset) + bias_; }
-    std::vector<ElfVariable>::const_iterator first_behind(Addr address) const {
-        return std::ranges::partition_point(all_.variables,
-                                            [&](const ElfVariable& variable) { return begin_of(variable) <= address; });
-    }
+    Address begin_of(const ElfVariable& variable) const { return static_cast<Addr>(variable.offset) + bias_; }
 
     const ElfVariables& all_;
     Addr bias_;
 };
 
 // Of a file, read once.
-const ElfVariables& unique_variables(const ObjectFile& file) {
+const ElfVariables& static_variables(const ObjectFile& file) {
     static constinit std::vector<const ElfVariables*>* known = nullptr;
     if (known == nullptr) known = new std::vector<const ElfVariables*>;
     if (known->size() <= file.id) known->resize(file.id + 1);
     const ElfVariables*& variables = (*known)[file.id];
-    if (variables == nullptr) variables = new ElfVariables(read_unique_variables(InputFile(file.name).bytes()));
+    if (variables == nullptr) variables = new ElfVariables(read_static_variables(InputFile(file.name).bytes()));
     return *variables;
 }
 
-// By how much a file lies above the addresses that it was linked for.
-Addr bias_of(const ObjectFile& file) {
+// Null: the core has read nothing in it, as it is no object file, or not all of it has been mapped.
+const DebugInfo* debug_info_of(const ObjectFile& file) {
     const std::string_view name = file.name;
     for (const DebugInfo* info = VG_(next_DebugInfo)(nullptr); info != nullptr; info = VG_(next_DebugInfo)(info)) {
-        if (name == VG_(DebugInfo_get_filename)(info)) return static_cast<Addr>(VG_(DebugInfo_get_text_bias)(info));
+        if (name == VG_(DebugInfo_get_filename)(info)) return VG_(DebugInfo_get_text_size)(info) != 0 ? info : nullptr;
     }
-    return 0;
+    return nullptr;
 }
 
 using List = std::vector<MappedObject>;
 
 // What is not a variable belongs to the file. Nothing is ever freed: the engine's groups point there.
-void add_variables(Addr begin, Addr end, const ObjectFile& file, List* list) {
-    constexpr Addr kStep = 8;  // where there is no variable: they are aligned mostly
-    const UniqueVariables unique(unique_variables(file), bias_of(file));
-    Addr file_begin = begin;
-    const auto add_file = [&](Addr until) {
+void add_variables(Address begin, Address end, const ObjectFile& file, List* list) {
+    Address file_begin = begin;
+    const auto add_file = [&](Address until) {
         if (file_begin < until) list->push_back({file_begin, until, ObjectKind::kFile, nullptr, &file});
     };
-    for (Addr at = begin; at < end;) {
-        SizeT size = 0;
-        Variable variable = variable_at(at);
-        if (variable.name != nullptr) {
-            variable.name = kept(variable.name);
-            size = end_of(variable, at) - variable.begin;
-        } else {
-            variable = unique.at(at, &size);
+    if (const DebugInfo* const info = debug_info_of(file)) {
+        const VariableSearch core(variable_at);
+        const FileVariables files(static_variables(file), static_cast<Addr>(VG_(DebugInfo_get_text_bias)(info)));
+        while (file_begin < end) {
+            FoundVariable next = files.first(file_begin);
+            if (next.begin >= end) next = {};
+            const Address stop = next.name == nullptr ? end : std::max(next.begin, file_begin);
+            // What the core says of a byte counts, as it may have read a file with more symbols.
+            FoundVariable variable = core.first(file_begin, stop);
+            if (variable.name == nullptr && stop != end) variable = core.first(stop, stop + 1);
+            if (variable.name != nullptr) {
+                variable.name = kept(variable.name);
+            } else if (next.name != nullptr) {
+                variable = next;
+            } else {
+                break;
+            }
+            const Address at = std::max(variable.begin, file_begin);
+            const Address end_here = std::min(variable.begin + variable.size, end);
+            add_file(at);
+            list->push_back({at, end_here, ObjectKind::kStatic, variable.name, &file, variable.begin, variable.size});
+            file_begin = end_here;
         }
-        if (variable.name == nullptr) {
-            at = std::min((at / kStep + 1) * kStep, unique.next(at));
-            continue;
-        }
-        const Addr end_here = std::min(variable.begin + size, end);
-        add_file(at);
-        list->push_back({at, end_here, ObjectKind::kStatic, variable.name, &file, variable.begin, size});
-        at = file_begin = end_here;
     }
     add_file(end);
 }
@@ -192,8 +159,14 @@ void describe_file_again(Addr mapped) {
     }
 }
 
+// What was there before is gone.
+void mark_unmapped(Addr begin, SizeT size) {
+    mark_trace(Marker::kUnmapped, begin, begin + size);
+}
+
 void memory_is_mapped(Addr begin, SizeT size, Bool, Bool, Bool executable, ULong debug_info) {
     if (size == 0) return;
+    mark_unmapped(begin, size);
     if (debug_info != 0) {
         describe_file_again(begin);
     } else {
@@ -206,11 +179,15 @@ void memory_is_unmapped(Addr begin, SizeT size) {
     mark_trace(Marker::kUnmapped, begin, begin + size);
 }
 
+// What it is now part of, the core has noted already.
 void memory_has_moved(Addr, Addr to, SizeT size) {
-    mark_mapped(to, to + size, nullptr);
+    const NSegment* const segment = VG_(am_find_nsegment)(to);
+    mark_unmapped(to, size);
+    describe(to, to + size, segment != nullptr && segment->hasX);
 }
 
 void heap_grows(Addr begin, SizeT size, ThreadId) {
+    mark_unmapped(begin, size);
     auto* const list = new List{{begin, begin + size, ObjectKind::kUnused, nullptr, nullptr}};
     mark_mapped(begin, begin + size, list);
 }

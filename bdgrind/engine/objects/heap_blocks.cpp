@@ -24,12 +24,33 @@ HeapBlocks::Page& HeapBlocks::page(std::uint64_t number) {
     made.begins = {};
     made.reaches_in = {};
     made.has_inner = false;
+    made.has_new = false;
+    made.is_new = {};
     const Address begin = number << kPageBits;
     const HeapBlock* const behind = large_after(begin);
     made.has_large = large_at(begin) != nullptr || (behind != nullptr && behind->base >> kPageBits == number);
     pages_[number] = &made;
     latest_[static_cast<std::size_t>(number) % latest_.size()] = {number, &made};
     return made;
+}
+
+std::uint32_t HeapBlocks::class_of(std::uint32_t size, GroupId group) {
+    const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(group)} << 32 | size;
+    std::uint32_t& recent = recent_classes_[(static_cast<std::uint32_t>(group) * 61u + size) % recent_classes_.size()];
+    if (recent < classes_.size() && classes_[recent].group == group && classes_[recent].size == size) return recent;
+    const auto [found, is_new] = class_by_key_.try_emplace(key, static_cast<std::uint32_t>(classes_.size()));
+    if (is_new) {
+        BD_CHECK_OP(classes_.size(), <=, kMostClass);
+        classes_.push_back({group, size});
+    }
+    recent = found->second;
+    return recent;
+}
+
+void HeapBlocks::free(Slot& slot) {
+    slot.is_free = 1;
+    const Class& its_class = classes_[slot.block_class];
+    groups_.free_block(its_class.group, its_class.size);
 }
 
 // Where the block that begins at `base` stands; null if none does.
@@ -42,38 +63,94 @@ HeapBlocks::Slot* HeapBlocks::slot_at(Address base) {
     return slot.offset == (base & ((1u << kGranuleBits) - 1)) ? &slot : nullptr;
 }
 
-// The blocks that begin in these granules, which something else has got: if they are not free, that was not seen.
-void HeapBlocks::forget(Page& page, unsigned first, unsigned last) {
-    for (unsigned i = first / 64; i <= last / 64; ++i) {
+// The blocks that begin in this part of the page, both ends included, which something else has got: if they are not
+// free, that was not seen. So is one that begins in the same granule as the part, as only one can stand there.
+void HeapBlocks::forget(Page& page, std::uint64_t number, Address begin, Address last) {
+    const Address page_begin = number << kPageBits;
+    const unsigned first_granule = begin < page_begin ? 0 : granule_of(begin);
+    const unsigned last_granule = last >> kPageBits == number ? granule_of(last) : kGranules - 1;
+    for (unsigned i = first_granule / 64; i <= last_granule / 64; ++i) {
         std::uint64_t mask = ~std::uint64_t{0};
-        if (i == first / 64) mask &= ~std::uint64_t{0} << first % 64;
-        if (i == last / 64) mask &= ~std::uint64_t{0} >> (63 - last % 64);
+        if (i == first_granule / 64) mask &= ~std::uint64_t{0} << first_granule % 64;
+        if (i == last_granule / 64) mask &= ~std::uint64_t{0} >> (63 - last_granule % 64);
         for (std::uint64_t begins = page.begins[i] & mask; begins != 0; begins &= begins - 1) {
-            const Slot& slot = page.slots[i * 64 + static_cast<unsigned>(std::countr_zero(begins))];
-            if (slot.is_free == 0) groups_.free_block(slot.group, slot.size);
+            const unsigned granule = i * 64 + static_cast<unsigned>(std::countr_zero(begins));
+            Slot& slot = page.slots[granule];
+            const Address granule_begin = page_begin + (Address{granule} << kGranuleBits);
+            if (granule_begin + slot.offset > last && granule_begin > begin) continue;
+            page.begins[i] &= ~(begins & -begins);
+            if (slot.is_free == 0) free(slot);
         }
-        page.begins[i] &= ~mask;
+    }
+}
+
+template <class Use>
+void HeapBlocks::for_each_page(Address first, Address last, Use use) {
+    const std::uint64_t first_page = first >> kPageBits;
+    const std::uint64_t last_page = last >> kPageBits;
+    if (last_page - first_page < pages_.size()) {
+        for (std::uint64_t number = first_page; number <= last_page; ++number) {
+            if (Page* const page = page_or_null(number)) use(number, *page);
+        }
+        return;
+    }
+    for (const auto& [number, page] : pages_) {
+        if (number - first_page <= last_page - first_page) use(number, *page);
     }
 }
 
 // Both ends included.
 void HeapBlocks::forget_range(Address first, Address last) {
-    const std::uint64_t first_page = first >> kPageBits;
-    const std::uint64_t last_page = last >> kPageBits;
-    const auto forget_in = [&](std::uint64_t number, Page& page) {
-        forget(page, number == first_page ? granule_of(first) : 0,
-               number == last_page ? granule_of(last) : kGranules - 1);
-        if (number != first_page) page.reaches_in = {};
+    for_each_page(first, last, [&](std::uint64_t number, Page& page) {
+        forget(page, number, first, last);
+        if (number != first >> kPageBits) page.reaches_in = {};
         page.has_large = true;
-    };
-    if (last_page - first_page < pages_.size()) {
-        for (std::uint64_t number = first_page; number <= last_page; ++number) {
-            if (Page* const page = page_or_null(number)) forget_in(number, *page);
-        }
-        return;
+    });
+}
+
+// Those that have one of these bytes, both ends included.
+void HeapBlocks::forget_large(Address first, Address last) {
+    const auto begin =
+        std::ranges::lower_bound(large_, first, {}, [](const HeapBlock& block) { return block.end() - 1; });
+    auto end = begin;
+    for (; end != large_.end() && end->base <= last; ++end) {
+        if (!end->is_free) groups_.free_block(end->group, end->size);
     }
-    for (const auto& [number, page] : pages_) {
-        if (number - first_page <= last_page - first_page) forget_in(number, *page);
+    large_.erase(begin, end);
+}
+
+void HeapBlocks::forget(Address begin, Address end) {
+    if (begin >= end) return;
+    forget_range(begin, end - 1);
+    for (;;) {
+        const HeapBlock block = find_any(page_or_null(begin >> kPageBits), begin, true);
+        if (block.size == 0 || block.base >= begin) break;
+        const std::uint64_t left = begin - block.base;
+        if (!block.is_free) groups_[block.group].live_bytes -= block.size - left;
+        HeapBlock* const large = large_at(begin);
+        if (large != nullptr && large->base == block.base && large->size == block.size) {
+            large->size = left;
+        } else {
+            slot_at(block.base)->block_class = class_of(static_cast<std::uint32_t>(left), block.group) & kMostClass;
+        }
+    }
+    forget_large(begin, end - 1);
+}
+
+void HeapBlocks::free_range(Address begin, Address end) {
+    if (begin >= end) return;
+    for_each_page(begin, end - 1, [&](std::uint64_t number, const Page& page) {
+        for (unsigned i = 0; i < page.begins.size(); ++i) {
+            for (std::uint64_t begins = page.begins[i]; begins != 0; begins &= begins - 1) {
+                const unsigned granule = i * 64 + static_cast<unsigned>(std::countr_zero(begins));
+                const Address base = block_at(page, number, granule).base;
+                if (base - begin < end - begin) free(base);
+            }
+        }
+    });
+    for (auto large = std::ranges::lower_bound(large_, begin, {}, &HeapBlock::base);
+         large != large_.end() && large->base < end; ++large) {
+        free(large->base);
     }
 }
 
@@ -91,22 +168,19 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
     }
     Page& first_page = page(number);
     const unsigned granule = granule_of(base);
-    if (last >> kPageBits == number) {
-        forget(first_page, granule, granule_of(last));
-    } else {
-        forget(first_page, granule, kGranules - 1);
-        for (std::uint64_t next = number + 1; next <= last >> kPageBits; ++next) {
-            Page& covered = page(next);
-            forget(covered, 0, next == last >> kPageBits ? granule_of(last) : kGranules - 1);
-            covered.reaches_in[within ? 1 : 0] = base;
-        }
+    forget(first_page, number, base, last);
+    for (std::uint64_t next = number + 1; next <= last >> kPageBits; ++next) {
+        Page& covered = page(next);
+        forget(covered, next, base, last);
+        covered.reaches_in[within ? 1 : 0] = base;
     }
     first_page.begins[granule / 64] |= std::uint64_t{1} << granule % 64;
     Slot& slot = first_page.slots[granule];
-    slot.group = group;
-    slot.size = static_cast<std::uint32_t>(size) & 0xfffff;
+    slot.block_class = class_of(static_cast<std::uint32_t>(size), group) & kMostClass;
     slot.offset = base & ((1u << kGranuleBits) - 1);
     slot.is_free = 0;
+    first_page.is_new[granule / 64] |= std::uint64_t{1} << granule % 64;
+    first_page.has_new = true;
     if (within) {
         has_inner_ = true;
         first_page.has_inner = true;
@@ -117,13 +191,8 @@ void HeapBlocks::add_large(Address base, std::uint64_t size, GroupId group) {
     const Address last = base + size - 1;
     forget_range(base, last);
     if (find_any(page_or_null(base >> kPageBits), base, false).size != 0) has_small_in_large_ = true;
-    const auto begin =
-        std::ranges::lower_bound(large_, base, {}, [](const HeapBlock& block) { return block.end() - 1; });
-    auto end = begin;
-    for (; end != large_.end() && end->base <= last; ++end) {
-        if (!end->is_free) groups_.free_block(end->group, end->size);
-    }
-    large_.insert(large_.erase(begin, end), {base, size, group, false});
+    forget_large(base, last);
+    large_.insert(std::ranges::upper_bound(large_, base, {}, &HeapBlock::base), {base, size, group, false, false});
 }
 
 HeapBlock* HeapBlocks::large_at(Address address) {
@@ -138,9 +207,8 @@ const HeapBlock* HeapBlocks::large_after(Address address) const {
 
 void HeapBlocks::free(Address base) {
     if (Slot* const slot = slot_at(base); slot != nullptr && slot->is_free == 0) {
-        slot->is_free = 1;
-        groups_.free_block(slot->group, slot->size);
-        if (has_inner_) free_all(base, base + slot->size);
+        free(*slot);
+        if (has_inner_) free_all(base, base + classes_[slot->block_class].size);
         return;
     }
     HeapBlock* const large = large_at(base);
@@ -148,6 +216,13 @@ void HeapBlocks::free(Address base) {
     large->is_free = true;
     groups_.free_block(large->group, large->size);
     if (has_inner_) free_all(base, large->end());
+}
+
+// Lines of 64 bytes.
+void HeapBlocks::note_loaded(Page& page, Address address) {
+    const unsigned first = granule_of(address) & ~3u;
+    page.is_new[first / 64] &= ~(std::uint64_t{15} << first % 64);
+    page.has_new = std::ranges::any_of(page.is_new, [](std::uint64_t word) { return word != 0; });
 }
 
 // What a pool has made of a block.
@@ -159,9 +234,7 @@ void HeapBlocks::free_all(Address begin, Address end) {
             if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) continue;
             Slot& slot = page->slots[granule];
             if (block_at(*page, at >> kPageBits, granule).base >= end) break;
-            if (slot.is_free != 0) continue;
-            slot.is_free = 1;
-            groups_.free_block(slot.group, slot.size);
+            if (slot.is_free == 0) free(slot);
         }
     }
 }

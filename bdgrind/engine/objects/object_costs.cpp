@@ -68,10 +68,10 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     }
 }
 
-void ObjectCosts::forget(CostId instruction) {
+void ObjectCosts::forget_zeroed() {
     BD_CHECK(is_folded_);
     for (const ObjectCell& cell : cells_) {
-        if (cell.instruction == instruction) std::ranges::fill(costs_[cell.costs], 0);
+        if (is_zero(cell.instruction)) std::ranges::fill(costs_[cell.costs], 0);
     }
 }
 

@@ -59,8 +59,8 @@ public:
     // What an instruction costs because of its own object file's code. They must be folded. `code` is as long as all
     // cost vectors, which have the events of use, and is overwritten.
     void get_code_costs(CostId instruction, Costs code) const;
-    // Zeroes the cells of an instruction, whose own counts are zeroed, too. They must be folded.
-    void forget(CostId instruction);
+    // Zeroes the cells of all instructions whose counts have been zeroed. They must be folded.
+    void forget_zeroed();
 
 private:
     std::size_t recent_index(CostId instruction, GroupId group) const {

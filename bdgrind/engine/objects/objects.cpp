@@ -7,6 +7,9 @@
 namespace bd {
 namespace {
 
+// What allocators use of a free block, for their lists of these: for two pointers.
+constexpr Address kLinkBytes = 16;
+
 // What is used below the stack pointer: by leaf functions, and by a block that has moved it since it began.
 constexpr Address kRedZone = 128;
 constexpr Address kMostBelow = 1 << 20;
@@ -152,7 +155,7 @@ GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind, std
 
 void Objects::map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list) {
     if (begin >= end) return;
-    regions_.remove(begin, end);
+    if (!regions_.remove(begin, end)) blocks_.forget(begin, end);
     if (list != nullptr) {
         std::vector<Region> regions;
         for (const MappedObject& object : *list) {
@@ -172,6 +175,12 @@ void Objects::map(const Execution* execution, Address begin, Address end, const 
     regions_.add({&region, 1});
 }
 
+// What lines that are still in D1 have shown is noted for those blocks, until something else is there.
+void Objects::unmap(Address begin, Address end) {
+    regions_.remove(begin, end);
+    blocks_.free_range(begin, end);
+}
+
 // --- Whose byte
 
 GroupId Objects::find(Address address, Address stack_pointer, const Execution& current,
@@ -179,7 +188,7 @@ GroupId Objects::find(Address address, Address stack_pointer, const Execution& c
     if (address + kRedZone >= stack_pointer && address < current.base) {
         return groups_.stack(frame_at(current, address));
     }
-    if (const HeapBlock block = blocks_.find(address); block.size != 0) return block.group;
+    if (const HeapBlock block = blocks_.load(address); block.size != 0) return block.group;
     Region* const region = regions_.find(address);
     const bool is_named = region != nullptr && region->mapped != nullptr;
     if (!is_named) {
@@ -230,8 +239,14 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 
 // --- Which bytes
 
+// Of a block that has been allocated or freed since the line was loaded, nobody can tell which of the first bytes the
+// program has used, and which the allocator.
 void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
+        if ((block.is_free || block.is_new) && from - block.base < kLinkBytes) {
+            from = std::min(to, block.base + kLinkBytes);
+            if (from == to) return;
+        }
         patterns_.add(loaded_by, block.group, block.size, from - block.base, static_cast<unsigned>(to - from),
                       bits_of(used, from - begin, to - begin));
     });
@@ -251,6 +266,7 @@ void Objects::clear_counts(std::uint32_t thread) {
     if (thread == 0) {
         patterns_.clear();
     } else {
+        costs_.forget_zeroed();
         patterns_.drop_if([this](CostId loaded_by) { return costs_.is_zero(loaded_by); });
     }
 }

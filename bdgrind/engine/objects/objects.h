@@ -44,17 +44,23 @@ public:
     void leave_allocator(Execution& execution, Address result, Address stack_pointer);
 
     // `begin` to `end` has been mapped: as `list` says, sorted by address; or, if that is null, memory without a file.
-    // `execution`: whose system call that was; may be null.
+    // `execution`: whose system call that was; may be null. Where something is mapped already, it is only known better
+    // now; else no heap block can be there any more.
     void map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list);
-    void unmap(Address begin, Address end) { regions_.remove(begin, end); }
+    // With all heap blocks that begin there.
+    void unmap(Address begin, Address end);
 
     // --- What the caches ask
 
-    // Whose byte that is. `stack_pointer` is that of the block of `current` that runs.
+    // Whose byte that is whose line is loaded. `stack_pointer` is that of the block of `current` that runs.
     GroupId find(Address address, Address stack_pointer, const Execution& current,
                  const std::vector<Executions>& threads);
-    // It will be asked soon whose byte that is, or a line there will leave D1.
-    [[gnu::always_inline]] void host_prefetch(Address address) const { blocks_.host_prefetch(address); }
+    // It will be asked soon whose byte that is, or a line there will leave D1 and be looked at.
+    // First host_prefetch_page(), then, once that has come, host_prefetch_slots().
+    [[gnu::always_inline]] void host_prefetch_page(Address address) const { blocks_.host_prefetch_page(address); }
+    [[gnu::always_inline]] void host_prefetch_slots(Address address) const { blocks_.host_prefetch_slots(address); }
+    // Whether one of so many lines that leave D1 next may be looked at.
+    bool may_look_at_line_within(std::uint32_t lines) const { return patterns_.may_take_within(lines); }
 
     // The cost vector of what loading code of `object` costs an instruction of the object file `own`.
     CostId code_cell(CostId instruction, const ObjectFile& own, const ObjectFile& object) {
@@ -68,6 +74,7 @@ public:
     // i was used.
     template <class Mask>
     void evict(CostId cell, Address line, unsigned bytes, const Mask& used) {
+        if (!patterns_.take_line()) return;
         const ObjectCosts::Owner& owner = costs_.owner_of(cell);
         const ObjectKind kind = groups_[owner.group].kind;
         if (kind == ObjectKind::kStack || kind == ObjectKind::kFile) return;
@@ -94,7 +101,7 @@ public:
     const UsePatterns& patterns() const { return patterns_; }
     ObjectCosts& costs() { return costs_; }
     const ObjectCosts& costs() const { return costs_; }
-    // All counts; or those of a thread, which must have been forgotten in costs().
+    // All counts; or those of a thread, whose instructions' counts must have been zeroed.
     void clear_counts(std::uint32_t thread);
 
 private:

@@ -8,8 +8,8 @@
 
 namespace bd {
 
-void Regions::remove(Address begin, Address end) {
-    if (begin >= end) return;
+bool Regions::remove(Address begin, Address end) {
+    if (begin >= end) return false;
     const auto first =
         std::ranges::lower_bound(regions_, begin, {}, [](const Region& region) { return region.end - 1; });
     auto last = first;
@@ -18,8 +18,10 @@ void Regions::remove(Address begin, Address end) {
         if (last->begin < begin) kept.push_back({last->begin, begin, last->group, last->mapped});
         if (last->end > end) kept.push_back({end, last->end, last->group, last->mapped});
     }
+    const bool was_known = first != last;
     const auto at = regions_.erase(first, last);
     regions_.insert(at, kept.begin(), kept.end());
+    return was_known;
 }
 
 void Regions::add(std::span<const Region> added) {

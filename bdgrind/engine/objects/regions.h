@@ -25,8 +25,8 @@ struct Region {
 
 class Regions {
 public:
-    // Nothing is known of these addresses any more.
-    void remove(Address begin, Address end);
+    // Nothing is known of these addresses any more. True if something was.
+    bool remove(Address begin, Address end);
     // They are in place of what was there, which must have been removed; sorted by address.
     void add(std::span<const Region> added);
 

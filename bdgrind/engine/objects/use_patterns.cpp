@@ -23,12 +23,17 @@ void UsePatterns::count_added() {
     for (std::size_t i = 0; i < added.size(); ++i) count(added[i], hashes[i]);
 }
 
+void UsePatterns::change_weight() {
+    count_added();
+    weight_ = sample_.weight();
+}
+
 void UsePatterns::count(const UsePattern& pattern, std::uint64_t hash) {
     for (std::size_t at = slot_for(hash); slots_[at].place() != 0; at = (at + 1) & slot_mask_) {
         if (!slots_[at].may_be(hash)) continue;
         PatternCount& known = counts_[slots_[at].place() - 1];
         if (known.pattern != pattern) continue;
-        ++known.times;
+        known.times += weight_;
         return;
     }
     add_first(pattern, hash);
@@ -41,7 +46,7 @@ void UsePatterns::add_first(const UsePattern& pattern, std::uint64_t hash) {
         return;
     }
     BD_CHECK_OP(counts_.size() + 1, <, std::size_t{1} << Slot::kPlaceBits);
-    counts_.push_back({pattern, 1});
+    counts_.push_back({pattern, weight_});
     // Half of the slots stay free, so that most patterns are where they are looked for first.
     if (counts_.size() > slots_.size() / 2) {
         slots_.resize(slots_.size() * 2);
@@ -64,6 +69,8 @@ void UsePatterns::note_places() {
 }
 
 void UsePatterns::clear() {
+    sample_ = {};
+    weight_ = 1;
     added_count_ = 0;
     counts_.clear();
     note_places();

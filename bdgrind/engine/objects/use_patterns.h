@@ -14,6 +14,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/types.h"
+#include "engine/objects/line_sample.h"
 #include "engine/objects/object_groups.h"
 
 namespace bd {
@@ -67,6 +68,17 @@ public:
     static constexpr std::size_t kMostPatterns = 1u << 19;
 
     UsePatterns() : slots_(kFewestSlots) {}
+
+    // Whether the line that leaves D1 now is looked at: what add() is told until the next call is about that one.
+    [[gnu::always_inline]] bool take_line() {
+        if (!sample_.take_next()) return false;
+        if (__builtin_expect(weight_ != sample_.weight(), 0)) change_weight();
+        return true;
+    }
+    // Whether one of the next so many may be looked at.
+    bool may_take_within(std::uint32_t lines) const { return sample_.may_take_within(lines); }
+    // One of so many lines was looked at, at the end; 1: all were.
+    std::uint32_t one_in() const { return weight_; }
 
     // Bytes from `offset` on of an object of `size` bytes.
     [[gnu::always_inline]] void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset,
@@ -129,6 +141,7 @@ private:
     std::size_t slot_for(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & slot_mask_; }
 
     [[gnu::noinline]] void count_added();
+    void change_weight();
     void count(const UsePattern& pattern, std::uint64_t hash);
     void add_first(const UsePattern& pattern, std::uint64_t hash);
     void note_place(std::uint64_t hash, std::size_t place);
@@ -138,6 +151,8 @@ private:
     std::vector<PatternCount> counts_;
     std::size_t slot_mask_ = kFewestSlots - 1;
     std::vector<Slot> slots_;  // a power of two of them, by hash; what finds its slot taken is in the next free one
+    LineSample sample_;
+    std::uint32_t weight_ = 1;  // what each is counted for that is added
     // What has not been counted yet.
     std::array<UsePattern, kMostAdded> added_{};
     std::size_t added_count_ = 0;

@@ -25,6 +25,7 @@ class CacheReplay final : public Replay {
     using Caches = Hierarchy<kTraits, CacheReplay>;
     using Instructions = typename Caches::Instructions;
     using Time = typename Instructions::Time;
+    using DataMiss = typename Caches::Data::Miss;
 
 public:
     explicit CacheReplay(EngineState& state)
@@ -108,6 +109,9 @@ private:
     static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
                   column(Event::kDLdmw) == column(Event::kILdmr) + 2);
 
+    // The host is told of a miss when so many are before it, and once more when it is half of that.
+    static constexpr std::ptrdiff_t kHostPrefetchAhead = 8;
+
     struct BlockHandler;
 
     void start_record(TracedExit& exit, const Word* record);
@@ -120,6 +124,7 @@ private:
     void fetch_line_by_line(TracedExit& exit);
     void fetch_one_by_one(TracedExit& exit);
     void host_prefetch_misses();
+    void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     CostId code_cell(CostId instruction);
     CostId data_cell(CostId instruction, Address address);
@@ -322,15 +327,29 @@ void CacheReplay<kTraits, Observer>::fetch_one_by_one(TracedExit& exit) {
 // arrays.
 template <CacheTraits kTraits, class Observer>
 [[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::host_prefetch_misses() {
-    constexpr std::ptrdiff_t kAhead = 8;
-    const auto* const ahead = cursor_.miss_ahead(kAhead);
-    if (ahead == nullptr) return;
-    caches_.host_prefetch_set(*ahead);
-    caches_.host_prefetch_line(*(ahead - kAhead / 2));
-    // Where objects are told apart. (dispatch: 0.93 of the replay with them.)
-    if (__builtin_expect(state_.objects == nullptr || ahead->slot == ahead->kNoAccess, 1)) return;
-    state_.objects->host_prefetch(ahead->at.address);
-    state_.objects->host_prefetch(caches_.replaced_by(*ahead));
+    const auto* const far = cursor_.miss_ahead(kHostPrefetchAhead);
+    if (far == nullptr) return;
+    const auto* const near = far - kHostPrefetchAhead / 2;
+    caches_.host_prefetch_set(*far);
+    caches_.host_prefetch_line(*near);
+    if (__builtin_expect(state_.objects != nullptr, 0)) host_prefetch_objects(far, near);
+}
+
+// Whose the memory is that a miss will load, and that of the line that it drives out. (dispatch: 0.93 of the replay.)
+template <CacheTraits kTraits, class Observer>
+[[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::host_prefetch_objects(const DataMiss* far,
+                                                                                         const DataMiss* near) {
+    constexpr std::uint32_t kFar = kHostPrefetchAhead + 1;
+    constexpr std::uint32_t kNear = kHostPrefetchAhead / 2 + 1;
+    Objects& objects = *state_.objects;
+    if (far->slot != far->kNoAccess) {
+        objects.host_prefetch_page(far->at.address);
+        if (objects.may_look_at_line_within(kFar)) objects.host_prefetch_page(caches_.replaced_by(*far));
+    }
+    if (near->slot != near->kNoAccess) {
+        objects.host_prefetch_slots(near->at.address);
+        if (objects.may_look_at_line_within(kNear)) objects.host_prefetch_slots(caches_.replaced_by(*near));
+    }
 }
 
 template <CacheTraits kTraits, class Observer>

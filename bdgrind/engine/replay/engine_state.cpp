@@ -204,7 +204,6 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         for (const Exit& exit : cost->block->exits()) cost->exits[exit.index].taken = 0;
         for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
             if (cost->instructions[i] == kNoCost) continue;
-            if (objects != nullptr) objects->costs().forget(cost->instructions[i]);
             ledger.forget(cost->instructions[i]);
         }
     }

@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 from generate_programs import generate
-from harness import BUILD, CALLGRIND_EVENTS, Run, check_profile, run_tool
-
-BDCOMPARE = BUILD / "bdgrind" / "tests" / "bdcompare"
+from harness import BDCOMPARE, CALLGRIND_EVENTS, Run, check_profile, run_tool
 
 # Programs are compiled and run so many at once, as what takes the time is to compile and to start.
 LONG = bool(os.environ.get("BDGRIND_LONG"))
@@ -60,11 +58,11 @@ def test_the_engine_equals_the_naive_one(seed: int, tmp_path: Path) -> None:
     program = compile_programs(tmp_path, seed)
     caches = GEOMETRIES[seed % len(GEOMETRIES)]
     trace = tmp_path / "trace"
-    run = run_tool(tmp_path, [program], [*caches, f"--record-trace={trace}"], timeout=600)
+    run = run_tool(tmp_path, [program], [*caches, "--objects=yes", f"--record-trace={trace}"], timeout=600)
     assert run.status == 0, run.log
     assert check_profile(run.profile_path) == ""
     completed = subprocess.run(
-        [BDCOMPARE, *caches, trace], capture_output=True, text=True, check=False
+        [BDCOMPARE, *caches, "--objects=yes", trace], capture_output=True, text=True, check=False
     )
     assert completed.returncode == 0, f"seed {seed}: {completed.stdout}{completed.stderr}"
 

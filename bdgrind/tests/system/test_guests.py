@@ -15,18 +15,19 @@ from harness import (
     SOURCE,
     Run,
     check_profile,
+    counted,
     guest_program,
     oracle_totals,
     run_tool,
+    steady_environment,
 )
 
 GUEST_SOURCES = SOURCE / "bdgrind" / "tests" / "guest"
 
-SOURCES = [
-    source
-    for source in sorted(GUEST_SOURCES.glob("*.*"))
-    if source.suffix in (".c", ".cpp", ".S") and "// expect: " in source.read_text()
+ALL_SOURCES = [
+    source for source in sorted(GUEST_SOURCES.glob("*.*")) if source.suffix in (".c", ".cpp", ".S")
 ]
+SOURCES = [source for source in ALL_SOURCES if "// expect: " in source.read_text()]
 AMD64_SPECS = [read_spec(source) for source in SOURCES]
 
 # Those in C and C++ are there with 32 bits, too.
@@ -41,6 +42,11 @@ X86_SPECS = [
     if source.suffix != ".S" and spec.x86
 ]
 SPECS = AMD64_SPECS + X86_SPECS
+
+# They have timers, or ask for what depends on the time, and count something else each time.
+UNSTEADY = ("random_requests", "timer")
+# Libraries, and what is only ended from outside.
+NOT_ALONE = ("plugin_green", "plugin_red", "restless")
 
 KNOWN_FAILURES: dict[str, str] = {}
 
@@ -113,6 +119,26 @@ def test_invariants(guest: GuestSpec, runs: Runs) -> None:
     assert {event: profile.sum_of_self(event) for event in profile.events} == profile.totals
     assert profile.summary == profile.totals
     assert check_profile(runs.of(guest).profile_path) == ""
+
+
+@guests([read_spec(source) for source in ALL_SOURCES if source.stem not in NOT_ALONE])
+def test_data_objects_add_up_and_change_nothing(guest: GuestSpec, runs: Runs, tmp_path: Path) -> None:
+    is_steady = not guest.threads and guest.name not in UNSTEADY
+    if guest.static or not is_steady:
+        environment = None
+        without = runs.of(guest)
+    else:
+        environment = steady_environment(tmp_path, command(guest))
+        without = run_tool(tmp_path, command(guest), caches(guest), environment=environment)
+    with_objects = run_tool(
+        tmp_path, command(guest), [*caches(guest), "--objects=yes"], name="with", environment=environment
+    )
+    assert (with_objects.status, with_objects.stderr) == (without.status, without.stderr)
+    assert with_objects.profile_path.with_name("objects.with.out").exists()
+    for profile in tmp_path.glob("with.out*"):
+        assert check_profile(profile) == ""
+    if is_steady:
+        assert counted(with_objects.profile_path) == counted(without.profile_path)
 
 
 @guests([spec for spec in SPECS if spec.static and spec.oracle])

@@ -187,18 +187,18 @@ TEST_P(ElfVariablesTest, TheFirstSectionMayHaveTheirNumber) {
     EXPECT_EQ(names({{"a", 0, 8}}), "a@0+8 ");
 }
 
-TEST_P(ElfVariablesTest, UniqueVariablesHaveTheirAddresses) {
+TEST_P(ElfVariablesTest, StaticVariablesHaveTheirAddresses) {
     const std::vector<TestSymbol> symbols{{"_Z1bE", 0x5000, 16, kUnique},  {"local", 0, 8},
                                           {"_Z1aE", 0x4000, 8, kUnique},   {"global", 0x6000, 8, kObject},
                                           {"else", 0x7000, 8, kUnique, 0}, {"_Z1f", 0x100, 64, 10 << 4 | 2}};
-    const auto unique = [this, &symbols] {
+    const auto found = [this, &symbols] {
         const std::vector<unsigned char> bytes = file_.make(symbols);
-        return text(read_unique_variables({bytes.size(), read, &bytes}));
+        return text(read_static_variables({bytes.size(), read, &bytes}));
     };
-    EXPECT_EQ(unique(), "_Z1aE@16384+8 _Z1bE@20480+16 ");
+    EXPECT_EQ(found(), "_Z1aE@16384+8 _Z1bE@20480+16 global@24576+8 ");
     file_.memory = 0;
-    EXPECT_EQ(unique(), "_Z1aE@16384+8 _Z1bE@20480+16 ");
-    EXPECT_EQ(text(read_unique_variables({})), "");
+    EXPECT_EQ(found(), "_Z1aE@16384+8 _Z1bE@20480+16 global@24576+8 ");
+    EXPECT_EQ(text(read_static_variables({})), "");
 }
 
 TEST_P(ElfVariablesTest, LongNames) {
@@ -230,7 +230,7 @@ TEST_P(ElfVariablesTest, DamagedFilesHaveFewerVariablesOrNone) {
             unsigned char& byte = damaged[random() % damaged.size()];
             byte = random() % 2 == 0 ? static_cast<unsigned char>(random()) : 0xff;
         }
-        read_unique_variables({damaged.size(), read, &damaged});
+        read_static_variables({damaged.size(), read, &damaged});
         const ThreadLocalSegment segment = segment_of(damaged);
         std::uint64_t end = 0;
         for (const ElfVariable& variable : segment.variables) {

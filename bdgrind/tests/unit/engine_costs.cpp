@@ -43,6 +43,11 @@ void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKe
     }
 }
 
+// By numbers, as functions of a guest may have the same name.
+std::string name_of(const Function& function) {
+    return "f" + std::to_string(function.id);
+}
+
 std::string name_of(const ObjectGroup& group) {
     std::string name;
     switch (group.kind) {
@@ -51,9 +56,9 @@ std::string name_of(const ObjectGroup& group) {
         case ObjectKind::kUnused:
             return "unused";
         case ObjectKind::kCode:
-            return std::string("code ") + group.object->name;
+            return "code object" + std::to_string(group.object->id);
         case ObjectKind::kStack:
-            return std::string("stack ") + group.function->name;
+            return "stack " + name_of(*group.function);
         case ObjectKind::kHeap:
             name = "heap ";
             break;
@@ -61,9 +66,9 @@ std::string name_of(const ObjectGroup& group) {
             name = "mapping ";
             break;
     }
-    if (group.function != nullptr) name += group.function->name;
+    if (group.function != nullptr) name += name_of(*group.function);
     for (const ObjectPlace& place : group.places) {
-        name += std::string(" ") + place.from->context->function().name + "@" +
+        name += " " + name_of(place.from->context->function()) + "@" +
                 std::to_string(place.from->block->instruction_address(place.instruction));
     }
     return name;

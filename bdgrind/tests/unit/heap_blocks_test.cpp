@@ -203,10 +203,11 @@ TEST_F(HeapBlocksTest, RandomPoolsAreFound) {
         } else {
             const Address element = base + 16 + random() % (size - 200);
             const std::uint64_t bytes = 1 + random() % 100;
-            const auto next = elements.lower_bound((element + bytes + 15) / 16 * 16);
-            if (next != elements.begin() &&
-                (std::prev(next)->first + std::prev(next)->second + 15) / 16 * 16 > element / 16 * 16) {
-                continue;
+            // No two begin in the same 16 bytes.
+            const auto next = elements.lower_bound(std::max(element + bytes, (element + 16) / 16 * 16));
+            if (next != elements.begin()) {
+                const auto& [before, its_bytes] = *std::prev(next);
+                if (std::max(before + its_bytes, (before + 16) / 16 * 16) > element) continue;
             }
             add(element, bytes, "element", true);
             elements[element] = bytes;
@@ -231,6 +232,14 @@ TEST_F(HeapBlocksTest, ABlockForgetsWhatBeginsInItAndNothingElse) {
     EXPECT_FALSE(forgets(0x6810, 16, 0x6800));
     EXPECT_TRUE(forgets(0x5ff0, 64, 0x6000));
     EXPECT_FALSE(forgets(0x5ff0, 16, 0x6000));
+    // One that begins behind the last byte stays, also in the same 16 bytes, unless its slot is needed.
+    EXPECT_FALSE(forgets(0x5000, 24, 0x5018));
+    EXPECT_TRUE(forgets(0x5000, 25, 0x5018));
+    EXPECT_TRUE(forgets(0x5010, 4, 0x5018));
+    EXPECT_FALSE(forgets(0x5ff0, 24, 0x6008));
+    EXPECT_TRUE(forgets(0x5ff0, 25, 0x6008));
+    EXPECT_FALSE(forgets(0x100000, 0x20008, 0x120008));
+    EXPECT_TRUE(forgets(0x100000, 0x20009, 0x120008));
     // Without bytes, too, it is somewhere.
     EXPECT_TRUE(forgets(0x5010, 0, 0x5010));
     EXPECT_FALSE(forgets(0x500f, 0, 0x5010));
@@ -238,6 +247,38 @@ TEST_F(HeapBlocksTest, ABlockForgetsWhatBeginsInItAndNothingElse) {
     EXPECT_TRUE(forgets(0x100000, 0x20000, 0x11fff0));
     EXPECT_FALSE(forgets(0x100000, 0x20000, 0x120000));
     EXPECT_FALSE(forgets(0x100000, 0x20000, 0x300000));
+}
+
+// Where it begins: what else of it has been loaded tells nothing.
+TEST_F(HeapBlocksTest, ABlockIsNewUntilItsFirstLineIsLoaded) {
+    const auto is_new = [this](Address address) { return blocks_.find(address).is_new; };
+    add(kHeap + 32, 64, "a");
+    add(kHeap + 96, 16, "b");
+    add(0x6ff0, 32, "c");
+    EXPECT_TRUE(is_new(kHeap + 32));
+    EXPECT_EQ(blocks_.load(kHeap + 64).group, group("a"));
+    EXPECT_TRUE(is_new(kHeap + 32));
+    EXPECT_FALSE(is_new(kHeap + 96));
+    EXPECT_EQ(blocks_.load(kHeap).size, 0u);  // nothing is there, but the line is loaded
+    EXPECT_FALSE(is_new(kHeap + 32));
+    EXPECT_TRUE(is_new(0x6ff0));
+    blocks_.load(0x7000);
+    EXPECT_TRUE(is_new(0x6ff0));
+    blocks_.load(0x6fff);
+    EXPECT_FALSE(is_new(0x6ff0));
+    blocks_.free(kHeap + 32);
+    add(kHeap + 32, 64, "a");
+    EXPECT_TRUE(is_new(kHeap + 32));
+}
+
+TEST_F(HeapBlocksTest, BlocksOfOneSizeAndGroupAreStillApart) {
+    for (Address base = kHeap; base < kHeap + 0x3000; base += 32) add(base, 24, base % 64 == 0 ? "a" : "b");
+    blocks_.free(kHeap + 64);
+    EXPECT_EQ(at(kHeap + 64), "");
+    EXPECT_EQ(at(kHeap + 128), "a");
+    EXPECT_EQ(at(kHeap + 96), "b");
+    EXPECT_EQ(at(kHeap + 32 + 24), "");
+    EXPECT_EQ(groups_[group("a")].live_bytes, 24u * (0x3000 / 64 - 1));
 }
 
 TEST_F(HeapBlocksTest, ABlockMayBeginFarBeforeTheByte) {
@@ -335,6 +376,63 @@ TEST_F(HeapBlocksTest, PartsEndWhereAnElementBegins) {
     EXPECT_EQ(parts(kHeap + 16, kHeap + 33), "chunk@0+16 first@0+1 ");
     EXPECT_EQ(parts(kHeap + 0x3c0, kHeap + 0x400), "chunk@944+64 ");
     EXPECT_EQ(parts(kHeap + 0x400, kHeap + 0x440), "second@0+16 chunk@1024+48 ");
+}
+
+TEST_F(HeapBlocksTest, WhatBeginsInARangeIsForgotten) {
+    add(0x4ff0, 16, "before");
+    add(0x5000, 16, "a");
+    add(0x6ff0, 16, "a");
+    add(0x6fe0, 16, "free");
+    add(0x7000, 16, "behind");
+    blocks_.free(0x6fe0);
+    blocks_.forget(0x5000, 0x7000);
+    EXPECT_EQ(parts(0x4fc0, 0x5000), "before@0+16 ");
+    EXPECT_EQ(parts(0x5000, 0x5040), "");
+    EXPECT_EQ(parts(0x6fc0, 0x7000), "");
+    EXPECT_EQ(parts(0x7000, 0x7040), "behind@0+16 ");
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("free")].blocks_freed, 1u);
+    blocks_.forget(0x7000, 0x7000);
+    EXPECT_EQ(at(0x7000), "behind");
+}
+
+// One that lies within another, both of which reach in.
+TEST_F(HeapBlocksTest, WhatReachesIntoAForgottenRangeIsCut) {
+    add(0x4e00, 0x2000, "outer");
+    add(0x4f00, 0x400, "inner", true);
+    blocks_.forget(0x5000, 0x6000);
+    EXPECT_EQ(at(0x4e00), "outer");
+    EXPECT_EQ(at(0x4fff), "inner");
+    for (const Address address : {0x5000, 0x5300, 0x6000, 0x6dff}) EXPECT_EQ(at(address), "") << address;
+    EXPECT_EQ(groups_[group("inner")].live_bytes, 0x100u);
+    EXPECT_EQ(groups_[group("outer")].live_bytes, 0x200u);
+    blocks_.free(0x4e00);
+    EXPECT_EQ(groups_[group("inner")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("outer")].live_bytes, 0u);
+}
+
+TEST_F(HeapBlocksTest, WhatIsFreeMayReachIntoAForgottenRange) {
+    add(0x4ff0, 32, "a");
+    blocks_.free(0x4ff0);
+    blocks_.forget(0x5000, 0x6000);
+    EXPECT_EQ(parts(0x4fc0, 0x5000), "a@0+16 ");
+    EXPECT_EQ(parts(0x5000, 0x5040), "");
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+}
+
+TEST_F(HeapBlocksTest, WhatBeginsInARangeIsFreed) {
+    add(0x4ff0, 32, "before");
+    add(0x5010, 16, "a");
+    add(0x6ff8, 16, "a");
+    add(0x7008, 16, "behind");
+    for (int i = 0; i < 2; ++i) blocks_.free_range(0x5000, 0x7000);
+    EXPECT_EQ(at(0x500f), "before");
+    EXPECT_EQ(at(0x5010), "");
+    EXPECT_EQ(at(0x7007), "");
+    EXPECT_EQ(at(0x7008), "behind");
+    EXPECT_EQ(parts(0x5000, 0x5040), "before@16+16 a@0+16 ");
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("a")].blocks_freed, 2u);
 }
 
 }  // namespace

@@ -200,5 +200,58 @@ TEST_F(LargeHeapBlocksTest, ASmallBlockThatReachesIntoALargeOneKeepsItsBytes) {
     EXPECT_EQ(at(0x100000), "small");
 }
 
+// Its end belongs to nobody then, as nothing begins there that could be freed.
+TEST_F(LargeHeapBlocksTest, WhatIsForgottenWithinALargeBlockEndsIt) {
+    add(0x100010, 1 << 20, "large");
+    blocks_.forget(0x140000, 0x150000);
+    EXPECT_EQ(at(0x13ffff), "large");
+    EXPECT_EQ(at(0x140000), "");
+    EXPECT_EQ(at(0x150000), "");
+    EXPECT_EQ(groups_[group("large")].live_bytes, 0x3fff0u);
+    EXPECT_EQ(groups_[group("large")].blocks_freed, 0u);
+    blocks_.free(0x100010);
+    EXPECT_EQ(groups_[group("large")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("large")].blocks_freed, 1u);
+}
+
+TEST_F(LargeHeapBlocksTest, LargeBlocksThatBeginInARangeAreForgotten) {
+    add(0x100000, 0x20000, "before");
+    add(0x120000, 0x20000, "a");
+    add(0x140000, 0x20000, "a");
+    add(0x160000, 0x20000, "behind");
+    blocks_.free(0x120000);
+    blocks_.forget(0x120000, 0x160000);
+    EXPECT_EQ(parts(0x11ffc0, 0x120000), "before@131008+64 ");
+    EXPECT_EQ(parts(0x120000, 0x120040), "");
+    EXPECT_EQ(parts(0x15ffc0, 0x160000), "");
+    EXPECT_EQ(parts(0x160000, 0x160040), "behind@0+64 ");
+    EXPECT_EQ(groups_[group("a")].live_bytes, 0u);
+    EXPECT_EQ(groups_[group("a")].blocks_freed, 2u);
+    EXPECT_EQ(groups_[group("before")].live_bytes, 0x20000u);
+}
+
+TEST_F(LargeHeapBlocksTest, ASmallBlockWithinALargeOneIsCutWithIt) {
+    add(0x100000, 1 << 20, "large");
+    add(0x100000, 0x8000, "inner", true);
+    blocks_.forget(0x104000, 0x105000);
+    EXPECT_EQ(at(0x103fff), "inner");
+    EXPECT_EQ(at(0x104000), "");
+    EXPECT_EQ(groups_[group("inner")].live_bytes, 0x4000u);
+    EXPECT_EQ(groups_[group("large")].live_bytes, 0x4000u);
+}
+
+TEST_F(LargeHeapBlocksTest, LargeBlocksInARangeAreFreed) {
+    add(0x100000, 0x20000, "before");
+    add(0x120000, 0x20000, "a");
+    add(0x140000, 0x20000, "behind");
+    blocks_.free_range(0x110000, 0x140000);
+    blocks_.free_range(0x110000, 0x140000);
+    EXPECT_EQ(at(0x11ffff), "before");
+    EXPECT_EQ(at(0x120000), "");
+    EXPECT_EQ(at(0x140000), "behind");
+    EXPECT_EQ(parts(0x120000, 0x120040), "a@0+64 ");
+    EXPECT_EQ(groups_[group("a")].blocks_freed, 1u);
+}
+
 }  // namespace
 }  // namespace bd

@@ -50,6 +50,9 @@ public:
     }
 
 private:
+    // Larger blocks are looked at in part.
+    static constexpr Address kMostWhole = 65536;
+
     const Scenario::Block& block_of(const Site& site) const { return scenario_.blocks[site.block]; }
     const Scenario::Exit& exit_of(const Site& site) const { return block_of(site).exits[site.exit]; }
     const Scenario::Function& function_of(const Scenario::Block& block) const {
@@ -531,7 +534,14 @@ private:
     void count_patterns(Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
         const auto is_used = [&](Address address) { return used[address - begin]; };
         for (const NaiveObjects::Pattern& each : objects_.patterns_of(begin, bytes, is_used, loader.group)) {
-            ++costs_.patterns[{each.group, loader.instruction, each.offset, each.used}];
+            const PatternKey key{each.group, loader.instruction, each.offset, each.used};
+            if (each.may_be_forgotten) {
+                ++costs_.forgettable_patterns[key];
+            } else if (each.block_size > kMostWhole) {
+                ++costs_.large_patterns[{each.block_size, key}];
+            } else {
+                ++costs_.patterns[key];
+            }
         }
     }
 

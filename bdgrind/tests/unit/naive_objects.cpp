@@ -66,7 +66,10 @@ void NaiveObjects::allocate(Allocation& call, Address result) {
     for (auto* blocks : {&heap_, &freed_}) {
         std::erase_if(*blocks, [&](const Range& block) { return block.base - result < size; });
     }
-    heap_.push_back({result, size, call.group});
+    for (Range& block : freed_) {
+        if (block.base < result && result - block.base < block.size) block.has_other = true;
+    }
+    heap_.push_back({result, size, call.group, size <= 1 << 16});
 }
 
 void NaiveObjects::free(Address base) {
@@ -78,11 +81,37 @@ void NaiveObjects::free(Address base) {
 }
 
 void NaiveObjects::map(Address begin, Address end, const NaiveExecution* now) {
-    unmap(begin, end);
+    if (!is_mapped(begin, end)) forget_blocks(begin, end);
+    remove_mapping(begin, end);
     mapped_.push_back({begin, end - begin, now != nullptr && depth_ != 0 ? mapping_group(*now) : "mapping "});
 }
 
+bool NaiveObjects::is_mapped(Address begin, Address end) const {
+    return std::ranges::any_of(mapped_,
+                               [&](const Range& each) { return each.base < end && begin < each.base + each.size; });
+}
+
+void NaiveObjects::forget_blocks(Address begin, Address end) {
+    for (auto* blocks : {&heap_, &freed_}) {
+        std::erase_if(*blocks, [&](const Range& block) { return begin <= block.base && block.base < end; });
+        for (Range& block : *blocks) {
+            if (block.has(begin)) block.size = begin - block.base;
+        }
+    }
+}
+
 void NaiveObjects::unmap(Address begin, Address end) {
+    const std::vector<Range> blocks = heap_;
+    for (const Range& block : blocks) {
+        if (block.base < begin || block.base >= end) continue;
+        for (const Range& within : blocks) {
+            if (block.has(within.base)) free(within.base);
+        }
+    }
+    remove_mapping(begin, end);
+}
+
+void NaiveObjects::remove_mapping(Address begin, Address end) {
     std::vector<Range> kept;
     for (const Range& range : mapped_) {
         const Address range_end = range.base + range.size;
@@ -108,6 +137,11 @@ std::string NaiveObjects::name_of_instruction(const Site& site) const {
     return " f" + std::to_string(site.context.function) + "@" + std::to_string(address);
 }
 
+// Code without a name that only jumps on is nobody's caller: a stub that is not known for one.
+bool NaiveObjects::is_nameless_jump(const Call& call) const {
+    return !call.return_address && !scenario_.functions[call.caller_context.function].is_named;
+}
+
 // Where what runs was called from, and its callers.
 std::string NaiveObjects::place_of(const NaiveExecution& now) const {
     if (now.calls.empty() || !now.calls.back().arc) {
@@ -118,7 +152,7 @@ std::string NaiveObjects::place_of(const NaiveExecution& now) const {
     std::string place = "f" + std::to_string(now.calls.back().arc->callee_context.function);
     unsigned depth = 0;
     for (auto call = now.calls.rbegin(); call != now.calls.rend() && depth < depth_; ++call) {
-        if (!call->arc) continue;
+        if (!call->arc || is_nameless_jump(*call)) continue;
         place += name_of_instruction({call->arc->block, call->arc->context, call->arc->exit});
         ++depth;
     }
@@ -140,11 +174,15 @@ std::vector<NaiveObjects::Pattern> NaiveObjects::patterns_of(Address begin, Addr
     if (depth_ == 0 || loaded_for.starts_with("stack ")) return patterns;
     std::vector<Range> all = heap_;
     all.insert(all.end(), freed_.begin(), freed_.end());
+    const auto is_free_or_new = [&](const Range& block) {
+        return &block - all.data() >= std::ssize(heap_) || block.is_new;
+    };
     const Range* latest = nullptr;
     for (Address address = begin; address < begin + bytes; ++address) {
-        const Range* const block = innermost(all, address);
+        const Range* block = innermost(all, address);
+        if (block != nullptr && address - block->base < 16 && is_free_or_new(*block)) block = nullptr;
         if (block != nullptr && (block != latest || (address - begin) % 64 == 0)) {
-            patterns.push_back({block->group, address - block->base, ""});
+            patterns.push_back({block->group, address - block->base, "", block->size, block->has_other});
         }
         latest = block;
         if (block != nullptr) patterns.back().used += is_used(address) ? '#' : '.';
@@ -157,9 +195,10 @@ std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {
     return "code object" + std::to_string(scenario_.functions[block.function].object);
 }
 
-std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all) const {
+std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all) {
     if (depth_ == 0) return "";
     if (address + 128 >= now.stack_pointer && address < now.base) return frame_at(now, address);
+    for (Range& block : heap_) block.is_new = block.is_new && block.base / 64 != address / 64;
     if (const Range* const block = innermost(heap_, address)) return block->group;
     const Range* const range = innermost(mapped_, address);
     const bool is_below = range != nullptr ? range->has(now.stack_pointer) : now.stack_pointer - address < 1 << 20;

@@ -26,13 +26,15 @@ public:
     void unmap(Address begin, Address end);
 
     // Whose byte of data it is that `now` loads a line for.
-    std::string group_at(Address address, const NaiveExecution& now, const Executions& all) const;
+    std::string group_at(Address address, const NaiveExecution& now, const Executions& all);
     // How the bytes of heap blocks were used that a line has which leaves D1, 64 bytes of it at most at once, by
     // group, offset and `used`, as PatternKey has them. `loaded_for`: the group that the line was loaded for.
     struct Pattern {
         std::string group;
         Address offset;
         std::string used;
+        Address block_size;
+        bool may_be_forgotten;
     };
     std::vector<Pattern> patterns_of(Address begin, Address bytes, const std::function<bool(Address)>& is_used,
                                      const std::string& loaded_for) const;
@@ -44,14 +46,20 @@ private:
         Address base;
         Address size;
         std::string group;
+        bool is_new = false;     // a block, but no large one: its first line has not been loaded since
+        bool has_other = false;  // it is free, and something else has been put there since
 
         bool has(Address address) const { return address - base < size; }
     };
 
     void allocate(Allocation& call, Address result);
     void free(Address base);
+    bool is_mapped(Address begin, Address end) const;
+    void remove_mapping(Address begin, Address end);
+    void forget_blocks(Address begin, Address end);
     std::string mapping_group(const NaiveExecution& now) const;
     std::string name_of_instruction(const Site& site) const;
+    bool is_nameless_jump(const Call& call) const;
     std::string place_of(const NaiveExecution& now) const;
     static const Range* innermost(const std::vector<Range>& ranges, Address address);
 

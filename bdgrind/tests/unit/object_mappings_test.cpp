@@ -132,5 +132,45 @@ TEST_F(ObjectsTest, AStackMayBeInAMappingOrAVariable) {
     EXPECT_EQ(loads(), (Loads{{"arena", 1}, {"stack of main", 1}}));
 }
 
+// As those of an arena that is given back as a whole.
+TEST_F(ObjectsTest, BlocksAreGoneOnceSomethingElseIsMappedThere) {
+    const std::vector<MappedObject> variable{{0x40000, 0x42000, ObjectKind::kStatic, "table", nullptr}};
+    trace_.mark(Marker::kMapped, 0x40000, 0x42000, 0);
+    allocate(call_first_, 0x40000, 64);
+    allocate(call_first_, 0x41000, 64);
+    trace_.mark(Marker::kUnmapped, 0x40000, 0x42000);
+    read(0x41000);
+    trace_.mark(Marker::kMapped, 0x40000, 0x42000, reinterpret_cast<std::uintptr_t>(&variable));
+    read(0x40000);
+    EXPECT_EQ(loads(), (Loads{{"table", 1}, {"unknown", 1}}));
+    for (const ObjectGroup& group : engine_.objects()->groups().all()) {
+        if (group.kind == ObjectKind::kHeap) {
+            EXPECT_EQ(group.blocks_freed, 2u);
+        }
+    }
+    // When the line at 0x41000 leaves, the variable is there.
+    EXPECT_EQ(patterns_of(engine_), (Loads{{"table 0+64 1", 1}}));
+}
+
+// A block that has been unmapped is still known by what it leaves in the cache.
+TEST_F(ObjectsTest, LinesOfABlockMayLeaveWhenItIsUnmapped) {
+    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0);
+    allocate(call_first_, 0x40000, 64);
+    read(0x40020);
+    trace_.mark(Marker::kUnmapped, 0x40000, 0x41000);
+    finished();
+    EXPECT_EQ(patterns_of(engine_), (Loads{{"heap 10 16+48 65536", 1}}));
+}
+
+// Thread-local variables on a stack that malloc gave, whose place is known later.
+TEST_F(ObjectsTest, BlocksStayWhereAMappingIsDescribedAgain) {
+    const std::vector<MappedObject> variable{{0x40040, 0x40080, ObjectKind::kThreadLocal, "local", nullptr}};
+    trace_.mark(Marker::kMapped, 0x40000, 0x41000, 0);
+    allocate(call_first_, 0x40000, 256);
+    trace_.mark(Marker::kMapped, 0x40040, 0x40080, reinterpret_cast<std::uintptr_t>(&variable));
+    read(0x40040);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
+}
+
 }  // namespace
 }  // namespace bd

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/types.h"
@@ -100,6 +101,11 @@ struct RunCosts {
     std::map<PathKey, PathCounts> paths;  // if asked for
     std::map<ObjectKey, Counts> objects;  // if asked for
     std::map<PatternKey, std::uint64_t> patterns;  // the same
+    // Those of blocks that are looked at in part, with the block's size. An engine that chooses the part counts what it
+    // has chosen in `patterns`, and of all else there how many lines it was, as a pattern without bytes at offset 0.
+    std::map<std::pair<std::uint64_t, PatternKey>, std::uint64_t> large_patterns;
+    // Those of what is left of a freed block in which another one has been put. An engine may have forgotten it.
+    std::map<PatternKey, std::uint64_t> forgettable_patterns;
 };
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.

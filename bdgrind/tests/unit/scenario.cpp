@@ -11,6 +11,10 @@
 namespace bd::test {
 
 BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.caches.i1.line_bits()) {
+    // By their numbers, as functions and blocks are.
+    unsigned objects = 0;
+    for (const Scenario::Function& function : scenario.functions) objects = std::max(objects, function.object + 1);
+    for (unsigned i = 0; i < objects; ++i) program_.symbols.object("object" + std::to_string(i));
     std::vector<const Function*> functions;
     for (std::size_t i = 0; i < scenario.functions.size(); ++i) {
         const std::string number = std::to_string(i);
@@ -508,6 +512,13 @@ public:
         }
     }
 
+    // No pool goes on where its memory was unmapped.
+    void unmap(Address begin, Address end) {
+        for (auto block = blocks_.lower_bound(begin); block != blocks_.end() && block->first < end; ++block) {
+            freed_.insert(block->first);
+        }
+    }
+
 private:
     using Blocks = std::map<Address, std::uint64_t>;
     static constexpr std::uint64_t kBytes = 1 << 15;
@@ -560,7 +571,9 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
     for (const Scenario::Record& record : plain.records) {
         if (below(50) == 0 && !scenario.records.empty()) {
             const Address begin = 0x100000 + below(4) * 0x1000;
-            mark(below(2) == 0 ? Marker::kMapped : Marker::kUnmapped, begin, begin + 0x1000 * (1 + below(3)), 0);
+            const Address end = begin + 0x1000 * (1 + below(3));
+            mark(below(2) == 0 ? Marker::kMapped : Marker::kUnmapped, begin, end, 0);
+            heap.unmap(begin, end);
         }
         scenario.records.push_back(record);
         if (record.is_marker) continue;

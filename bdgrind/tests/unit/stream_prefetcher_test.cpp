@@ -41,7 +41,7 @@ TEST(StreamPrefetcher, AStreamThatJumpsOrTurnsStartsAnew) {
     EXPECT_EQ(fetched({100, 101, 102, 101, 100, 99}), (Numbers{kNothing, kNothing, 107, kNothing, kNothing, 94}));
 }
 
-// A page of 4 KiB has 64 lines. Numbers 64 and 128 lie in other pages than 0, line 8 * 64 in a page of the same stream.
+// A page of 4 KiB has 64 lines. Lines 64 and 128 lie in other pages than 0, line 8 * 64 in a page of the same stream.
 TEST(StreamPrefetcher, EightStreamsAreKeptApartByPage) {
     EXPECT_EQ(fetched({10, 74, 11, 75, 12, 76}), (Numbers{kNothing, kNothing, kNothing, kNothing, 17, 81}));
     EXPECT_EQ(fetched({10, 522, 11, 523, 12, 524}), Numbers(6, kNothing));

@@ -140,7 +140,52 @@ TEST_F(UsePatternsTest, WhatWaitsIsForgottenWithTheRest) {
     EXPECT_EQ(all().size(), 1u);
 }
 
+// Each of the first lines, then one in eight, which stands for eight.
+TEST_F(UsePatternsTest, OfManyLinesASampleIsLookedAt) {
+    constexpr std::uint32_t kLines = LineSample::kLookedAtFirst + 80000;
+    for (std::uint32_t i = 0; i < LineSample::kLookedAtFirst; ++i) {
+        ASSERT_TRUE(patterns_.take_line());
+        patterns_.add(kCell, kGroup, 64, 0, 64, 1);
+    }
+    EXPECT_EQ(patterns_.one_in(), 1u);
+    EXPECT_EQ(times({1, kCell, kGroup, 0, 64}), LineSample::kLookedAtFirst);
+    std::uint64_t taken = 0;
+    for (std::uint32_t i = LineSample::kLookedAtFirst; i < kLines; ++i) {
+        if (!patterns_.take_line()) continue;
+        ++taken;
+        patterns_.add(kCell, kGroup, 64, 0, 64, i % 2 + 1);
+    }
+    EXPECT_EQ(patterns_.one_in(), 8u);
+    const std::uint64_t odd = times({2, kCell, kGroup, 0, 64});
+    EXPECT_EQ(times({1, kCell, kGroup, 0, 64}) + odd, LineSample::kLookedAtFirst + 8 * taken);
+    EXPECT_NEAR(static_cast<double>(odd), 40000, 2000);
+    patterns_.clear();
+    EXPECT_EQ(patterns_.one_in(), 1u);
+    EXPECT_TRUE(patterns_.take_line());
+    EXPECT_TRUE(patterns_.take_line());
+}
+
 // --- Of a program
+
+// Allocators keep their lists in the first bytes of free blocks: nobody can tell who has used these.
+TEST_F(ObjectPatternsTest, OfAFreedBlockTheFirstBytesAreLeftOut) {
+    allocate(call_first_, 0x10000, 48);
+    allocate(call_second_, 0x10030, 16);
+    read(0x10000);
+    read(0x10014);
+    read(0x10031);
+    free(0x10000);
+    free(0x10030);
+    EXPECT_EQ(patterns_of(finished()), (Loads{{"heap 10 16+32 16", 1}}));
+}
+
+TEST_F(ObjectPatternsTest, SoAreThoseOfABlockThatIsAllocatedInALineThatIsThere) {
+    read(0x10000);
+    allocate(call_first_, 0x10000, 64);
+    read(0x10008);
+    read(0x10018);
+    EXPECT_EQ(patterns_of(finished()), (Loads{{"heap 10 16+48 256", 1}}));
+}
 
 TEST_F(ObjectPatternsTest, PatternsTellWhichBytesOfWhichBlocksWereUsed) {
     allocate(call_first_, 0x10010, 64);   // 48 bytes in one line, 16 in the next
@@ -242,10 +287,8 @@ TEST_F(ObjectPatternsTest, PatternsOfVariables) {
                                               {0x30030, 0x30080, ObjectKind::kStatic, "last", nullptr}};
     trace_.mark(Marker::kMapped, 0x30000, 0x30080, reinterpret_cast<std::uintptr_t>(&variables));
     for (const Address address : {0x30001, 0x3001f, 0x30012, 0x30028, 0x30030, 0x30041}) read(address);
-    EXPECT_EQ(patterns_of(finished()), (Loads{{"table 0+16 2", 1},
-                                              {"counter 0+8 128", 1},
-                                              {"last 0+16 1", 1},
-                                              {"last 16+64 2", 1}}));
+    EXPECT_EQ(patterns_of(finished()),
+              (Loads{{"table 0+16 2", 1}, {"counter 0+8 128", 1}, {"last 0+16 1", 1}, {"last 16+64 2", 1}}));
 }
 
 // What is mapped again in part keeps its place in the variable.

@@ -75,9 +75,9 @@ class DirtyLinesTest : public testing::Test {
 protected:
     CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)}, {.write_back = true}};
 };
-using DirtyVariants =
+using WritingVariants =
     testing::Types<WritingCaches<test::kCommonAll>, WritingCaches<test::kAnyAll>, WritingCaches<test::kCommonDirty>>;
-TYPED_TEST_SUITE(DirtyLinesTest, DirtyVariants);
+TYPED_TEST_SUITE(DirtyLinesTest, WritingVariants);
 
 TYPED_TEST(DirtyLinesTest, AWrittenLineIsWrittenBackWhenItLeavesLl) {
     auto& caches = this->caches_;
@@ -174,7 +174,7 @@ class PrefetchTest : public testing::Test {
 protected:
     CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true}};
 };
-TYPED_TEST_SUITE(PrefetchTest, DirtyVariants);
+TYPED_TEST_SUITE(PrefetchTest, WritingVariants);
 
 TYPED_TEST(PrefetchTest, AStreamFindsItsLinesInLl) {
     auto& caches = this->caches_;

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data objects on the heap: which functions allocate and free, and what is counted of blocks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container
+from ctypes.util import find_library
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import GUESTS, check_profile, guest_program
+from object_runs import YES, objects, run, walked
+
+
+def test_a_pool_that_is_not_named_is_a_block(tmp_path: Path) -> None:
+    found = objects(run(tmp_path, [GUESTS / "objects"], YES).profile_path)
+    assert walked(found)["heap pool_alloc"] == 100
+
+
+def test_blocks_are_counted(tmp_path: Path) -> None:
+    found = objects(run(tmp_path, [GUESTS / "objects"], YES, "--objects-depth=1").profile_path)
+    blocks = {group["label"].partition(", ")[2]: group["blocks"] for group in found["groups"] if group["blocks"]}
+    assert blocks["from_strdup"]["number"] == 1
+    assert blocks["from_strdup"]["bytes"] == 26
+    assert blocks["from_strdup"]["freed"] == 1
+    assert blocks["from_calloc"]["divisor"] == 8
+    assert blocks["from_malloc"] | {"unmapped": 0} == {
+        "number": 2, "bytes": 16000, "freed": 1, "alive": 8000, "most_alive": 8000, "smallest": 8000,
+        "largest": 8000, "divisor": 8000, "unmapped": 0,
+    }
+    assert blocks["from_thread"]["freed"] == 1  # By another thread than the one that allocated it.
+
+
+def test_blocks_of_a_pool_are_freed_by_what_is_named_for_it(tmp_path: Path) -> None:
+    options = [YES, "--objects-depth=1", "--alloc-fn1=pool_alloc", "--free-fn=pool_free", "--free-fn2=pool_give"]
+    # The pool itself, which malloc gave it, has been forgotten since its first block begins there.
+    for names, freed in ((options[:3], 1), (options[:4], 2), (options, 3)):
+        found = objects(run(tmp_path, [GUESTS / "objects"], *names).profile_path)
+        (blocks,) = [group["blocks"] for group in found["groups"] if group["label"].endswith(", from_pool")]
+        assert (blocks["number"], blocks["freed"]) == (3, freed)
+
+
+# As find_library() knows them; None: the C library itself.
+LIBRARIES = [None, "jemalloc", "mimalloc", "tcmalloc_minimal"]
+
+
+def preloaded(library: str | None) -> dict[str, str]:
+    """The environment in which a guest has that allocator."""
+    if library is None:
+        return {}
+    file = find_library(library)
+    if file is None:
+        pytest.skip(f"lib{library} is missing")
+    return {"LD_PRELOAD": file}
+
+
+def blocks_of(found: dict[str, Any], names: Container[str]) -> dict[str, tuple[int, int, int]]:
+    """How many blocks, their bytes, and how many were freed, by the function among the callers that is in `names`."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for group in found["groups"]:
+        functions = [place["function"].partition("(")[0] for place in group["places"]]
+        for name in functions:
+            if group["blocks"] and name in names:
+                counts[name].update({key: group["blocks"][key] for key in ("number", "bytes", "freed")})
+    return {name: (each["number"], each["bytes"], each["freed"]) for name, each in counts.items()}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_all_forms_of_new(tmp_path: Path, library: str | None) -> None:
+    expected = {
+        "single": (10, 400, 10),
+        "arrays": (10, 10_000, 10),
+        "aligned": (10, 1280, 10),
+        "without_exceptions": (10, 70, 10),
+        "vectors": (10, 40 * 55, 10),
+    }
+    result = run(tmp_path, [GUESTS / "objects_new"], YES, environment=preloaded(library))
+    assert blocks_of(objects(result.profile_path), expected) == expected
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_cs_functions_whoever_has_them(tmp_path: Path, library: str | None) -> None:
+    expected = {
+        "by_malloc": (10, 1000, 10),
+        "by_calloc": (10, 700, 10),
+        "by_realloc": (10, 55_000, 10),
+        "by_posix": (10, 5120, 10),
+        "by_aligned": (10, 5120, 10),
+        "by_memalign": (10, 5120, 10),
+        "by_strdup": (10, 100, 10),
+        "large": (10, 10_000_000, 10),
+    }
+    result = run(tmp_path, [GUESTS / "objects_c"], YES, environment=preloaded(library))
+    assert result.status == 0
+    assert blocks_of(objects(result.profile_path), expected) == expected
+
+
+def blocks_by_caller(found: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """What is known of heap blocks, by the function that called for them."""
+    return {
+        group["label"].partition(", ")[2]: group["blocks"] for group in found["groups"] if group["blocks"]
+    }
+
+
+@pytest.mark.parametrize("guest", ["objects_prefixed", "x86/objects_prefixed"])
+def test_allocators_are_known_with_the_prefix_of_a_library(tmp_path: Path, guest: str) -> None:
+    result = run(tmp_path, [guest_program(guest)], YES, "--objects-depth=1")
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    found = objects(result.profile_path)
+    lines = walked(found)
+    callers = ("from_calloc", "from_realloc", "from_posix")
+    assert {caller: lines[f"heap {caller}"] for caller in callers} == dict.fromkeys(callers, 100)
+    blocks = blocks_by_caller(found)
+    counts = {
+        caller: tuple(blocks[caller][key] for key in ("number", "bytes", "freed", "divisor"))
+        for caller in (*callers, "from_malloc")
+    }
+    assert counts == {
+        "from_calloc": (1, 8000, 1, 8),
+        "from_malloc": (1, 100, 1, 100),
+        "from_realloc": (1, 8000, 0, 8000),
+        "from_posix": (1, 8000, 1, 8000),
+    }
+
+
+@pytest.mark.parametrize("guest", ["objects_interrupted", "x86/objects_interrupted"])
+def test_a_handler_may_allocate_while_it_interrupts_an_allocator(tmp_path: Path, guest: str) -> None:
+    result = run(tmp_path, [guest_program(guest)], YES, "--objects-depth=1", "--alloc-fn=take")
+    assert result.status == 0
+    assert check_profile(result.profile_path) == ""
+    found = objects(result.profile_path)
+    blocks = blocks_by_caller(found)
+    expected = {"from_interrupted": 1, "from_after": 1, "handler_malloc": 2, "handler_take": 2}
+    numbers = {caller: (blocks[caller]["number"], blocks[caller]["bytes"]) for caller in expected}
+    assert numbers == {caller: (number, 8000 * number) for caller, number in expected.items()}
+    assert "from_left" not in blocks
+    lines = walked(found)
+    assert {caller: lines[f"heap {caller}"] for caller in expected} == dict.fromkeys(expected, 100)
+
+
+@pytest.mark.parametrize("option", ["--alloc-fn=main", "--alloc-fn2=main", "--free-fn=main", "--free-fn2=main"])
+def test_without_objects_allocators_do_nothing(tmp_path: Path, option: str) -> None:
+    result = run(tmp_path, [GUESTS / "recursion"], option)
+    assert "Warning: --alloc-fn and --free-fn do nothing without --objects=yes." in result.log
+    assert "no function of that name has run" not in result.log
+
+
+def test_wrong_arguments_of_allocators_are_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, [GUESTS / "recursion"], "--alloc-fn4=f")
+    assert result.status == 1
+    assert "only arguments 1 to 3 are known" in result.log + result.stderr
