@@ -249,6 +249,10 @@ HeapBlock HeapBlocks::find_reaching_in(const Page& page, Address address, bool f
     return {};
 }
 
+GroupId HeapBlocks::find_group(const Page* page, Address address) {
+    return find_any(page, address, false).group;
+}
+
 HeapBlock HeapBlocks::find_any_large(Address address, bool free_too) {
     const HeapBlock* const large = large_at(address);
     if (large == nullptr || (large->is_free && !free_too)) return {};

@@ -59,17 +59,9 @@ public:
     void forget(Address begin, Address end);
 
     // The innermost block that has the byte and is not free; of no bytes if there is none.
-    [[gnu::always_inline]] HeapBlock find(Address address) {
-        Page* page;
-        return find_and_tell_page(address, &page);
-    }
-    // The same of a byte whose line is loaded.
-    [[gnu::always_inline]] HeapBlock load(Address address) {
-        Page* page;
-        const HeapBlock block = find_and_tell_page(address, &page);
-        if (page != nullptr && page->has_new) note_loaded(*page, address);
-        return block;
-    }
+    HeapBlock find(Address address) { return find_any(page_or_null(address >> kPageBits), address, false); }
+    // The group of that, of a byte whose line is loaded; kUnknownGroup if there is none.
+    [[gnu::always_inline]] GroupId load(Address address);
 
     // Asks the host's memory for what find() and for_each_part() read there first, and then, once that has come, for
     // the rest, as far as it is at hand. (A map of strings: 0.87 to 0.95 of the replay.)
@@ -168,14 +160,7 @@ private:
         const HeapBlock& block = large_[index];
         return block.has(address) && !block.is_free ? &block : nullptr;
     }
-    [[gnu::always_inline]] HeapBlock find_and_tell_page(Address address, Page** page) {
-        *page = latest_page(address >> kPageBits);
-        if (*page == nullptr) {
-            if (const HeapBlock* const large = recent_large(address)) return *large;
-            *page = page_or_null(address >> kPageBits);
-        }
-        return find_any(*page, address, false);
-    }
+    GroupId find_group(const Page* page, Address address);
     static void note_loaded(Page& page, Address address);
     void note_recent_large(Address address, const HeapBlock& large) {
         recent_large_[recent_index(address)] = static_cast<std::uint32_t>(&large - large_.data());
@@ -240,8 +225,7 @@ private:
     return find_reaching_in(page, address, true);
 }
 
-// Inlined, with blocks by value, as they stay in registers then: one that is copied from where it was just put together
-// has to wait for that.
+// Inlined, with blocks by value, as they stay in registers then.
 [[gnu::always_inline]] inline HeapBlock HeapBlocks::find_any(const Page* page, Address address, bool free_too) {
     int granule = -1;
     if (page != nullptr) {
@@ -265,6 +249,32 @@ private:
     }
     if (page != nullptr && !page->has_large) return {};
     return find_any_large(address, free_too);
+}
+
+// What it asks for is all in registers where no block lies within another, nor in a large one: a HeapBlock would be put
+// together in memory, and copied before it has arrived there.
+[[gnu::always_inline]] inline GroupId HeapBlocks::load(Address address) {
+    Page* page = latest_page(address >> kPageBits);
+    if (page == nullptr) {
+        if (const HeapBlock* const large = recent_large(address)) return large->group;
+        page = page_or_null(address >> kPageBits);
+        if (page == nullptr) return find_group(nullptr, address);
+    }
+    if (page->has_new) note_loaded(*page, address);
+    if (!page->has_large && !has_inner_) {
+        const unsigned granule = granule_of(address);
+        const int begin = last_begin(*page, static_cast<int>(granule));
+        if (begin >= 0) {
+            const Slot slot = page->slots[static_cast<unsigned>(begin)];
+            const Class its_class = classes_[slot.block_class];
+            const std::uint32_t in_granule = address & ((1u << kGranuleBits) - 1);
+            const std::uint32_t after =
+                ((granule - static_cast<unsigned>(begin)) << kGranuleBits) + in_granule - slot.offset;
+            if (after < its_class.size) return slot.is_free != 0 ? kUnknownGroup : its_class.group;
+            if (slot.offset <= in_granule || static_cast<unsigned>(begin) != granule) return kUnknownGroup;
+        }
+    }
+    return find_group(page, address);
 }
 
 template <class Use>

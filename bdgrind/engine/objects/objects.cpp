@@ -188,7 +188,7 @@ GroupId Objects::find(Address address, Address stack_pointer, const Execution& c
     if (address + kRedZone >= stack_pointer && address < current.base) {
         return groups_.stack(frame_at(current, address));
     }
-    if (const HeapBlock block = blocks_.load(address); block.size != 0) return block.group;
+    if (const GroupId group = blocks_.load(address); group != kUnknownGroup) return group;
     Region* const region = regions_.find(address);
     const bool is_named = region != nullptr && region->mapped != nullptr;
     if (!is_named) {

@@ -26,8 +26,10 @@ protected:
         blocks_.add(base, size, group(name), within);
         groups_.add_block(group(name), size, size);
     }
+    // With its line loaded.
     std::string at(Address address) {
         const HeapBlock block = blocks_.find(address);
+        EXPECT_EQ(blocks_.load(address), block.size == 0 ? kUnknownGroup : block.group) << address;
         return block.size == 0 ? "" : groups_[block.group].name;
     }
     // Whether a block of 16 bytes that begins at `known` is forgotten when something else gets these bytes.

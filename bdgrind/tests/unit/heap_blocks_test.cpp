@@ -256,10 +256,10 @@ TEST_F(HeapBlocksTest, ABlockIsNewUntilItsFirstLineIsLoaded) {
     add(kHeap + 96, 16, "b");
     add(0x6ff0, 32, "c");
     EXPECT_TRUE(is_new(kHeap + 32));
-    EXPECT_EQ(blocks_.load(kHeap + 64).group, group("a"));
+    EXPECT_EQ(blocks_.load(kHeap + 64), group("a"));
     EXPECT_TRUE(is_new(kHeap + 32));
     EXPECT_FALSE(is_new(kHeap + 96));
-    EXPECT_EQ(blocks_.load(kHeap).size, 0u);  // nothing is there, but the line is loaded
+    EXPECT_EQ(blocks_.load(kHeap), kUnknownGroup);  // nothing is there, but the line is loaded
     EXPECT_FALSE(is_new(kHeap + 32));
     EXPECT_TRUE(is_new(0x6ff0));
     blocks_.load(0x7000);
