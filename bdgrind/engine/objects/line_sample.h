@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace bd {
 
@@ -20,13 +21,14 @@ public:
         if (__builtin_expect(--to_go_ != 0, 1)) return false;
         weight_ = first_ != 0 ? 1 : kOneIn;
         if (first_ != 0) --first_;
-        to_go_ = first_ != 0 ? 1 : next_gap();
+        to_go_ = first_ != 0 ? 1 : std::exchange(gap_after_, next_gap());
         return true;
     }
     // How many lines that one stands for which was taken last.
     std::uint32_t weight() const { return weight_; }
-    // Whether one of the next so many may be taken.
-    bool may_take_within(std::uint32_t lines) const { return to_go_ <= lines; }
+    // Whether the line that leaves as the nth from now on, 1 to 15, will be taken, as far as that is known: not of the
+    // third one that is taken from now on. (Trees, if it said instead whether any up to there is: 1.03 of the replay.)
+    bool will_take(std::uint32_t nth) const { return to_go_ == nth || to_go_ + gap_after_ == nth || first_ != 0; }
 
 private:
     // From 1 to 15, all alike, so 8 on average. Knuth's linear congruential generator, whose upper bits are good.
@@ -35,10 +37,11 @@ private:
         return static_cast<std::uint32_t>(((random_ >> 32) * (2 * kOneIn - 1)) >> 32) + 1;
     }
 
+    std::uint64_t random_ = 1;
     std::uint32_t first_ = kLookedAtFirst;  // so many more are looked at one by one
     std::uint32_t to_go_ = 1;               // the next one that is looked at is so many further on
+    std::uint32_t gap_after_ = next_gap();  // and the one after that so many behind it, once not all are
     std::uint32_t weight_ = 1;
-    std::uint64_t random_ = 1;
 };
 
 }  // namespace bd

@@ -59,8 +59,8 @@ public:
     // First host_prefetch_page(), then, once that has come, host_prefetch_slots().
     [[gnu::always_inline]] void host_prefetch_page(Address address) const { blocks_.host_prefetch_page(address); }
     [[gnu::always_inline]] void host_prefetch_slots(Address address) const { blocks_.host_prefetch_slots(address); }
-    // Whether one of so many lines that leave D1 next may be looked at.
-    bool may_look_at_line_within(std::uint32_t lines) const { return patterns_.may_take_within(lines); }
+    // See UsePatterns::will_take_line().
+    bool will_look_at_line(std::uint32_t nth) const { return patterns_.will_take_line(nth); }
 
     // The cost vector of what loading code of `object` costs an instruction of the object file `own`.
     CostId code_cell(CostId instruction, const ObjectFile& own, const ObjectFile& object) {

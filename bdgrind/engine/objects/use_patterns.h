@@ -75,8 +75,8 @@ public:
         if (__builtin_expect(weight_ != sample_.weight(), 0)) change_weight();
         return true;
     }
-    // Whether one of the next so many may be looked at.
-    bool may_take_within(std::uint32_t lines) const { return sample_.may_take_within(lines); }
+    // Whether the line that leaves D1 as the nth from now on will be looked at, as far as that is known.
+    bool will_take_line(std::uint32_t nth) const { return sample_.will_take(nth); }
     // One of so many lines was looked at, at the end; 1: all were.
     std::uint32_t one_in() const { return weight_; }
 

@@ -344,11 +344,11 @@ template <CacheTraits kTraits, class Observer>
     Objects& objects = *state_.objects;
     if (far->slot != far->kNoAccess) {
         objects.host_prefetch_page(far->at.address);
-        if (objects.may_look_at_line_within(kFar)) objects.host_prefetch_page(caches_.replaced_by(*far));
+        if (objects.will_look_at_line(kFar)) objects.host_prefetch_page(caches_.replaced_by(*far));
     }
     if (near->slot != near->kNoAccess) {
         objects.host_prefetch_slots(near->at.address);
-        if (objects.may_look_at_line_within(kNear)) objects.host_prefetch_slots(caches_.replaced_by(*near));
+        if (objects.will_look_at_line(kNear)) objects.host_prefetch_slots(caches_.replaced_by(*near));
     }
 }
 

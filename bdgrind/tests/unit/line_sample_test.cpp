@@ -2,8 +2,11 @@
 
 #include "engine/objects/line_sample.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +16,8 @@ namespace {
 TEST(LineSample, TheFirstLinesAreLookedAtOneByOne) {
     LineSample sample;
     for (std::uint32_t i = 0; i < LineSample::kLookedAtFirst; ++i) {
-        EXPECT_TRUE(sample.may_take_within(1));
+        EXPECT_TRUE(sample.will_take(1));
+        EXPECT_TRUE(sample.will_take(9));
         ASSERT_TRUE(sample.take_next()) << i;
         ASSERT_EQ(sample.weight(), 1u) << i;
     }
@@ -35,24 +39,47 @@ TEST(LineSample, OfTheOthersOneInEightOfWhatTakesTurns) {
     }
 }
 
-TEST(LineSample, ItSaysInTimeWhetherALineMayBeLookedAt) {
+TEST(LineSample, GapsAreOf1To15Lines) {
     LineSample sample;
     for (std::uint32_t i = 0; i < LineSample::kLookedAtFirst; ++i) sample.take_next();
     std::set<std::uint32_t> gaps;
     std::uint32_t gap = 0;
     for (std::uint32_t i = 0; i < 10000; ++i) {
-        const bool next = sample.may_take_within(1);
-        const bool soon = sample.may_take_within(4);
-        EXPECT_TRUE(!next || soon);
         ++gap;
-        EXPECT_EQ(sample.take_next(), next);
-        if (!next) continue;
+        if (!sample.take_next()) continue;
         gaps.insert(gap);
         gap = 0;
     }
     EXPECT_EQ(gaps.size(), 15u);
     EXPECT_EQ(*gaps.begin(), 1u);
     EXPECT_EQ(*gaps.rbegin(), 15u);
+}
+
+// It is right about the next two of those that it takes, and says of no other that it will be.
+TEST(LineSample, ItSaysInTimeWhichLinesItWillTake) {
+    for (const std::uint32_t ahead : {1u, 5u, 9u}) {
+        LineSample sample;
+        for (std::uint32_t i = 0; i < LineSample::kLookedAtFirst; ++i) sample.take_next();
+        std::vector<bool> said;
+        std::vector<bool> taken;
+        for (std::uint32_t i = 0; i < 20000; ++i) {
+            said.push_back(sample.will_take(ahead));
+            taken.push_back(sample.take_next());
+        }
+        std::uint32_t unsaid = 0;
+        for (std::size_t i = 0; i + ahead - 1 < said.size(); ++i) {
+            const std::size_t at = i + ahead - 1;
+            const auto before = std::count(taken.begin() + static_cast<std::ptrdiff_t>(i),
+                                           taken.begin() + static_cast<std::ptrdiff_t>(at), true);
+            if (before < 2) {
+                ASSERT_EQ(said[i], taken[at]) << i << ", " << ahead << " ahead";
+            } else {
+                EXPECT_FALSE(said[i]);
+                unsaid += taken[at] ? 1 : 0;
+            }
+        }
+        EXPECT_LE(unsaid, 20000u / 8 / 8) << ahead;
+    }
 }
 
 }  // namespace
