@@ -70,7 +70,7 @@ void add_records(Batch batch, Scenario& scenario) {
         if (exit.block == nullptr) {
             record.is_marker = true;
             record.marker = static_cast<Marker>(exit.index);
-            std::copy_n(&batch[at + 1], kMarkerWords - 1, record.values);
+            std::copy_n(&batch[at + 1], record_words(batch[at]) - 1, record.values);
         } else {
             record.block = exit.block->id;
             record.exit = exit.index;

@@ -2,7 +2,9 @@
 
 #include "tool/instrument.h"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "engine/trace/trace.h"
 #include "tool/options.h"
@@ -65,6 +67,10 @@ bool is_function(const Function& function, AllocatorKind kind) {
     return function.allocator.kind == kind;
 }
 
+bool returns_block(const Function& function) {
+    return is_function(function, AllocatorKind::kAllocates) || is_function(function, AllocatorKind::kReallocates);
+}
+
 // Copies one superblock and adds the stores of its trace record on the way.
 class BlockInstrumenter {
 public:
@@ -113,9 +119,10 @@ private:
     void on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
     void on_bus_event();
     // What allocators are called with and return: see Marker::kAllocatorEntered.
-    void begin_allocator(const Function& function, bool is_entry);
+    void begin_allocator(const AllocatorRole& role);
+    IRExpr* argument(unsigned number);
     void note_tail_call(const IRConst& target);
-    std::size_t add_marker(std::size_t words, Marker marker, IRExpr* first, IRExpr* second, IRExpr* third);
+    std::size_t add_marker(std::size_t words, Marker marker, std::span<IRExpr* const> values);
     std::size_t add_allocator_markers(std::size_t words, JumpKind jump);
     IRExpr* register_value(int offset) { return assign(address_type_, IRExpr_Get(offset, address_type_)); }
     int offset_of_stored_at() const { return offset_of_cursor(sizeof(TraceCursor)); }
@@ -145,7 +152,7 @@ private:
     Address next_instruction_ = 0;  // behind it
 
     const Function* function_ = nullptr;
-    IRExpr* arguments_[AllocatorRole::kMostArgument]{};  // of an allocator that begins here; else null
+    std::vector<IRExpr*> arguments_;  // of an allocator that begins here, as far as they are needed
     bool leaves_allocator_ = false;                      // a return here is one's
 
     std::vector<SymbolicAddress> addresses_;  // by temporary
@@ -184,7 +191,10 @@ IRSB* BlockInstrumenter::run() {
     builder_.start(first.Ist.IMark.addr, *name.function, name.load_bias, name.section, name.is_entry);
     begin_record();
     function_ = name.function;
-    if (options.objects) begin_allocator(*name.function, name.is_entry);
+    if (options.objects) {
+        leaves_allocator_ = returns_block(*name.function) || name.function->ends_allocator;
+        if (name.is_entry) begin_allocator(name.function->allocator);
+    }
     for (; i < in_->stmts_used; ++i) {
         IRStmt* const statement = in_->stmts[i];
         if (statement == nullptr || statement->tag == Ist_NoOp) continue;
@@ -198,22 +208,22 @@ IRSB* BlockInstrumenter::run() {
     return out_;
 }
 
-void BlockInstrumenter::begin_allocator(const Function& function, bool is_entry) {
-    const bool allocates = is_function(function, AllocatorKind::kAllocates) ||
-                           is_function(function, AllocatorKind::kReallocates);
-    leaves_allocator_ = allocates || function.ends_allocator;
-    if (!is_entry || is_function(function, AllocatorKind::kNone)) return;
-    for (std::size_t i = 0; i < std::size(kArguments); ++i) {
-        if (kArgumentsOnStack) {
-            IRExpr* const at = plus(register_value(layout_.offset_SP), static_cast<std::size_t>(kArguments[i]));
-            arguments_[i] = assign(address_type_, IRExpr_Load(endness_, address_type_, at));
-        } else {
-            arguments_[i] = register_value(kArguments[i]);
-        }
+void BlockInstrumenter::begin_allocator(const AllocatorRole& role) {
+    if (role.kind == AllocatorKind::kFrees) {
+        arguments_ = {argument(role.block)};
+    } else if (role.allocates()) {
+        const unsigned count = std::max({1, +role.block, +role.size, +role.count});
+        for (unsigned number = 1; number <= count; ++number) arguments_.push_back(argument(number));
+        if (role.stored_at != 0) add(IRStmt_Put(offset_of_stored_at(), argument(role.stored_at)));
     }
-    if (const unsigned stored_at = function.allocator.stored_at; stored_at != 0) {
-        add(IRStmt_Put(offset_of_stored_at(), arguments_[stored_at - 1]));
-    }
+}
+
+// Numbered from 1.
+IRExpr* BlockInstrumenter::argument(unsigned number) {
+    const int place = kArguments[number - 1];
+    if (!kArgumentsOnStack) return register_value(place);
+    IRExpr* const at = plus(register_value(layout_.offset_SP), static_cast<std::size_t>(place));
+    return assign(address_type_, IRExpr_Load(endness_, address_type_, at));
 }
 
 // A function that allocates may end by jumping to another one, whose result is its own. Its returns are to be seen,
@@ -224,17 +234,16 @@ void BlockInstrumenter::note_tail_call(const IRConst& target) {
 }
 
 // Behind so many words of the record; returns how many there are then.
-std::size_t BlockInstrumenter::add_marker(std::size_t words, Marker marker, IRExpr* first, IRExpr* second,
-                                          IRExpr* third) {
-    IRExpr* const values[]{word_constant(marker_word(marker)), word(first), word(second), word(third)};
-    static_assert(std::size(values) == kMarkerWords);
-    for (IRExpr* const value : values) store(plus(record_, words++ * kWordBytes), value);
+std::size_t BlockInstrumenter::add_marker(std::size_t words, Marker marker, std::span<IRExpr* const> values) {
+    store(plus(record_, words++ * kWordBytes), word_constant(marker_word(marker, values.size())));
+    for (IRExpr* const value : values) store(plus(record_, words++ * kWordBytes), word(value));
     return words;
 }
 
 std::size_t BlockInstrumenter::add_allocator_markers(std::size_t words, JumpKind jump) {
-    if (arguments_[0] != nullptr) {
-        words = add_marker(words, Marker::kAllocatorEntered, arguments_[0], arguments_[1], arguments_[2]);
+    if (!arguments_.empty()) {
+        const bool frees = is_function(*function_, AllocatorKind::kFrees);
+        words = add_marker(words, frees ? Marker::kFreed : Marker::kAllocatorEntered, arguments_);
     }
     if (jump != JumpKind::kReturn || !leaves_allocator_) return words;
     IRExpr* result = register_value(kResult);
@@ -251,8 +260,8 @@ std::size_t BlockInstrumenter::add_allocator_markers(std::size_t words, JumpKind
         result = assign(address_type_, IRExpr_Load(endness_, address_type_, at));
     }
     const auto return_bytes = static_cast<std::size_t>(std::uintptr_t{0} - kReturnAddressBytes);
-    return add_marker(words, Marker::kAllocatorLeft, result, plus(register_value(layout_.offset_SP), return_bytes),
-                      address_constant(0));
+    IRExpr* const values[]{result, plus(register_value(layout_.offset_SP), return_bytes)};
+    return add_marker(words, Marker::kAllocatorLeft, values);
 }
 
 // Makes room for the longest record if need be, and writes the stack pointer.

@@ -49,6 +49,7 @@ constexpr Known kExact[]{
 constexpr AllocatorRole kNew{.kind = kAllocates, .size = 1};
 constexpr AllocatorRole kDelete{.kind = kFrees, .block = 1};
 constexpr AllocatorRole kWrapper{.kind = kWraps};
+constexpr AllocatorRole kForwarder{.kind = kForwards};
 
 // What libraries put before the names above, where they do not take the place of C's: jemalloc (as configured with
 // --with-jemalloc-prefix=je_, and as Rust's crate has it), mimalloc, tcmalloc, rpmalloc, snmalloc, dlmalloc.
@@ -117,14 +118,14 @@ constexpr Known kBeginnings[]{
     {"_Zdl", kDelete},
     {"_Zda", kDelete},
     // Not inlined without optimization. Their names have the type of the elements.
-    {"std::allocator<", kWrapper},
-    {"std::allocator_traits<", kWrapper},
-    {"std::__new_allocator<", kWrapper},
-    {"__gnu_cxx::new_allocator<", kWrapper},
-    {"_ZNSt9allocatorI", kWrapper},
-    {"_ZNSt16allocator_traitsI", kWrapper},
-    {"_ZNSt15__new_allocatorI", kWrapper},
-    {"_ZN9__gnu_cxx13new_allocatorI", kWrapper},
+    {"std::allocator<", kForwarder},
+    {"std::allocator_traits<", kForwarder},
+    {"std::__new_allocator<", kForwarder},
+    {"__gnu_cxx::new_allocator<", kForwarder},
+    {"_ZNSt9allocatorI", kForwarder},
+    {"_ZNSt16allocator_traitsI", kForwarder},
+    {"_ZNSt15__new_allocatorI", kForwarder},
+    {"_ZN9__gnu_cxx13new_allocatorI", kForwarder},
 };
 
 // C's functions have several names, of which any may be told.
@@ -223,10 +224,10 @@ AllocatorRole known_allocator(std::string_view name, std::string_view object) {
     if (known == std::end(kBeginnings) && is_rust_allocator(name)) return kWrapper;
     if (known == std::end(kBeginnings) || is_placement(name)) return {};
     // Of the standard allocators, only this allocates: constructors and the like are called by them, too.
-    if (known->role.kind == kWraps && !is_allocate(name)) return {};
-    // The C++ library's own operators call C's functions, which tell all there is to know. (That saves three markers of
-    // seven for a new and a delete.)
-    if (is_cpp_library(object)) return known->role.kind == kFrees ? AllocatorRole{} : kWrapper;
+    if (known->role.kind == kForwards && !is_allocate(name)) return {};
+    // The C++ library's own operators call C's functions, which tell all there is to know: three markers for a new and
+    // a delete, not six.
+    if (is_cpp_library(object)) return known->role.kind == kFrees ? AllocatorRole{} : kForwarder;
     return known->role;
 }
 

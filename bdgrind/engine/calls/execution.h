@@ -41,9 +41,11 @@ struct OpenAllocation {
     Address return_address;
     ArcId arc;
     const Function* function;
-    std::array<std::uint64_t, AllocatorRole::kMostArgument> arguments;
-    std::uint32_t group;  // of the blocks that it allocates
-    Address allocated;    // the latest of them; 0: none
+    std::uint64_t size;     // of the block that it was asked for, in bytes
+    std::uint64_t element;  // of one of its elements
+    Address before;         // the block that it reallocates
+    std::uint32_t group;    // of the blocks that it allocates
+    Address allocated;      // the latest of them; 0: none
 };
 
 // What few open calls have besides.

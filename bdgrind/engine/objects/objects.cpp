@@ -39,47 +39,59 @@ ObjectPlace place_of(const CallSite& site) {
     return {site.from, static_cast<std::uint16_t>(site.from->block->exits()[site.exit].instructions - 1u)};
 }
 
-std::uint64_t argument(const OpenAllocation& call, unsigned number) {
-    return number == 0 ? 0 : call.arguments[number - 1];
+// Where a function that allocates is called by one that only forwards its calls, that one is who is called. `call`: how
+// many calls are open; becomes that of the outermost such function. Returns the function.
+const Function& skip_forwarding(const Execution& execution, std::size_t* call) {
+    const Function* function = execution.last->block->function;
+    for (std::size_t at = *call; at != 0; --at) {
+        const OpenCall& open = execution.calls[at - 1];
+        if (is_nameless_jump(open)) continue;
+        const Function& caller = open.caller->function();
+        if (caller.allocator.kind != AllocatorKind::kForwards) break;
+        function = &caller;
+        *call = at - 1;
+    }
+    return *function;
 }
 
 }  // namespace
 
 // --- Allocation
 
-void Objects::enter_allocator(Execution& execution, const Word* arguments) {
+void Objects::enter_allocator(Execution& execution, std::span<const Word> arguments) {
     const Function& function = *execution.last->block->function;
     const AllocatorRole& role = function.allocator;
-    if (role.kind == AllocatorKind::kFrees) {
-        blocks_.free(arguments[role.block - 1]);
-        return;
-    }
-    if (role.kind == AllocatorKind::kNone || execution.calls.empty()) return;
+    if (!role.allocates() || execution.calls.empty()) return;
     const std::size_t number = execution.calls.size() - 1;
     const OpenCall& call = execution.calls[number];
     auto& open = execution.allocations;
     while (!open.empty() && (open.back().call == number || !is_open(execution, open.back()))) open.pop_back();
     const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : static_cast<GroupId>(open.back().group);
-    open.push_back({number,
-                    call.stack_pointer,
-                    call.return_address,
-                    call.arc,
-                    &function,
-                    {arguments[0], arguments[1], arguments[2]},
-                    static_cast<std::uint32_t>(group),
-                    0});
+    const auto argument = [arguments](unsigned nth) {
+        return nth == 0 || nth > arguments.size() ? 0 : arguments[nth - 1];
+    };
+    OpenAllocation& allocation = open.emplace_back();
+    allocation.call = number;
+    allocation.stack_pointer = call.stack_pointer;
+    allocation.return_address = call.return_address;
+    allocation.arc = call.arc;
+    allocation.function = &function;
+    allocation.element = argument(role.size);
+    allocation.size = role.count == 0 ? allocation.element : allocation.element * argument(role.count);
+    allocation.before = argument(role.block);
+    allocation.group = static_cast<std::uint32_t>(group);
+    allocation.allocated = 0;
 }
 
 void Objects::leave_allocator(Execution& execution, Address result, Address stack_pointer) {
     auto& open = execution.allocations;
-    while (!open.empty()) {
-        OpenAllocation call = open.back();
+    for (; !open.empty(); open.pop_back()) {
+        OpenAllocation& call = open.back();
         const bool may_return = is_open(execution, call);
         if (may_return && call.stack_pointer > stack_pointer) return;
-        open.pop_back();
         if (!may_return || call.stack_pointer != stack_pointer) continue;
         allocate(call, result);
-        for (auto outer = open.rbegin(); outer != open.rend(); ++outer) {
+        for (auto outer = open.rbegin() + 1; outer != open.rend(); ++outer) {
             outer->allocated = call.allocated;
             if (outer->function->allocator.kind != AllocatorKind::kWraps) break;
         }
@@ -90,19 +102,16 @@ void Objects::leave_allocator(Execution& execution, Address result, Address stac
 void Objects::allocate(OpenAllocation& call, Address result) {
     const AllocatorRole& role = call.function->allocator;
     if (role.kind == AllocatorKind::kWraps) return;
-    const std::uint64_t element = argument(call, role.size);
-    const std::uint64_t size = role.count == 0 ? element : element * argument(call, role.count);
     const bool reallocates = role.kind == AllocatorKind::kReallocates;
-    const Address before = argument(call, role.block);
     if (result == 0) {
-        if (reallocates && size == 0) blocks_.free(before);
+        if (reallocates && call.size == 0) blocks_.free(call.before);
         return;
     }
     if (call.allocated == result) return;
-    if (reallocates) blocks_.free(before);
+    if (reallocates) blocks_.free(call.before);
     const auto group = static_cast<GroupId>(call.group);
-    blocks_.add(result, size, group, role.may_be_within && blocks_.find(result).size != 0);
-    groups_.add_block(group, size, element);
+    blocks_.add(result, call.size, group, role.may_be_within && blocks_.find(result).size != 0);
+    groups_.add_block(group, call.size, call.element);
     call.allocated = result;
 }
 
@@ -111,12 +120,14 @@ void Objects::allocate(OpenAllocation& call, Address result) {
 // Where what runs was called from.
 GroupId Objects::place(const Execution& execution, ObjectKind kind) {
     std::size_t call = execution.calls.size();
+    const Function* function = execution.last->block->function;
+    if (kind == ObjectKind::kHeap) function = &skip_forwarding(execution, &call);
     if (call == 0 || execution.calls[call - 1].arc == kNoArc) {
         // Its calls are not shown, or nobody has seen who called it.
         const CallSite& site = execution.charged_site;
         if (!site) return groups_.at(kind, nullptr, {}, execution.thread);
         const ObjectPlace from = place_of(site);
-        return groups_.at(kind, execution.last->block->function, {&from, 1}, execution.thread);
+        return groups_.at(kind, function, {&from, 1}, execution.thread);
     }
     return place_of_chain(execution, kind, call);
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/calls/execution.h"
@@ -37,11 +38,12 @@ public:
 
     // --- What the trace tells, in its order
 
-    // The latest block of `execution` was the first of a function that allocates or frees.
-    void enter_allocator(Execution& execution, const Word* arguments);
+    // The latest block of `execution` was the first of a function that allocates.
+    void enter_allocator(Execution& execution, std::span<const Word> arguments);
     // The latest block of `execution` has returned, to where the stack pointer was `stack_pointer` when the function
     // was entered.
     void leave_allocator(Execution& execution, Address result, Address stack_pointer);
+    void free(Address block) { blocks_.free(block); }
 
     // `begin` to `end` has been mapped: as `list` says, sorted by address; or, if that is null, memory without a file.
     // `execution`: whose system call that was; may be null. Where something is mapped already, it is only known better

@@ -27,7 +27,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
 }
 
-void EngineState::mark(Marker marker, const Word* values) {
+void EngineState::mark(Marker marker, std::span<const Word> values) {
     if (marker >= Marker::kAllocatorEntered) {
         if (objects != nullptr) mark_objects(marker, values);
         return;
@@ -85,6 +85,7 @@ void EngineState::mark(Marker marker, const Word* values) {
         case Marker::kStop:
         case Marker::kAllocatorEntered:
         case Marker::kAllocatorLeft:
+        case Marker::kFreed:
         case Marker::kMapped:
         case Marker::kUnmapped:
         case Marker::kCount:
@@ -94,7 +95,11 @@ void EngineState::mark(Marker marker, const Word* values) {
 }
 
 // What comes before the first block, or behind a jump out of everything that is known, says nothing of calls.
-void EngineState::mark_objects(Marker marker, const Word* values) {
+void EngineState::mark_objects(Marker marker, std::span<const Word> values) {
+    if (marker == Marker::kFreed) {
+        objects->free(values[0]);
+        return;
+    }
     const bool has_run = current != nullptr && current->last != nullptr;
     if (has_run && marker != Marker::kUnmapped) calls.open_stub(*current);
     switch (marker) {
@@ -156,7 +161,7 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
 }
 
 // Charged where misses are, to the instruction and the calls that are open.
-void EngineState::charge_system_call(Execution& execution, const Word* values) {
+void EngineState::charge_system_call(Execution& execution, std::span<const Word> values) {
     if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;
     const std::size_t last_instruction = execution.last_exit->instructions - 1u;
     ledger.charge(charge_target(execution, *execution.last, last_instruction),

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/calls/call_tracker.h"
@@ -35,7 +36,7 @@ struct EngineState {
     explicit EngineState(const EngineConfig& engine_config);
 
     // Handles a marker record.
-    void mark(Marker marker, const Word* values);
+    void mark(Marker marker, std::span<const Word> values);
 
     // Where CallTracker::enter has failed: goes on in what a signal handler had interrupted if that was left. False:
     // there are requests to be served before `block` is entered.
@@ -52,9 +53,9 @@ struct EngineState {
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
     // A marker about the heap or what is mapped.
-    void mark_objects(Marker marker, const Word* values);
+    void mark_objects(Marker marker, std::span<const Word> values);
 
-    void charge_system_call(Execution& execution, const Word* values);
+    void charge_system_call(Execution& execution, std::span<const Word> values);
     void forget_calls();
     void settle();
     void zero(std::uint32_t thread);

@@ -211,8 +211,9 @@ template <class Observer, class Handler>
                 cursor.stop(state);
                 handler.stop();
                 if (exit.block == nullptr) {
-                    state.mark(static_cast<Marker>(exit.index), at + 1);
-                    at += kMarkerWords;
+                    const std::size_t words = record_words(at[0]);
+                    state.mark(static_cast<Marker>(exit.index), {at + 1, words - 1});
+                    at += words;
                     if (!state.calls.requests().empty()) return words_done();
                     cursor.start(state);
                     continue;

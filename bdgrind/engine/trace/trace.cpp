@@ -20,7 +20,8 @@ constinit const TracedExit kMarkers[] = {
     marker(Marker::kSignalLeave),   marker(Marker::kCollect),   marker(Marker::kToggleCollect),
     marker(Marker::kZero),          marker(Marker::kStop),      marker(Marker::kSystemCall),
     marker(Marker::kThreadCreate),  marker(Marker::kSignal),    marker(Marker::kAllocatorEntered),
-    marker(Marker::kAllocatorLeft), marker(Marker::kMapped),    marker(Marker::kUnmapped),
+    marker(Marker::kAllocatorLeft), marker(Marker::kFreed),     marker(Marker::kMapped),
+    marker(Marker::kUnmapped),
 };
 
 }  // namespace bd

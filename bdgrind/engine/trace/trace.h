@@ -6,8 +6,9 @@
 //   block    [an Exit] [stack pointer at the block's entry] [address]...
 //            One address per group of accesses up to that exit, in program order; 0 for a guarded access that did not
 //            happen.
-//   marker   [a marker Exit] [value] [value] [value]
-//            Something that is not code; what the values mean depends on the marker, unused ones are 0.
+//   marker   [a marker Exit] [value]...
+//            Something that is not code; what the values mean depends on the marker. There are three, of which unused
+//            ones are 0, but for the markers that programs leave most often: these have none that is not used.
 //
 // The first word has the address of the Exit and, in its highest 16 bits, the length of the record: the next one is
 // found without a look at the Exit. (Replay in 0.95 of the time.)
@@ -27,7 +28,8 @@ namespace bd {
 using Batch = std::span<const Word>;
 
 inline constexpr std::size_t kHeaderWords = 2;
-inline constexpr std::size_t kMarkerWords = 4;
+inline constexpr std::size_t kMarkerValues = 3;  // at most
+inline constexpr std::size_t kMarkerWords = 1 + kMarkerValues;
 
 enum class Marker : std::uint8_t {
     kThread,            // guest thread: it runs from here on
@@ -42,8 +44,9 @@ enum class Marker : std::uint8_t {
     kSystemCall,        // guest thread, time that passed, processor time: its latest instruction was a system call
     kThreadCreate,      // guest thread, another one: it creates that
     kSignal,            // guest thread, number of a signal: the next kSignalEnter is about a handler of that
-    kAllocatorEntered,  // three arguments: the latest block was the first of a function that allocates or frees
+    kAllocatorEntered,  // as many arguments as it needs: the latest block was the first of a function that allocates
     kAllocatorLeft,     // result, stack pointer at the function's entry: the latest block was the last of one
+    kFreed,             // address: the block of memory there is freed
     kMapped,            // begin, end, what is there (a std::vector<MappedObject>*) or 0: memory without a file
     kUnmapped,          // begin, end
     kCount
@@ -60,8 +63,14 @@ inline Word first_word(const TracedExit& exit) {
     BD_DCHECK(address >> kAddressBits == 0);
     return address | Word{kHeaderWords + exit.words} << kAddressBits;
 }
-inline Word marker_word(Marker marker) {
-    return first_word(kMarkers[static_cast<std::size_t>(marker)]);
+inline Word marker_word(Marker marker, std::size_t values = kMarkerValues) {
+    const Word unused = kMarkerValues - values;
+    return first_word(kMarkers[static_cast<std::size_t>(marker)]) - (unused << kAddressBits);
+}
+// How many values a marker has at least.
+constexpr std::size_t least_values(Marker marker) {
+    if (marker == Marker::kAllocatorEntered || marker == Marker::kFreed) return 1;
+    return marker == Marker::kAllocatorLeft ? 2 : kMarkerValues;
 }
 
 // What a record with this first word tells.

@@ -20,7 +20,7 @@
 //               1 + 4 * kind, size                    access of the latest instruction; kind: AccessKind, + 4: guarded
 //               2 + 4 * (jump + 3 * branch)           exit; jump: JumpKind, branch: Branch
 //               3 + 4 * kind, size, distance          access that joins the group of the one before
-//   marker      5 kind value value value              kind: Marker
+//   marker      5 kind values value...                kind: Marker; how many values, and these
 //   end         0 6 records                           how many records and markers there were
 //   record      2 * exit + 1 [stack pointer] address...
 //               2 * exit + 2  stack pointer  address...
@@ -53,7 +53,7 @@
 namespace bd {
 
 inline constexpr std::string_view kTraceMagic = "bdtrace\n";
-inline constexpr std::uint64_t kTraceVersion = 3;
+inline constexpr std::uint64_t kTraceVersion = 4;
 
 // What items of a trace begin with, but for records.
 enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd };

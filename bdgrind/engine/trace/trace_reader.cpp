@@ -120,11 +120,14 @@ void TraceReader::read_record(std::uint64_t code) {
 void TraceReader::read_marker() {
     const auto marker =
         static_cast<Marker>(number(static_cast<std::uint64_t>(Marker::kCount) - 1, "there is no such kind of marker"));
-    batch_.push_back(marker_word(marker));
+    const auto values = static_cast<std::size_t>(number(kMarkerValues, "a marker has too many values"));
+    if (values < least_values(marker)) fail("a marker has too few values");
+    if (error_) return;
+    batch_.push_back(marker_word(marker, values));
     const Word thread = number();
     bool is_thread = thread <= kMaxTracedThread;
     batch_.push_back(thread);
-    for (std::size_t i = 2; i < kMarkerWords; ++i) batch_.push_back(number());
+    for (std::size_t i = 1; i < values; ++i) batch_.push_back(number());
     if (marker == Marker::kThreadCreate) is_thread &= batch_[batch_.size() - 2] <= kMaxTracedThread;
     ++records_;
     switch (marker) {
@@ -152,6 +155,7 @@ void TraceReader::read_marker() {
         case Marker::kStop:
         case Marker::kAllocatorEntered:
         case Marker::kAllocatorLeft:
+        case Marker::kFreed:
         case Marker::kUnmapped:
         case Marker::kCount:
             return;

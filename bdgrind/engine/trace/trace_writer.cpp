@@ -33,7 +33,7 @@ void TraceWriter::write(Batch batch) {
     while (at < end) {
         const Exit& exit = exit_of(at[0]);
         if (exit.block == nullptr) {
-            write_marker(exit, at + 1);
+            write_marker(exit, {at + 1, record_words(at[0]) - 1});
         } else {
             write_record(exit, at + 1);
         }
@@ -71,12 +71,13 @@ void TraceWriter::write_record(const Exit& exit, const Word* words) {
     }
 }
 
-void TraceWriter::write_marker(const Exit& exit, const Word* values) {
+void TraceWriter::write_marker(const Exit& exit, std::span<const Word> values) {
     item(TraceItem::kMarker);
     number(exit.index);
     // What was mapped is known in this process only.
     const bool is_mapped = exit.index == static_cast<std::uint16_t>(Marker::kMapped);
-    for (std::size_t i = 0; i + 1 < kMarkerWords; ++i) number(is_mapped && i == 2 ? 0 : values[i]);
+    number(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) number(is_mapped && i == 2 ? 0 : values[i]);
 }
 
 TraceWriter::KnownBlock TraceWriter::known(const Block& block) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,7 +46,7 @@ private:
     };
 
     void write_record(const Exit& exit, const Word* words);
-    void write_marker(const Exit& exit, const Word* values);
+    void write_marker(const Exit& exit, std::span<const Word> values);
 
     KnownBlock known(const Block& block);
     std::uint32_t known(const ObjectFile& object);

@@ -349,7 +349,7 @@ TEST_F(DataCacheTest, OtherMarkersDoNotEndAChunk) {
         if (static_cast<Marker>(i) == Marker::kStop) continue;
         // Values that would be addresses in a block's record.
         trace_.mark(static_cast<Marker>(i), 0x5000, 0x6000, 0x7000);
-        run(read, 0x1000 + 4 * i);
+        run(read, 0x1000 + 2 * i);
     }
     EXPECT_EQ(misses(ahead), (Misses{{1, 0, 0x1000, 8, 0}}));
     EXPECT_FALSE(ahead.empties_caches());

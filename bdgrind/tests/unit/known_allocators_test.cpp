@@ -45,8 +45,8 @@ TEST(KnownAllocators, NewAndDeleteInAllForms) {
 // They call malloc() and free(), unless the program has its own, which then is called.
 TEST(KnownAllocators, TheCppLibrarysOperatorsCallOthers) {
     for (const char* object : {"/usr/lib/libstdc++.so.6.0.30", "libc++.so.1", "/opt/llvm/lib/libc++abi.so.1.0"}) {
-        EXPECT_EQ(known_allocator("operator new[](unsigned long)", object).kind, kWraps) << object;
-        EXPECT_EQ(known_allocator("_Znwm", object).kind, kWraps) << object;
+        EXPECT_EQ(known_allocator("operator new[](unsigned long)", object).kind, kForwards) << object;
+        EXPECT_EQ(known_allocator("_Znwm", object).kind, kForwards) << object;
         EXPECT_EQ(known_allocator("operator delete(void*, unsigned long)", object).kind, kNone) << object;
     }
     EXPECT_EQ(known_allocator("operator delete(void*)", "/usr/lib/libjemalloc.so.2").kind, kFrees);
@@ -62,9 +62,10 @@ TEST(KnownAllocators, PlacementAllocatesNothing) {
 }
 
 TEST(KnownAllocators, StandardAllocatorsAreAskedForOthers) {
-    EXPECT_EQ(kind("std::__new_allocator<int>::allocate(unsigned long, void const*)"), kWraps);
-    EXPECT_EQ(kind("_ZNSt15__new_allocatorIiE8allocateEmPKv"), kWraps);
-    EXPECT_EQ(kind("std::allocator_traits<std::allocator<A> >::allocate(std::allocator<A>&, unsigned long)"), kWraps);
+    EXPECT_EQ(kind("std::__new_allocator<int>::allocate(unsigned long, void const*)"), kForwards);
+    EXPECT_EQ(kind("_ZNSt15__new_allocatorIiE8allocateEmPKv"), kForwards);
+    EXPECT_EQ(kind("std::allocator_traits<std::allocator<A> >::allocate(std::allocator<A>&, unsigned long)"),
+              kForwards);
     EXPECT_EQ(kind("std::allocator<int>::allocator()"), kNone);
     EXPECT_EQ(kind("std::allocator<my::allocated>::~allocator()"), kNone);
 }

@@ -128,6 +128,9 @@ private:
             case Marker::kAllocatorLeft:
                 if (has_run()) objects_.on_allocator(execution(), record);
                 break;
+            case Marker::kFreed:
+                objects_.free(value);
+                break;
             case Marker::kMapped:
                 objects_.map(value, record.values[1], has_run() ? &execution() : nullptr);
                 break;

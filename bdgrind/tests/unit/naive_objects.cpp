@@ -44,14 +44,12 @@ void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& rec
         return;
     }
     const unsigned function = scenario_.blocks[now.last->block].function;
-    const AllocatorRole& role = scenario_.functions[function].allocator;
-    if (role.kind == AllocatorKind::kFrees) free(record.values[role.block - 1]);
-    if (role.kind == AllocatorKind::kFrees || role.kind == AllocatorKind::kNone || now.calls.empty()) return;
+    if (now.calls.empty()) return;
     const Call& call = now.calls.back();
     std::erase_if(open, [&](const Allocation& each) { return each.call == call.number; });
     Allocation allocation{call.number, call.stack_pointer, function, {}, {}};
     for (int i = 0; i < 3; ++i) allocation.arguments[i] = record.values[i];
-    allocation.group = open.empty() ? "heap " + place_of(now) : open.back().group;
+    allocation.group = open.empty() ? "heap " + place_of(now, true) : open.back().group;
     open.push_back(allocation);
 }
 
@@ -128,7 +126,7 @@ std::string NaiveObjects::mapping_group(const NaiveExecution& now) const {
     for (const Allocation& each : now.allocations) {
         if (open_call(now, each) != nullptr) return "unused";
     }
-    return "mapping " + place_of(now);
+    return "mapping " + place_of(now, false);
 }
 
 std::string NaiveObjects::name_of_instruction(const Site& site) const {
@@ -142,16 +140,25 @@ bool NaiveObjects::is_nameless_jump(const Call& call) const {
     return !call.return_address && !scenario_.functions[call.caller_context.function].is_named;
 }
 
-// Where what runs was called from, and its callers.
-std::string NaiveObjects::place_of(const NaiveExecution& now) const {
-    if (now.calls.empty() || !now.calls.back().arc) {
-        if (!now.charged_site) return "";
-        return "f" + std::to_string(scenario_.blocks[now.last->block].function) +
-               name_of_instruction(*now.charged_site);
+// Where what runs was called from, and its callers. Of the heap, functions that only forward calls of what allocates
+// are as if they did so themselves.
+std::string NaiveObjects::place_of(const NaiveExecution& now, bool is_heap) const {
+    unsigned function = scenario_.blocks[now.last->block].function;
+    auto innermost = now.calls.rbegin();
+    for (auto call = innermost; is_heap && call != now.calls.rend(); ++call) {
+        if (is_nameless_jump(*call)) continue;
+        const unsigned caller = call->caller_context.function;
+        if (scenario_.functions[caller].allocator.kind != AllocatorKind::kForwards) break;
+        function = caller;
+        innermost = call + 1;
     }
-    std::string place = "f" + std::to_string(now.calls.back().arc->callee_context.function);
+    if (innermost == now.calls.rend() || !innermost->arc) {
+        if (!now.charged_site) return "";
+        return "f" + std::to_string(function) + name_of_instruction(*now.charged_site);
+    }
+    std::string place = "f" + std::to_string(innermost->arc->callee_context.function);
     unsigned depth = 0;
-    for (auto call = now.calls.rbegin(); call != now.calls.rend() && depth < depth_; ++call) {
+    for (auto call = innermost; call != now.calls.rend() && depth < depth_; ++call) {
         if (!call->arc || is_nameless_jump(*call)) continue;
         place += name_of_instruction({call->arc->block, call->arc->context, call->arc->exit});
         ++depth;

@@ -18,8 +18,10 @@ public:
     // `depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
     NaiveObjects(const Scenario& scenario, unsigned depth) : scenario_(scenario), depth_(depth) {}
 
-    // `now` has entered a function that allocates or frees, or has left it, as `record` says.
+    // `now` has entered a function that allocates, or has left it, as `record` says.
     void on_allocator(NaiveExecution& now, const Scenario::Record& record);
+    // The block that begins there; nothing if there is none.
+    void free(Address base);
 
     // `now`: who maps it; null: nobody has run yet.
     void map(Address begin, Address end, const NaiveExecution* now);
@@ -53,14 +55,13 @@ private:
     };
 
     void allocate(Allocation& call, Address result);
-    void free(Address base);
     bool is_mapped(Address begin, Address end) const;
     void remove_mapping(Address begin, Address end);
     void forget_blocks(Address begin, Address end);
     std::string mapping_group(const NaiveExecution& now) const;
     std::string name_of_instruction(const Site& site) const;
     bool is_nameless_jump(const Call& call) const;
-    std::string place_of(const NaiveExecution& now) const;
+    std::string place_of(const NaiveExecution& now, bool is_heap) const;
     static const Range* innermost(const std::vector<Range>& ranges, Address address);
 
     const Scenario& scenario_;

@@ -39,7 +39,7 @@ protected:
         trace_.run(start_, kStack);
     }
     void free(Address block) {
-        trace_.run(call_free_, kStack).run(free_body_, kStack - 8).mark(Marker::kAllocatorEntered, block, 7, 7);
+        trace_.run(call_free_, kStack).run(free_body_, kStack - 8).mark(Marker::kFreed, block, 7, 7);
         trace_.run(start_, kStack);
     }
     void read(Address address) { trace_.run(read_, kStack, {address}); }

@@ -111,6 +111,13 @@ public:
         words_.insert(words_.end(), {marker_word(marker), a, b, c});
         return *this;
     }
+    // One that has only so many values.
+    Trace& mark_with(Marker marker, std::initializer_list<Word> values) {
+        starts_.push_back(words_.size());
+        words_.push_back(marker_word(marker, values.size()));
+        words_.insert(words_.end(), values);
+        return *this;
+    }
     Trace& thread(Word id) { return mark(Marker::kThread, id); }
     Trace& collect(bool on) { return mark(Marker::kCollect, on ? 1 : 0); }
     Trace& toggle_collect(Word thread) { return mark(Marker::kToggleCollect, thread); }

@@ -548,7 +548,8 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
                                      {.kind = kAllocates, .size = 2, .may_be_within = true},
                                      {.kind = kReallocates, .block = 1, .size = 3},
                                      {.kind = kWraps},
-                                     {.kind = kFrees, .block = 2}};
+                                     {.kind = kForwards},
+                                     {.kind = kFrees, .block = 1}};
     for (Scenario::Function& function : scenario.functions) {
         if (below(2) != 0) function.allocator = kRoles[below(std::size(kRoles))];
     }
@@ -583,14 +584,17 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
             if (address != 0 && !any_joins && below(6) == 0) address = record.stack_pointer - 160 + below(1024);
         }
         const AllocatorRole& role = scenario.functions[block.function].allocator;
-        if (block.is_entry && role.kind != kNone) {
+        if (block.is_entry && role.kind == kFrees) {
+            const Address freed = heap.any();
+            heap.free(freed, reuse);
+            mark(Marker::kFreed, freed, 0, 0);
+        } else if (block.is_entry && role.allocates()) {
             Entered call{record.stack_pointer, &role, {1 + below(200), 1 + below(200), 1 + below(200)}};
             if (role.count != 0) call.arguments[role.count - 1] = 1 + below(4);
             if (role.size != 0 && reuse && below(20) == 0) call.arguments[role.size - 1] = 70000;
             if (role.block != 0) call.arguments[role.block - 1] = heap.any();
             // What is reallocated is not handed out again, see below.
-            const bool frees = role.kind == kFrees || (role.kind == kReallocates && !reuse);
-            if (frees) heap.free(call.arguments[role.block - 1], reuse);
+            if (role.kind == kReallocates && !reuse) heap.free(call.arguments[role.block - 1], reuse);
             mark(Marker::kAllocatorEntered, call.arguments[0], call.arguments[1], call.arguments[2]);
             entered.push_back(call);
         }
@@ -598,7 +602,6 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         const Entered call = entered.back();
         entered.pop_back();
         const AllocatorRole& of = *call.role;
-        if (of.kind == kFrees) continue;
         if (of.kind == kWraps) {
             // As where it ends by a jump to an allocator; else nobody tells.
             if (below(4) == 0) mark(Marker::kAllocatorLeft, heap.any(), call.stack_pointer, 0);

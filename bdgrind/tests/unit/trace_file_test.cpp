@@ -214,6 +214,15 @@ TEST(TraceFile, KeepsExtremeNumbers) {
     expect_same_trace(trace.all(), read.words);
 }
 
+TEST(TraceFile, KeepsMarkersOfAllLengths) {
+    Trace trace;
+    trace.thread(1).mark_with(Marker::kAllocatorEntered, {8}).mark_with(Marker::kAllocatorEntered, {8, 9});
+    trace.mark_with(Marker::kAllocatorLeft, {0x10000, 0x7000}).mark_with(Marker::kFreed, {0x10000});
+    const ReadTrace read(file_of(trace));
+    ASSERT_FALSE(read.reader.error()) << read.reader.error().message;
+    expect_same_trace(trace.all(), read.words);
+}
+
 TEST(TraceFile, TakesOneByteForARecordThatWasExpected) {
     Program program;
     const Function& f = program.function("f");
@@ -280,11 +289,11 @@ public:
     }
     Bytes& exit(std::uint64_t jump = 0) { return number(4 * jump + 2); }
     Bytes& marker(Marker marker, Word a, Word b = 0, Word c = 0) {
-        return item(TraceItem::kMarker)
-            .number(static_cast<std::uint64_t>(marker))
-            .number(a)
-            .number(b)
-            .number(c);
+        return marker_with(marker, 3).number(a).number(b).number(c);
+    }
+    // Its values are to follow.
+    Bytes& marker_with(Marker marker, std::uint64_t values) {
+        return item(TraceItem::kMarker).number(static_cast<std::uint64_t>(marker)).number(values);
     }
     Bytes& end(std::uint64_t records) { return item(TraceItem::kEnd).number(records); }
 
@@ -427,12 +436,16 @@ TEST(TraceFile, ImpossibleRecordsAreRejected) {
     expect_error(thread().number(2 * 2 + 1), "there is no exit with this number", thread().size());
     expect_error(thread().number(2 * 0 + 1), "there is no exit with this number", thread().size());
     expect_error(thread().marker(Marker::kThreadEnd, 1).number(2 * 1 + 1),
-                 "a block is executed, but no thread runs", thread().size() + 6);
+                 "a block is executed, but no thread runs", thread().size() + 7);
     expect_error(with().marker(Marker::kCount, 1), "there is no such kind of marker", start + 2);
     expect_error(thread().marker(Marker::kSignalLeave, 2),
-                 "a signal handler returns on a thread that does not run", thread().size() + 5);
+                 "a signal handler returns on a thread that does not run", thread().size() + 6);
     expect_error(with().marker(Marker::kThread, kMaxTracedThread + 1), "a thread's number is too large",
-                 start + 7);
+                 start + 8);
+    expect_error(with().marker_with(Marker::kFreed, 4), "a marker has too many values", start + 3);
+    expect_error(with().marker_with(Marker::kAllocatorEntered, 0), "a marker has too few values", start + 3);
+    expect_error(with().marker_with(Marker::kAllocatorLeft, 1), "a marker has too few values", start + 3);
+    expect_error(with().marker_with(Marker::kSystemCall, 2), "a marker has too few values", start + 3);
 }
 
 TEST(TraceFile, ImpossibleCachesAreRejected) {

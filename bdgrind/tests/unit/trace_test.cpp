@@ -15,6 +15,8 @@ TEST(TraceFormat, MarkersAreExitsOfNoBlock) {
         EXPECT_EQ(exit.block, nullptr);
         EXPECT_EQ(exit.index, i);
         EXPECT_EQ(record_words(marker_word(static_cast<Marker>(i))), kMarkerWords);
+        EXPECT_EQ(record_words(marker_word(static_cast<Marker>(i), 1)), 2u);
+        EXPECT_EQ(&exit_of(marker_word(static_cast<Marker>(i), 1)), &exit);
     }
 }
 
