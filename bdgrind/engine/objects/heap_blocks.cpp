@@ -24,8 +24,6 @@ HeapBlocks::Page& HeapBlocks::page(std::uint64_t number) {
     made.begins = {};
     made.reaches_in = {};
     made.has_inner = false;
-    made.has_new = false;
-    made.is_new = {};
     const Address begin = number << kPageBits;
     const HeapBlock* const behind = large_after(begin);
     made.has_large = large_at(begin) != nullptr || (behind != nullptr && behind->base >> kPageBits == number);
@@ -61,6 +59,14 @@ HeapBlocks::Slot* HeapBlocks::slot_at(Address base) {
     if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) return nullptr;
     Slot& slot = page->slots[granule];
     return slot.offset == (base & ((1u << kGranuleBits) - 1)) ? &slot : nullptr;
+}
+
+// Whether of these granules, both ends included, at most the first one has a block, which is free: as where a block is
+// allocated again that was freed. Far ends may be said to have others.
+[[gnu::always_inline]] inline bool HeapBlocks::has_only_free(const Page& page, unsigned first, unsigned last) {
+    if (first / 64 != last / 64) return false;
+    const std::uint64_t begins = page.begins[first / 64] >> first % 64 & ~std::uint64_t{0} >> (63 - (last - first));
+    return begins == 0 || (begins == 1 && page.slots[first].is_free != 0);
 }
 
 // The blocks that begin in this part of the page, both ends included, which something else has got: if they are not
@@ -162,25 +168,29 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
     if (size > kMostSmall) return;  // that much of a pool is no element of it
     const std::uint64_t number = base >> kPageBits;
     const Address last = base + (size == 0 ? 0 : size - 1);
-    for (const Address end : {base, last}) {
-        const HeapBlock* const large = large_at(end);
-        if (large != nullptr && !large->is_free) has_small_in_large_ = true;
-    }
     Page& first_page = page(number);
+    Page* last_page = &first_page;
     const unsigned granule = granule_of(base);
-    forget(first_page, number, base, last);
+    if (last >> kPageBits != number || !has_only_free(first_page, granule, granule_of(last))) {
+        forget(first_page, number, base, last);
+    }
     for (std::uint64_t next = number + 1; next <= last >> kPageBits; ++next) {
-        Page& covered = page(next);
-        forget(covered, next, base, last);
-        covered.reaches_in[within ? 1 : 0] = base;
+        last_page = &page(next);
+        forget(*last_page, next, base, last);
+        last_page->reaches_in[within ? 1 : 0] = base;
+    }
+    if (first_page.has_large || last_page->has_large) {
+        for (const Address end : {base, last}) {
+            const HeapBlock* const large = large_at(end);
+            if (large != nullptr && !large->is_free) has_small_in_large_ = true;
+        }
     }
     first_page.begins[granule / 64] |= std::uint64_t{1} << granule % 64;
     Slot& slot = first_page.slots[granule];
     slot.block_class = class_of(static_cast<std::uint32_t>(size), group) & kMostClass;
     slot.offset = base & ((1u << kGranuleBits) - 1);
     slot.is_free = 0;
-    first_page.is_new[granule / 64] |= std::uint64_t{1} << granule % 64;
-    first_page.has_new = true;
+    slot.is_new = 1;
     if (within) {
         has_inner_ = true;
         first_page.has_inner = true;
@@ -216,13 +226,6 @@ void HeapBlocks::free(Address base) {
     large->is_free = true;
     groups_.free_block(large->group, large->size);
     if (has_inner_) free_all(base, large->end());
-}
-
-// Lines of 64 bytes.
-void HeapBlocks::note_loaded(Page& page, Address address) {
-    const unsigned first = granule_of(address) & ~3u;
-    page.is_new[first / 64] &= ~(std::uint64_t{15} << first % 64);
-    page.has_new = std::ranges::any_of(page.is_new, [](std::uint64_t word) { return word != 0; });
 }
 
 // What a pool has made of a block.

@@ -97,12 +97,13 @@ private:
 
     // Of four bytes, as slots are read at each miss, and there are too many for the host's caches.
     struct Slot {
-        std::uint32_t block_class : 27;
+        std::uint32_t block_class : 26;
         std::uint32_t offset : 4;  // of the base, in the granule
         std::uint32_t is_free : 1;
+        std::uint32_t is_new : 1;
     };
     static_assert(sizeof(Slot) == 4);
-    static constexpr std::uint32_t kMostClass = (1u << 27) - 1;
+    static constexpr std::uint32_t kMostClass = (1u << 26) - 1;
     using Granules = std::array<std::uint64_t, kGranules / 64>;  // a bit for each
 
     // Aligned, so that what is read most is in one line of the host's cache, and the slots for 256 bytes, too.
@@ -113,8 +114,6 @@ private:
         std::array<Address, 2> reaches_in;
         bool has_inner;  // a block within another one has begun here
         bool has_large;  // a large block lies here, or did
-        bool has_new;    // a block may be new
-        alignas(64) Granules is_new;
         alignas(64) std::array<Slot, kGranules> slots;
     };
     // Made together, as one alone would leave much of its heap block unused.
@@ -142,6 +141,7 @@ private:
     std::uint32_t class_of(std::uint32_t size, GroupId group);
     void free(Slot& slot);
     Slot* slot_at(Address base);
+    static bool has_only_free(const Page& page, unsigned first, unsigned last);
     void forget(Page& page, std::uint64_t number, Address begin, Address last);
     // Calls use(number, page) for those that have been made, of the pages from that of `first` to that of `last`.
     template <class Use>
@@ -161,6 +161,7 @@ private:
         return block.has(address) && !block.is_free ? &block : nullptr;
     }
     GroupId find_group(const Page* page, Address address);
+    // That the line of the address has been loaded: what begins in it is not new any more.
     static void note_loaded(Page& page, Address address);
     void note_recent_large(Address address, const HeapBlock& large) {
         recent_large_[recent_index(address)] = static_cast<std::uint32_t>(&large - large_.data());
@@ -200,7 +201,7 @@ private:
     const Slot slot = page.slots[granule];
     const Class its_class = classes_[slot.block_class];
     return {(number << kPageBits) + (Address{granule} << kGranuleBits) + slot.offset, its_class.size, its_class.group,
-            slot.is_free != 0, page.has_new && (page.is_new[granule / 64] >> granule % 64 & 1) != 0};
+            slot.is_free != 0, slot.is_new != 0};
 }
 
 [[gnu::always_inline]] inline std::uint64_t HeapBlocks::begins_in(const Page& page, Address begin, Address end) {
@@ -251,6 +252,15 @@ private:
     return find_any_large(address, free_too);
 }
 
+// Lines of 64 bytes.
+[[gnu::always_inline]] inline void HeapBlocks::note_loaded(Page& page, Address address) {
+    const unsigned first = granule_of(address) & ~3u;
+    for (std::uint64_t begins = page.begins[first / 64] >> first % 64 & 15; begins != 0; begins &= begins - 1) {
+        Slot& slot = page.slots[first + static_cast<unsigned>(std::countr_zero(begins))];
+        if (slot.is_new != 0) slot.is_new = 0;
+    }
+}
+
 // What it asks for is all in registers where no block lies within another, nor in a large one: a HeapBlock would be put
 // together in memory, and copied before it has arrived there.
 [[gnu::always_inline]] inline GroupId HeapBlocks::load(Address address) {
@@ -260,7 +270,7 @@ private:
         page = page_or_null(address >> kPageBits);
         if (page == nullptr) return find_group(nullptr, address);
     }
-    if (page->has_new) note_loaded(*page, address);
+    note_loaded(*page, address);
     if (!page->has_large && !has_inner_) {
         const unsigned granule = granule_of(address);
         const int begin = last_begin(*page, static_cast<int>(granule));
