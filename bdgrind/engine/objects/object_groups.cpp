@@ -73,7 +73,7 @@ void ObjectGroups::add_block(GroupId id, std::uint64_t size, std::uint64_t eleme
     group.most_live_bytes = std::max(group.most_live_bytes, group.live_bytes);
     group.smallest = std::min(group.smallest, size);
     group.largest = std::max(group.largest, size);
-    if (element != group.divisor) group.divisor = std::gcd(group.divisor, element);
+    if (element != group.divisor && group.divisor != 1) group.divisor = std::gcd(group.divisor, element);
 }
 
 void ObjectGroups::free_block(GroupId id, std::uint64_t size) {

@@ -3,6 +3,7 @@
 #include "engine/objects/objects.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace bd {
 namespace {
@@ -24,8 +25,13 @@ bool is_open(const Execution& execution, const OpenAllocation& allocation) {
 
 // Code without a name that does nothing but jump on: a stub that nobody knows for one.
 bool is_nameless_jump(const OpenCall& call) {
+    if (call.return_address != 0) return false;
     const char* const name = call.caller->function().name;
-    return call.return_address == 0 && name[0] == '0' && name[1] == 'x';
+    return name[0] == '0' && name[1] == 'x';
+}
+// Where places are named by their callers.
+bool is_passed_over(const OpenCall& call) {
+    return call.arc == kNoArc || is_nameless_jump(call);
 }
 
 // Those from bit `first` to before bit `last`, as the lowest ones.
@@ -132,26 +138,38 @@ GroupId Objects::place(const Execution& execution, ObjectKind kind) {
     return place_of_chain(execution, kind, call);
 }
 
-// Who called that, in a chain that has come to `node`.
-[[gnu::always_inline]] inline std::uint32_t Objects::chain_with(std::uint32_t node, ArcId arc) {
-    const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
-    ChainStep& recent = recent_steps_[(node * std::size_t{31} + index_of(arc)) % recent_steps_.size()];
-    if (__builtin_expect(recent.key != key, 0)) {
-        const auto next = static_cast<std::uint32_t>(chains_.size() + 3);
-        recent = {key, chains_.try_emplace(key, next).first->second};
+// The same where the innermost of the first `call` open calls is that place.
+[[gnu::always_inline]] inline GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind,
+                                                              std::size_t call) {
+    const std::size_t count = std::min(call, std::size_t{rules_.depth});
+    if (kind != ObjectKind::kHeap || count > RecentPlace::kMost) return find_place(execution, kind, call);
+    const std::span<const OpenCall> calls(&execution.calls[call - count], count);
+    std::size_t hash = 0;
+    bool passes_over = false;
+    for (const OpenCall& each : calls) {
+        hash = hash * 31 + index_of(each.arc);
+        passes_over |= is_passed_over(each);
     }
-    return recent.node;
+    if (__builtin_expect(passes_over, 0)) return find_place(execution, kind, call);
+    RecentPlace& recent = recent_places_[hash % recent_places_.size()];
+    bool is_known = recent.count == count;
+    for (std::size_t i = 0; i < count; ++i) is_known &= recent.arcs[i] == calls[i].arc;
+    if (__builtin_expect(is_known, 1)) return recent.group;
+    recent.count = count;
+    for (std::size_t i = 0; i < count; ++i) recent.arcs[i] = calls[i].arc;
+    return recent.group = find_place(execution, kind, call);
 }
 
-GroupId Objects::place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call) {
+GroupId Objects::find_place(const Execution& execution, ObjectKind kind, std::size_t call) {
     const auto& calls = execution.calls;
     const ArcId innermost = calls[call - 1].arc;
     std::uint32_t node = kind == ObjectKind::kHeap ? 1 : 2;
     chain_.clear();
     for (; call != 0 && chain_.size() < rules_.depth; --call) {
         const ArcId arc = calls[call - 1].arc;
-        if (arc == kNoArc || is_nameless_jump(calls[call - 1])) continue;
-        node = chain_with(node, arc);
+        if (is_passed_over(calls[call - 1])) continue;
+        const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
+        node = chains_.try_emplace(key, static_cast<std::uint32_t>(chains_.size() + 3)).first->second;
         chain_.push_back(arc);
     }
     if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);

@@ -107,17 +107,21 @@ public:
     void clear_counts(std::uint32_t thread);
 
 private:
-    struct ChainStep {
-        std::uint64_t key;
-        std::uint32_t node;
+    // A group of heap blocks by the calls that tell it apart, the innermost last.
+    struct RecentPlace {
+        static constexpr std::size_t kMost = 4;
+
+        std::array<ArcId, kMost> arcs{};
+        std::size_t count = 0;
+        GroupId group{};
     };
 
     void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void allocate(OpenAllocation& call, Address result);
     GroupId place(const Execution& execution, ObjectKind kind);
-    std::uint32_t chain_with(std::uint32_t node, ArcId arc);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
+    GroupId find_place(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId group_of(Region& region);
     static const Function& frame_at(const CallStack& stack, Address address);
     const Function* frame_on(const CallStack& stack, Address address) const;
@@ -132,9 +136,9 @@ private:
     UsePatterns patterns_;
     // Chains of calls that have been seen: a node for each further caller, by the node before and the caller's arc.
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> chains_;
-    std::array<ChainStep, 1024> recent_steps_{};  // of chains_; 0.98 of the replay of trees
-    std::vector<GroupId> group_of_chain_;         // by node
-    std::vector<ArcId> chain_;                    // the latest
+    std::vector<GroupId> group_of_chain_;           // by node
+    std::vector<ArcId> chain_;                      // the latest
+    std::array<RecentPlace, 512> recent_places_{};  // before all these
 };
 
 }  // namespace bd

@@ -31,9 +31,11 @@ void Regions::add(std::span<const Region> added) {
     regions_.insert(at, added.begin(), added.end());
 }
 
-Region* Regions::find(Address address) {
+Region* Regions::search(Address address) {
     const auto above = std::ranges::upper_bound(regions_, address, {}, &Region::begin);
-    return above != regions_.begin() && above[-1].has(address) ? &above[-1] : nullptr;
+    if (above == regions_.begin() || !above[-1].has(address)) return nullptr;
+    recent(address) = static_cast<std::uint32_t>(above - 1 - regions_.begin());
+    return &above[-1];
 }
 
 }  // namespace bd

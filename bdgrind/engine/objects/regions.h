@@ -5,6 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,7 +34,11 @@ public:
     void add(std::span<const Region> added);
 
     // Valid until the next change; null if nothing is known.
-    Region* find(Address address);
+    Region* find(Address address) {
+        const std::uint32_t index = recent(address);
+        if (index < regions_.size() && regions_[index].has(address)) return &regions_[index];
+        return search(address);
+    }
 
     // Calls use(region, begin, end) for the parts of [begin, end) of which something is known, from low to high ones.
     template <class Use>
@@ -43,7 +50,12 @@ public:
     }
 
 private:
-    std::vector<Region> regions_;  // by address
+    Region* search(Address address);
+    // Where the region of the latest address in that 4 KiB page stands, or stood then.
+    std::uint32_t& recent(Address address) { return recent_[static_cast<std::size_t>(address >> 12) % recent_.size()]; }
+
+    std::vector<Region> regions_;  // by address; there are thousands, as variables are regions
+    std::array<std::uint32_t, 256> recent_{};
 };
 
 }  // namespace bd

@@ -239,6 +239,43 @@ TEST_F(ObjectsTest, CallersTellPlacesApartUpToADepth) {
     EXPECT_EQ(loads_with({}), (Loads{{"heap 60 10", 1}, {"heap 60 20", 1}, {"heap 60 60 60", 1}}));
 }
 
+// The latest are remembered: of each depth, and with others in between.
+TEST_F(ObjectsTest, PlacesThatTakeTurnsAreKnownAgain) {
+    Function& f = program_.function("f");
+    Block& f_calls = program_.entry(f, 0x6000).op(4, 60).ends(kCall);
+    Address result = 0x10000;
+    for (int turn = 0; turn < 3; ++turn) {
+        for (const Block* const from : {&call_first_, &call_second_}) {
+            trace_.run(*from, kStack).run(f_calls, kStack - 8).run(malloc_body_, kStack - 16);
+            trace_.mark_with(Marker::kAllocatorEntered, {64});
+            trace_.mark_with(Marker::kAllocatorLeft, {result, kStack - 16}).run(start_, kStack);
+            read(result);
+            allocate(call_first_, result + 64, 64);
+            read(result + 64);
+            result += 128;
+        }
+    }
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 6}, {"heap 60 10", 3}, {"heap 60 20", 3}}));
+}
+
+// A function that only forwards calls of what allocates is as if its callers did so; it leaves no marker.
+TEST_F(ObjectsTest, WhatForwardsIsNoPlace) {
+    Function& inner = program_.function("new");
+    Function& outer = program_.function("allocate");
+    inner.allocator = outer.allocator = {.kind = AllocatorKind::kForwards};
+    Block& inner_calls = program_.entry(inner, 0x6000).op(4, 60).ends(kCall);
+    Block& outer_calls = program_.entry(outer, 0x7000).op(4, 70).ends(kCall);
+    trace_.run(call_first_, kStack).run(outer_calls, kStack - 8).run(inner_calls, kStack - 16);
+    trace_.run(malloc_body_, kStack - 24).mark_with(Marker::kAllocatorEntered, {64});
+    trace_.mark_with(Marker::kAllocatorLeft, {0x10000, kStack - 24}).run(start_, kStack);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"heap 10", 1}}));
+    for (const ObjectGroup& group : engine_.objects()->groups().all()) {
+        if (group.kind != ObjectKind::kHeap) continue;
+        EXPECT_EQ(group.function, &outer);
+    }
+}
+
 // A library that is loaded twice, the second time elsewhere, has the same places.
 TEST_F(ObjectsTest, PlacesAreKnownAgainInALibraryThatHasMoved) {
     Function& f = program_.function("f");
