@@ -62,7 +62,7 @@ HeapBlocks::Slot* HeapBlocks::slot_at(Address base) {
 }
 
 // Whether of these granules, both ends included, at most the first one has a block, which is free: as where a block is
-// allocated again that was freed. Far ends may be said to have others.
+// allocated again that was freed. False if their bits stand in two words, too.
 [[gnu::always_inline]] inline bool HeapBlocks::has_only_free(const Page& page, unsigned first, unsigned last) {
     if (first / 64 != last / 64) return false;
     const std::uint64_t begins = page.begins[first / 64] >> first % 64 & ~std::uint64_t{0} >> (63 - (last - first));

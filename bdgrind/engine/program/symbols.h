@@ -42,8 +42,8 @@ struct FunctionTriggers {
 // What a function does to the heap. Arguments are numbered from 1 to kMostArgument, 0 is none.
 enum class AllocatorKind : std::uint8_t {
     kNone,
-    kForwards,     // calls an allocator for its caller, and does little else
-    kWraps,        // the same, but others on the way may call it
+    kForwards,     // calls an allocator for its caller, itself: whoever is called then finds it among the open calls
+    kWraps,        // the same, maybe through others that are no allocators; so it is told where it begins
     kAllocates,    // returns a block, or null
     kReallocates,  // the same, and frees one if it does
     kFrees,
@@ -58,7 +58,7 @@ struct AllocatorRole {
     std::uint8_t stored_at = 0;  // where the block's address is written to; 0: it is the result
     bool may_be_within = false;  // another block, as that of a pool
 
-    // Whether it is told where it begins and returns.
+    // Whether it is told where it begins.
     bool allocates() const {
         return kind == AllocatorKind::kWraps || kind == AllocatorKind::kAllocates ||
                kind == AllocatorKind::kReallocates;
