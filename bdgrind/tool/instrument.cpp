@@ -211,7 +211,7 @@ IRSB* BlockInstrumenter::run() {
 void BlockInstrumenter::begin_allocator(const AllocatorRole& role) {
     if (role.kind == AllocatorKind::kFrees) {
         arguments_ = {argument(role.block)};
-    } else if (role.allocates()) {
+    } else if (role.marks_entry()) {
         const unsigned count = std::max({1, +role.block, +role.size, +role.count});
         for (unsigned number = 1; number <= count; ++number) arguments_.push_back(argument(number));
         if (role.stored_at != 0) add(IRStmt_Put(offset_of_stored_at(), argument(role.stored_at)));

@@ -27,7 +27,7 @@ public:
     // How many lines that one stands for which was taken last.
     std::uint32_t weight() const { return weight_; }
     // Whether the line that leaves as the nth from now on, 1 to 15, will be taken, as far as that is known: not of the
-    // third one that is taken from now on. (Trees, if it said instead whether any up to there is: 1.03 of the replay.)
+    // third one that is taken from now on.
     bool will_take(std::uint32_t nth) const { return to_go_ == nth || to_go_ + gap_after_ == nth || first_ != 0; }
 
 private:

@@ -67,7 +67,7 @@ const Function& skip_forwarding(const Execution& execution, std::size_t* call) {
 void Objects::enter_allocator(Execution& execution, std::span<const Word> arguments) {
     const Function& function = *execution.last->block->function;
     const AllocatorRole& role = function.allocator;
-    if (!role.allocates() || execution.calls.empty()) return;
+    if (!role.marks_entry() || execution.calls.empty()) return;
     const std::size_t number = execution.calls.size() - 1;
     const OpenCall& call = execution.calls[number];
     auto& open = execution.allocations;

@@ -58,8 +58,8 @@ struct AllocatorRole {
     std::uint8_t stored_at = 0;  // where the block's address is written to; 0: it is the result
     bool may_be_within = false;  // another block, as that of a pool
 
-    // Whether it is told where it begins.
-    bool allocates() const {
+    // Whether a marker tells where it begins.
+    bool marks_entry() const {
         return kind == AllocatorKind::kWraps || kind == AllocatorKind::kAllocates ||
                kind == AllocatorKind::kReallocates;
     }

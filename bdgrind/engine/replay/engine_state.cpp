@@ -96,6 +96,10 @@ void EngineState::mark(Marker marker, std::span<const Word> values) {
 
 // What comes before the first block, or behind a jump out of everything that is known, says nothing of calls.
 void EngineState::mark_objects(Marker marker, std::span<const Word> values) {
+    if (marker == Marker::kFreed) {
+        objects->free(values[0]);
+        return;
+    }
     const bool has_run = current != nullptr && current->last != nullptr;
     if (has_run && marker != Marker::kUnmapped) calls.open_stub(*current);
     switch (marker) {

@@ -35,7 +35,7 @@ class Replay;
 struct EngineState {
     explicit EngineState(const EngineConfig& engine_config);
 
-    // Handles a marker record, but for one that a block is freed.
+    // Handles a marker record.
     void mark(Marker marker, std::span<const Word> values);
 
     // Where CallTracker::enter has failed: goes on in what a signal handler had interrupted if that was left. False:
@@ -52,10 +52,6 @@ struct EngineState {
     // which is taken back; or it is none.
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
-    // That needs to know nothing of executions.
-    void mark_freed(Address block) {
-        if (objects != nullptr) objects->free(block);
-    }
     // A marker about the heap or what is mapped.
     void mark_objects(Marker marker, std::span<const Word> values);
 

@@ -211,14 +211,9 @@ template <class Observer, class Handler>
                 cursor.stop(state);
                 handler.stop();
                 if (exit.block == nullptr) {
-                    const auto marker = static_cast<Marker>(exit.index);
-                    const std::span<const Word> values(at + 1, record_words(at[0]) - 1);
-                    at += 1 + values.size();
-                    if (marker == Marker::kFreed) {
-                        state.mark_freed(values[0]);
-                        continue;
-                    }
-                    state.mark(marker, values);
+                    const std::size_t words = record_words(at[0]);
+                    state.mark(static_cast<Marker>(exit.index), {at + 1, words - 1});
+                    at += words;
                     if (!state.calls.requests().empty()) return words_done();
                     cursor.start(state);
                     continue;

@@ -8,7 +8,7 @@
 //            happen.
 //   marker   [a marker Exit] [value]...
 //            Something that is not code; what the values mean depends on the marker. There are three, of which unused
-//            ones are 0, but for the markers that programs leave most often: these have none that is not used.
+//            ones are 0; but those of the heap, which many programs leave all the time, have only what is used.
 //
 // The first word has the address of the Exit and, in its highest 16 bits, the length of the record: the next one is
 // found without a look at the Exit. (Replay in 0.95 of the time.)

@@ -588,7 +588,7 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
             const Address freed = heap.any();
             heap.free(freed, reuse);
             mark(Marker::kFreed, freed, 0, 0);
-        } else if (block.is_entry && role.allocates()) {
+        } else if (block.is_entry && role.marks_entry()) {
             Entered call{record.stack_pointer, &role, {1 + below(200), 1 + below(200), 1 + below(200)}};
             if (role.count != 0) call.arguments[role.count - 1] = 1 + below(4);
             if (role.size != 0 && reuse && below(20) == 0) call.arguments[role.size - 1] = 70000;
