@@ -19,7 +19,8 @@ from ..analyses.verdict import verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
-from ..views.json_report import Json, part_json, text
+from ..views.json_report import part_json
+from ..views.json_values import Json, text
 from ..views.names import Names
 from .numbers import Numbers
 from .page_objects import objects_for_page

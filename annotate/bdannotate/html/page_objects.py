@@ -14,7 +14,7 @@ from ..analyses.layout import ALWAYS, Layout, layout
 from ..analyses.object_labels import label
 from ..model.objects import Group, Objects, Place
 from ..views.advice import advice_sentences
-from ..views.json_report import Json, text
+from ..views.json_values import Json, text
 from ..views.picture import sample_sentence
 from .numbers import Numbers
 from .tables import Table, table_of_rows

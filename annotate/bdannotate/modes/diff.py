@@ -17,9 +17,10 @@ from ..options import Options
 from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_objects, csv_report, json_report, text_report
+from ..views.json_values import to_json
 from .inputs import Inputs
 from .objects import ComparedObjects, compared_objects
-from .outputs import judge, page_of, selection_of
+from .outputs import judge, page_of, selection_of, with_threshold
 
 
 def diff(paths: Sequence[str], options: Options) -> int:
@@ -39,7 +40,8 @@ def diff(paths: Sequence[str], options: Options) -> int:
         selection = replace(selection, columns=without_rates(selection.columns))
     made = make_diff(before, after, selection)
     if options.format == "json":
-        console.write(json_report.to_json(json_report.diff_json(made, objects.diff)))
+        changes = hint_changes(with_threshold(made)) if options.hints else None
+        console.write(to_json(json_report.diff_json(made, objects.diff, changes)))
     elif options.format == "csv":
         console.write([
             csv_objects.object_diff_csv(objects.diff) if objects.diff else csv_report.diff_csv(made)

@@ -14,7 +14,7 @@ from ..html.subject import of_sum, of_two
 from ..options import Options
 from ..reading.load import with_costs
 from ..reading.parser import Detail
-from ..views import json_report
+from ..views.json_values import text
 from .inputs import Inputs
 from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
@@ -37,5 +37,5 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-    write_file(target, page(data, json_report.text(title)))
+    write_file(target, page(data, text(title)))
     return EXIT_GOOD

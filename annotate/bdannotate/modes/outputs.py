@@ -6,11 +6,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
 
 from bdcommon import console
 
 from ..analyses.budget import failures, parse_condition
-from ..analyses.report import Selection, make_selection
+from ..analyses.diff import Diff
+from ..analyses.report import Report, Selection, make_selection
 from ..model.errors import UserError
 from ..model.profile import Function, Profile
 from ..options import DEFAULT_THRESHOLD, Options
@@ -19,6 +22,8 @@ from ..views.text import Page
 
 EXIT_GOOD = 0
 EXIT_FAILED = 1
+
+_Found = TypeVar("_Found", Report, Diff)
 
 _DEFAULT_WIDTH = 120
 _MIN_WIDTH = 40
@@ -32,6 +37,13 @@ def selection_of(profile: Profile, options: Options) -> Selection:
         profile, options.show, options.sort, threshold, options.inclusive, options.function,
         full_stacks=options.full_stacks or options.format != "text",
     )
+
+
+def with_threshold(found: _Found) -> _Found:
+    """For hints, which are about what matters also where a format lists everything."""
+    if found.selection.threshold is not None:
+        return found
+    return replace(found, selection=replace(found.selection, threshold=DEFAULT_THRESHOLD))
 
 
 def rows_of(limit: int | None, default: int | None) -> int | None:

@@ -13,6 +13,7 @@ from ..options import Options
 from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
+from ..views.json_values import to_json
 from .inputs import Inputs
 from .outputs import EXIT_GOOD, page_of, selection_of
 
@@ -23,7 +24,7 @@ def per_file(paths: Sequence[str], options: Options) -> int:
     profiles = [reorder(profile, profiles[0].events) for profile in profiles]
     found = make_per_file(profiles, selection_of(profiles[0], options))
     if options.format == "json":
-        console.write(json_report.to_json(json_report.per_file_json(found)))
+        console.write(to_json(json_report.per_file_json(found)))
     elif options.format == "csv":
         console.write([csv_report.per_file_csv(found)])
     else:

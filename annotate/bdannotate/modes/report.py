@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bdcommon import console
 
+from ..analyses.hints import hints
 from ..analyses.loads import Loads
 from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
@@ -14,10 +15,11 @@ from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
 from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
+from ..views.json_values import to_json
 from ..views.text import Page
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
-from .outputs import judge, page_of, rows_of, selection_of
+from .outputs import judge, page_of, rows_of, selection_of, with_threshold
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -30,8 +32,11 @@ def report(paths: Sequence[str], options: Options) -> int:
     found = _structures(made, inputs) if options.structure else []
     objects = reported_objects(paths, profile, made.graph, inputs)
     if options.format == "json":
-        shape = json_report.profile_json(made, found, objects.asked_for, objects.details)
-        console.write(json_report.to_json(shape))
+        shape = json_report.profile_json(
+            made, found, objects.asked_for, objects.details,
+            hints(with_threshold(made)) if options.hints else None,
+        )
+        console.write(to_json(shape))
     elif options.format == "csv":
         of_objects = objects_as_csv(objects, options)
         console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])

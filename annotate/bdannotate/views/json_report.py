@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..analyses.columns import Column
 from ..analyses.diff import Diff
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
+from ..analyses.hint_changes import HintChanges
+from ..analyses.hints import Hint
 from ..analyses.layout import Layout
 from ..analyses.object_labels import label
 from ..analyses.per_file import PerFile, Spread
@@ -21,29 +22,26 @@ from ..model.frames import Frame
 from ..model.metrics import Metric
 from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
+from .json_hints import hint_changes_json, hints_json, verdict_json
+from .json_values import Json, text
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
-
-def to_json(value: Json) -> Iterator[str]:
-    """In pieces: a report can be large."""
-    yield from json.JSONEncoder(ensure_ascii=True).iterencode(value)
-    yield "\n"
-
 
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
-    details: Sequence[Details] = (),
+    details: Sequence[Details] = (), hints: Sequence[Hint] | None = None,
 ) -> Json:
+    """hints: None if they are not asked for."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
         **_head("profile", report.profile, report.metrics, report.selection.columns),
         "parts": [part_json(part) for part in report.profile.parts],
         "totals": list(report.totals),
+        "verdict": verdict_json(report),
+        **({} if hints is None else {"hints": hints_json(hints, index)}),
         "functions": [
             {
                 **_function(entry, report.selection.columns, index[entry.function]),
@@ -238,7 +236,9 @@ def _frame(frame: Frame, index: Mapping[Function, int]) -> dict[str, Json]:
     }
 
 
-def diff_json(diff: Diff, objects: ObjectDiff | None = None) -> Json:
+def diff_json(
+    diff: Diff, objects: ObjectDiff | None = None, hints: HintChanges | None = None
+) -> Json:
     columns = diff.selection.columns
     return {
         **_head("diff", diff.before, diff.metrics, columns),
@@ -265,6 +265,7 @@ def diff_json(diff: Diff, objects: ObjectDiff | None = None) -> Json:
             for change in diff.calls
         ],
         **({"objects": _object_changes(objects)} if objects else {}),
+        **({"hints": hint_changes_json(hints)} if hints else {}),
     }
 
 
@@ -302,11 +303,6 @@ def per_file_json(found: PerFile) -> Json:
             for entry, spreads in found.functions
         ],
     }
-
-
-def text(name: str) -> str:
-    """JSON is Unicode: bytes of a name that are not UTF-8 become replacement characters."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _head(
