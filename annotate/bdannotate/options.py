@@ -70,6 +70,11 @@ class Options:
     colour: str
     width: int | None
 
+    @property
+    def is_for_people(self) -> bool:
+        """Whether the report is text, which leaves out what matters little."""
+        return self.format in ("text", "markdown")
+
 
 class _ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -197,8 +202,10 @@ def _parser() -> argparse.ArgumentParser:
           "listed function by function", "no")
 
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json", "csv"), default="text",
-                        help="[text]")
+    output.add_argument("--format", choices=("text", "markdown", "json", "csv", "sarif"),
+                        default="text",
+                        help="markdown for comments on a change, sarif for code scanning and "
+                        "editors [text]")
     output.add_argument("-o", "--output", metavar="FILE",
                         help="where --export writes to [standard output]")
     output.add_argument("--html", metavar="FILE",
@@ -253,6 +260,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         raise UserError(f"--{'events' if given.events else 'output'} is for --export")
     _refuse_other_views(mode, given)
     _check_html(given)
+    _check_sarif(given)
     _refuse_separation(mode, given)
     _refuse_two_tables(given)
     if given.baseline and (mode == "diff" or not given.fail_if):
@@ -321,6 +329,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
     refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
+    refused += ["--format=sarif"] if given.format == "sarif" else []
     refused += ["--html"] if given.html is not None and mode != "diff" else []
     if refused:
         raise UserError(f"{refused[0]} does not go with --{mode}")
@@ -352,11 +361,24 @@ def _check_html(given: argparse.Namespace) -> None:
         raise UserError("--format does not go with --html")
     if given.fail_if:
         raise UserError("--fail-if does not go with --html")
-    asked = [f"--{name}" for name in _VIEWS if getattr(given, name) == "yes"]
-    asked += ["--object"] if given.object is not None else []
-    asked += ["--tree"] if given.tree != "none" else []
-    if asked:
+    if asked := _views_asked_for(given, _VIEWS):
         raise UserError(f"{asked[0]} does not go with --html: a page always has the same views")
+
+
+def _check_sarif(given: argparse.Namespace) -> None:
+    if given.format != "sarif":
+        return
+    views = [name for name in _VIEWS if name != "hints"]
+    if asked := _views_asked_for(given, views):
+        raise UserError(
+            f"{asked[0]} does not go with --format=sarif, which always has hints and lines"
+        )
+
+
+def _views_asked_for(given: argparse.Namespace, views: Sequence[str]) -> list[str]:
+    asked = [f"--{name}" for name in views if getattr(given, name) == "yes"]
+    asked += ["--object"] if given.object is not None else []
+    return asked + (["--tree"] if given.tree != "none" else [])
 
 
 def _limit(text: str | None) -> int | None:

@@ -86,6 +86,10 @@ def test_mistakes_are_one_sentence_and_status_2(arguments, stdin, message):
 
 @pytest.mark.parametrize("condition, message", [
     ("SpLoss1", "must read [self|incl] METRIC [of FUNCTION]"),
+    ("SpLoss1 > 100MB", "'MB' is no unit; numbers may end with k, M, G or T (thousands, not 1024), or with %: "
+     "SpLoss1 > 100M"),
+    ("SpLoss1 of main >= +2.5 KiB", "'KiB' is no unit;"),
+    ("Ir > x", "must read [self|incl] METRIC [of FUNCTION]"),
     ("Foo > 1", "has no event 'Foo'; there are Ir Dr"),
     ("Ir of nobody > 1", "there is no function 'nobody'"),
     ("Ir > +1", "a change needs --baseline"),

@@ -26,6 +26,8 @@ _CONDITION = re.compile(
     r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"
     r"([+-]?)\s*(\d+(?:\.\d*)?)\s*([kMGT]?)\s*(%?)\s*"
 )
+# The same with something else behind the number.
+_UNIT = re.compile(r"(.*[<>]=?\s*[+-]?\s*\d+(?:\.\d*)?)\s*([^\s\d].*?)\s*")
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -46,6 +48,11 @@ class Condition:
 
 def parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
+    if not match and (unit := _UNIT.fullmatch(text)):
+        raise UserError(
+            f"--fail-if '{text}': '{unit[2]}' is no unit; numbers may end with k, M, G or T "
+            f"(thousands, not 1024), or with %: {unit[1].strip()}M"
+        )
     if not match:
         raise UserError(
             f"--fail-if '{text}': must read [self|incl] METRIC [of FUNCTION] > [+]NUMBER[%]"

@@ -14,13 +14,13 @@ from ..analyses.hint_changes import hint_changes
 from ..analyses.source_diff import diff_sources
 from ..model.merge import add, common_events, functions_of, project
 from ..options import Options
-from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_objects, csv_report, json_report, text_report
 from ..views.json_values import to_json
+from ..views.text import Page
 from .inputs import Inputs
 from .objects import ComparedObjects, compared_objects
-from .outputs import judge, page_of, selection_of, with_threshold
+from .outputs import judge, selection_of, with_threshold, write_text
 
 
 def diff(paths: Sequence[str], options: Options) -> int:
@@ -36,7 +36,7 @@ def diff(paths: Sequence[str], options: Options) -> int:
     objects = compared_objects(paths, (before, after), inputs)
     before, after = project(before, events), project(after, events)
     selection = selection_of(add(before, after), options)
-    if not options.show and options.format == "text":
+    if not options.show and options.is_for_people:
         selection = replace(selection, columns=without_rates(selection.columns))
     made = make_diff(before, after, selection)
     if options.format == "json":
@@ -47,12 +47,12 @@ def diff(paths: Sequence[str], options: Options) -> int:
             csv_objects.object_diff_csv(objects.diff) if objects.diff else csv_report.diff_csv(made)
         ])
     else:
-        write_paged(_sections(made, objects, options))
+        functions = functions_of(made.before) | functions_of(made.after)
+        write_text(lambda page: _sections(made, objects, options, page), functions, options)
     return judge(options, after, before)
 
 
-def _sections(made: Diff, objects: ComparedObjects, options: Options) -> list[str]:
-    page = page_of(options, functions_of(made.before) | functions_of(made.after))
+def _sections(made: Diff, objects: ComparedObjects, options: Options, page: Page) -> list[str]:
     lines = text_report.diff_report(made, page)
     if objects.diff:
         lines += text_report.object_diff(objects.diff, page)

@@ -92,11 +92,11 @@ def reported_objects(
     found: Objects | None = None
     if is_asked_for:
         found = all_objects(paths, profile, inputs)
-    elif options.format == "text":
+    elif options.is_for_people:
         found = objects_if_readable(paths, profile, inputs)
     found = _shown(found, profile, inputs) if found else None
     asked_for = found if is_asked_for else None
-    of_hints = found if options.format == "text" else None
+    of_hints = found if options.is_for_people else None
     meant = _meant(asked_for, options) if asked_for else []
     default = None if options.format == "csv" else DEFAULT_LINES
     shown = meant[:rows_of(options.limit, default)]
@@ -213,7 +213,7 @@ def compared_objects(
     paths: Sequence[str], profiles: tuple[Profile, Profile], inputs: Inputs
 ) -> ComparedObjects:
     options = inputs.options
-    has_hints = options.hints and options.format == "text"
+    has_hints = options.hints and options.is_for_people
     diff = None
     after: Objects | None = None
     if options.objects:
@@ -238,7 +238,7 @@ def _object_diff(
     threshold, limit = options.threshold, rows_of(options.limit, DEFAULT_OBJECTS)
     if threshold is None:
         threshold = DEFAULT_THRESHOLD
-    if options.format != "text":
+    if not options.is_for_people:
         threshold, limit = options.threshold or 0.0, None
     return listed_changes(_changes(before, after, profiles, options), threshold, limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,6 +17,8 @@ from ..analyses.report import Report, Selection, make_selection
 from ..model.errors import UserError
 from ..model.profile import Function, Profile
 from ..options import DEFAULT_THRESHOLD, Options
+from ..pager import write_paged
+from ..views.markdown import markdown, markdown_page
 from ..views.names import Names
 from ..views.text import Page
 
@@ -31,11 +33,11 @@ _MIN_WIDTH = 40
 
 def selection_of(profile: Profile, options: Options) -> Selection:
     threshold = options.threshold
-    if threshold is None and options.format == "text":
+    if threshold is None and options.is_for_people:
         threshold = DEFAULT_THRESHOLD
     return make_selection(
         profile, options.show, options.sort, threshold, options.inclusive, options.function,
-        full_stacks=options.full_stacks or options.format != "text",
+        full_stacks=options.full_stacks or not options.is_for_people,
     )
 
 
@@ -65,6 +67,17 @@ def page_of(options: Options, functions: Iterable[Function]) -> Page:
         cut=(terminal or options.width is not None) and not options.full_names,
         names=Names(function.name for function in functions),
     )
+
+
+def write_text(
+    lines_on: Callable[[Page], list[str]], functions: Iterable[Function], options: Options
+) -> None:
+    """Prints a report for people: lines_on(page), of these functions."""
+    page = page_of(options, functions)
+    if options.format == "markdown":
+        console.write(f"{line}\n" for line in markdown(lines_on(markdown_page(page))))
+    else:
+        write_paged(lines_on(page))
 
 
 def write_file(path: str, pieces: Iterable[str | bytes]) -> None:

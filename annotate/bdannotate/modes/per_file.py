@@ -10,12 +10,11 @@ from bdcommon import console
 from ..analyses.per_file import make_per_file
 from ..model.merge import reorder
 from ..options import Options
-from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from .inputs import Inputs
-from .outputs import EXIT_GOOD, page_of, selection_of
+from .outputs import EXIT_GOOD, selection_of, write_text
 
 
 def per_file(paths: Sequence[str], options: Options) -> int:
@@ -29,5 +28,5 @@ def per_file(paths: Sequence[str], options: Options) -> int:
         console.write([csv_report.per_file_csv(found)])
     else:
         functions = (entry.function for entry, _ in found.functions)
-        write_paged(text_report.per_file_report(found, page_of(options, functions)))
+        write_text(lambda page: text_report.per_file_report(found, page), functions, options)
     return EXIT_GOOD

@@ -12,14 +12,15 @@ from ..analyses.loads import Loads
 from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
-from ..pager import write_paged
 from ..reading.parser import Detail
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
+from ..views.names import Names
+from ..views.sarif import sarif
 from ..views.text import Page
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
-from .outputs import judge, page_of, rows_of, selection_of, with_threshold
+from .outputs import judge, rows_of, selection_of, with_threshold, write_text
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -37,13 +38,17 @@ def report(paths: Sequence[str], options: Options) -> int:
             hints(with_threshold(made)) if options.hints else None,
         )
         console.write(to_json(shape))
+    elif options.format == "sarif":
+        console.write(to_json(sarif(with_threshold(made), Names(f.name for f in made.graph.functions))))
     elif options.format == "csv":
         of_objects = objects_as_csv(objects, options)
         console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
-        page = page_of(options, made.graph.functions)
-        lines = _sections(made, found, objects, options, page)
-        write_paged([*lines, *object_sections(objects, options, page)])
+        def lines(page: Page) -> list[str]:
+            first = _sections(made, found, objects, options, page)
+            return [*first, *object_sections(objects, options, page)]
+
+        write_text(lines, made.graph.functions, options)
     return judge(options, profile, baseline)
 
 
@@ -82,7 +87,8 @@ def _sections(
         lines = text_report.objects_head(made.profile, page)
     else:
         lines = text_report.first_screen(
-            made, limits, not options.hints, not asked_for_more, page, objects.are_there,
+            made, limits, not options.hints,
+            not asked_for_more and options.format == "text", page, objects.are_there,
             () if options.hints else objects.notable,
         )
     loads = None
