@@ -53,6 +53,7 @@ class Options:
     separate_loops: bool
     separate_inlines: bool
     hints: bool
+    curve: str | None  # of which functions; empty: of the program
     html: str | None
     sources: bool
     fail_if: tuple[str, ...]
@@ -130,6 +131,10 @@ def _parser() -> argparse.ArgumentParser:
                        help="the profile for other programs, see docs/format.md: with chosen "
                        "events first, as a graph for Graphviz, as paths of calls for flame graphs")
     _flag(what, "--hints", "what the numbers suggest, place by place", "no")
+    what.add_argument("--curve", metavar="FUNCTION",
+                      help="the misses of data, and the bytes loaded, that caches from D1's size to "
+                      "1 GiB would have, from profiles written with --why=yes; of the functions "
+                      "whose names match [alone: of the program]")
     what.add_argument("--tree", choices=("none", "caller", "calling", "both"), default="none",
                       help="callers and callees of each function [none]")
     _flag(what, "--files", "costs by file and function, and by function and file", "no")
@@ -235,6 +240,7 @@ def _flag(group: argparse._ArgumentGroup, name: str, text: str, default: str, *o
 
 def parse_options(argv: Sequence[str]) -> Options:
     words = [f"{word}=yes" if word in _FLAGS else word for word in argv]
+    words = [f"{word}=" if word == "--curve" else word for word in words]
     given = _parser().parse_args(words)
     if given.threshold is not None and not 0 <= given.threshold <= _MAX_THRESHOLD:
         raise UserError(
@@ -294,6 +300,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         separate_loops=given.separate_loops == "yes",
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
+        curve=given.curve,
         html=given.html,
         sources=not given.no_sources,
         fail_if=tuple(given.fail_if),
@@ -326,6 +333,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     if given.export == "callgrind" and "--objects" in refused:
         refused.remove("--objects")
     refused += ["--object"] if given.object is not None else []
+    refused += ["--curve"] if given.curve is not None else []
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
     refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
@@ -338,6 +346,8 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
 def _refuse_two_tables(given: argparse.Namespace) -> None:
     if given.format == "csv" and given.objects == "yes" and given.object is not None:
         raise UserError("--format=csv has one table: --object does not go with --objects there")
+    if given.format == "csv" and given.curve is not None:
+        raise UserError("--format=csv has a table of functions or objects: --curve does not go with it")
 
 
 def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
@@ -378,6 +388,7 @@ def _check_sarif(given: argparse.Namespace) -> None:
 def _views_asked_for(given: argparse.Namespace, views: Sequence[str]) -> list[str]:
     asked = [f"--{name}" for name in views if getattr(given, name) == "yes"]
     asked += ["--object"] if given.object is not None else []
+    asked += ["--curve"] if given.curve is not None else []
     return asked + (["--tree"] if given.tree != "none" else [])
 
 

@@ -10,10 +10,12 @@ from ..model.context_check import context_violation
 from ..model.contexts import Kind
 from ..model.objects import object_violation
 from ..model.profile import Profile
+from ..model.why import why_violation
 from ..reading.contexts import contexts_path, read_contexts
 from ..reading.objects import objects_path, read_objects
 from ..reading.parser import Detail, parse
 from ..reading.progress import Progress
+from ..reading.why import read_why, why_path
 from .outputs import EXIT_FAILED, EXIT_GOOD
 
 
@@ -34,7 +36,15 @@ def check(path: str) -> int:
     contexts = contexts_path(path)
     status = _check_contexts(contexts, profile) if contexts else EXIT_GOOD
     objects = objects_path(path)
-    return max(status, _check_objects(objects, profile)) if objects else status
+    status = max(status, _check_objects(objects, profile)) if objects else status
+    why = why_path(path)
+    return max(status, _check_why(why, profile)) if why else status
+
+
+def _check_why(path: str, profile: Profile) -> int:
+    why = read_why(path)
+    what = f"{why.misses():,} lines missed by {len(why.places) - 1:,} instructions"
+    return _compared(path, what, why_violation(why, profile))
 
 
 def _check_objects(path: str, profile: Profile) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bdcommon import console
+from bdcommon.console import printable
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
@@ -13,6 +14,7 @@ from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
 from ..reading.parser import Detail
+from ..views.curve import curve_lines
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.names import Names
@@ -21,6 +23,7 @@ from ..views.text import Page
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
+from .why import NamedCurve, named_curve
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -32,10 +35,12 @@ def report(paths: Sequence[str], options: Options) -> int:
     made = make_report(profile, selection_of(profile, options))
     found = _structures(made, inputs) if options.structure else []
     objects = reported_objects(paths, profile, made.graph, inputs)
+    of_sizes = named_curve(paths, made, inputs)
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
+            of_sizes.curve if of_sizes else None,
         )
         console.write(to_json(shape))
     elif options.format == "sarif":
@@ -45,7 +50,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
-            first = _sections(made, found, objects, options, page)
+            first = _sections(made, found, objects, of_sizes, options, page)
             return [*first, *object_sections(objects, options, page)]
 
         write_text(lines, made.graph.functions, options)
@@ -63,16 +68,27 @@ def _structures(made: Report, inputs: Inputs) -> list[Structure]:
     return structures(made.profile, made.graph, made.entries, chains)
 
 
-def _is_of_objects_alone(options: Options) -> bool:
-    """Whoever asks for some objects has seen the first screen, unless other views are asked for, too."""
-    return options.object is not None and not (
+def _curve_title(found: NamedCurve) -> str:
+    title = "misses of data by the size of the cache"
+    if not found.name:
+        return title.capitalize()
+    number = found.functions + found.only_called
+    of_others = f" ({number} functions)" if number > 1 else ""
+    return f"{printable(found.name)}{of_others}: {title}"
+
+
+def _is_of_details_alone(options: Options) -> bool:
+    """Whoever asks for some objects, or for curves, has seen the first screen, unless other views are
+    asked for, too."""
+    return (options.object is not None or options.curve is not None) and not (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure or options.objects
     )
 
 
 def _sections(
-    made: Report, found: Sequence[Structure], objects: ReportedObjects, options: Options, page: Page
+    made: Report, found: Sequence[Structure], objects: ReportedObjects, of_sizes: NamedCurve | None,
+    options: Options, page: Page
 ) -> list[str]:
     limits = text_report.Limits(
         rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
@@ -81,9 +97,9 @@ def _sections(
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure
-        or objects.asked_for is not None
+        or objects.asked_for is not None or of_sizes is not None
     )
-    if _is_of_objects_alone(options):
+    if _is_of_details_alone(options):
         lines = text_report.objects_head(made.profile, page)
     else:
         lines = text_report.first_screen(
@@ -96,6 +112,8 @@ def _sections(
         loads = Loads(objects.asked_for, made.profile.events)
     if options.totals:
         lines += text_report.totals(made, page)
+    if of_sizes is not None:
+        lines += text_report.section(_curve_title(of_sizes), curve_lines(of_sizes.curve, page), page)
     if options.hints:
         lines += text_report.hints(made, page, objects.notable)
     if options.tree != "none":

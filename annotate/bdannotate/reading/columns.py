@@ -68,6 +68,7 @@ class ColumnReader(ABC, Generic[_Part]):
     plural: ClassVar[str]
     first_line: ClassVar[str]
     version = "1"
+    has_events = True
 
     def __init__(self, data: BinaryIO, source: str) -> None:
         self._data = data
@@ -94,6 +95,8 @@ class ColumnReader(ABC, Generic[_Part]):
 
     def _has_more(self) -> bool:
         """Another one behind newlines: they stand where one has been taken back."""
+        if self._ahead:
+            return True
         while (ahead := self._data.read(1)) == b"\n":
             pass
         self._ahead = ahead
@@ -116,7 +119,7 @@ class ColumnReader(ABC, Generic[_Part]):
                 texts[key] = value
             else:
                 headers.read(key, value, 0)
-        if not headers.events:
+        if self.has_events and not headers.events:
             raise FormatProblem("events: is missing")
         objects = ["", *self._names(key_value[1])]
         return Head(headers, texts, objects, ["", *self._names(self._section("files"))])
@@ -177,8 +180,9 @@ class ColumnReader(ABC, Generic[_Part]):
         return [self._line() for _ in range(int(count))]
 
     def _line(self) -> str:
-        line = self._ahead + self._data.readline(_MAX_NAME_BYTES)
-        self._ahead = b""
+        line, self._ahead = self._ahead, b""
+        if not line.endswith(b"\n"):
+            line += self._data.readline(_MAX_NAME_BYTES)
         if not line.endswith(b"\n"):
             raise FormatProblem(f"{self._the()} ends in its head" if len(line) < _MAX_NAME_BYTES
                                 else "a line of its head is too long")

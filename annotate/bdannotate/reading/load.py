@@ -19,6 +19,9 @@ from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.profile import Function, Profile
 from ..model.threads import below_creators
+from ..model.why import Why
+from ..model.why import merge as merge_why
+from ..model.why import run_violation as why_run_violation
 from .columns import no_file_beside
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
@@ -26,6 +29,9 @@ from .object_files import newer_notes
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
 from .progress import Progress
+from .why import PREFIX as WHY_PREFIX
+from .why import read_parts as read_why_parts
+from .why import why_path
 
 _DEFAULT_PATTERNS = ("bdgrind.out.*", "callgrind.out.*")
 
@@ -126,6 +132,31 @@ def load_objects(
 
     objects = merge_objects([at_own_lines(one, inlined.chains) for one in found], name)
     return LoadedObjects(objects, (*inlined.notes, *newer_notes(inlined.chains, written)))
+
+
+def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why:
+    """Why lines were loaded, from the files beside all these profiles, whose sum `whole` is. Their
+    functions are those that the sum has."""
+    found: list[Why] = []
+    for profile in profiles:
+        path = why_path(profile)
+        if path is None:
+            other = no_file_beside(profile, WHY_PREFIX)
+            raise UserError(
+                f"{other}: a run with --why=yes writes a file" if other else
+                f"{profile}: there is no file {WHY_PREFIX}{os.path.basename(profile)} beside it: why "
+                "lines were loaded is told by a run with --why=yes"
+            )
+        found += read_why_parts(path)
+    violation = why_run_violation(found, whole)
+    if violation:
+        raise UserError(f"{violation}: remove or rename it")
+
+    def name(function: Function) -> Function:
+        renamed = rename_function(function, renaming)
+        return whole.cold_parts.get(renamed, renamed)
+
+    return merge_why(found, name)
 
 
 def _is_empty(path: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..analyses.columns import Column
+from ..analyses.curve import Curve
 from ..analyses.diff import Diff
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
@@ -24,6 +25,7 @@ from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
+from .json_why import curve_json
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
@@ -31,9 +33,9 @@ SCHEMA_VERSION = 1
 
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
-    details: Sequence[Details] = (), hints: Sequence[Hint] | None = None,
+    details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: Curve | None = None,
 ) -> Json:
-    """hints: None if they are not asked for."""
+    """hints and curve: None if they are not asked for."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -82,6 +84,7 @@ def profile_json(
         ],
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
         **({"objects": _objects(objects, details, index)} if objects else {}),
+        **({"curve": curve_json(curve)} if curve else {}),
     }
 
 

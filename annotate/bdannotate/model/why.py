@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why lines of data were loaded: distances of reuse, who had loaded a line before and drove it out, the
+order of addresses, and bytes that were used in other stays of a line, or never.
+
+Instructions and scopes are known by their numbers in `places` and `scopes`; number 0 is none.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from .errors import UserError
+from .graph import build
+from .profile import Function, Part, Profile
+
+# Distances of up to so many lines are in steps of a quarter power of two.
+STEPS = 4
+
+
+class Instruction(NamedTuple):
+    function: Function
+    file: str
+    line: int
+    address: int  # in the function's object
+
+
+class ScopeKind(enum.Enum):
+    RUN = "run"
+    CALL = "call"
+    LOOP = "loop"
+
+
+class Scope(NamedTuple):
+    """What was open and had begun before a line's last touch. Of a loop, where its header is."""
+
+    kind: ScopeKind
+    place: Instruction
+
+
+class Cause(enum.IntEnum):
+    FIRST_TOUCH = 1
+    CAPACITY = 2
+    CONFLICT = 3
+
+
+class Depends(enum.IntEnum):
+    """What an address is made of."""
+
+    UNKNOWN = 0
+    ARITHMETIC = 1
+    INDIRECT = 2  # of what another instruction had loaded
+    CHAIN = 3  # of what this one had loaded, or one that depends on it
+
+
+class Distance(NamedTuple):
+    """Misses of D1 by an instruction whose line was last touched so many others ago: bucket 0 was never
+    touched before, bucket b has distances from 2^((b - 1) / 4) to less than 2^(b / 4) lines."""
+
+    place: int
+    bucket: int
+    misses: int
+    last_level: int  # those of them that missed LL, too
+
+
+class Reuse(NamedTuple):
+    place: int
+    before: int  # which instruction had loaded the line the last time
+    evictor: int  # whose miss drove it out
+    scope: int
+    cause: Cause
+    misses: int
+    last_level: int
+    distance: int  # the sum of the distances, in lines
+
+
+class Order(NamedTuple):
+    """Addresses of an instruction while its innermost loop ran, of some pieces of the run. same to far
+    say where each was, seen from the one before: at the same address, in reach of a line, a constant
+    step further on or back, anywhere else."""
+
+    place: int
+    scope: int
+    accesses: int
+    straddle_line: int
+    straddle_page: int
+    same: int
+    near: int
+    forward: int
+    backward: int
+    far: int
+    runs: int
+    strides: tuple[tuple[int, int], ...]  # steps in bytes and how often, the most frequent first
+    depends: Depends
+    on: int  # the instruction that had loaded what the address is made of
+    weight: int  # of how many accesses that holds
+
+
+class Stay(NamedTuple):
+    """What instructions had loaded and what became of it until the lines left D1."""
+
+    place: int
+    group: int  # of the data objects beside the profile; 0: none
+    lines: int
+    unused: int  # bytes
+    late: int  # of these, used in another stay of their line
+    never: int  # of these, never used while the object lived
+
+
+class Sampled(NamedTuple):
+    """Of how many accesses of all the order is known."""
+
+    seen: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """A section that the file does not have is None."""
+
+    parts: tuple[Part, ...]
+    line: int  # bytes of a line of D1
+    d1_lines: int
+    ll_lines: int
+    sets: int  # of D1
+    history_sample: int  # the stays are those of one line in so many
+    order_sample: Sampled
+    places: tuple[Instruction | None, ...]
+    scopes: tuple[Scope, ...]
+    distances: tuple[Distance, ...]
+    reuses: tuple[Reuse, ...] | None
+    orders: tuple[Order, ...] | None
+    stays: tuple[Stay, ...] | None
+
+    def misses(self) -> int:
+        """Lines of data that D1 missed."""
+        return sum(row.misses for row in self.distances)
+
+    def function_of(self, place: int) -> Function | None:
+        found = self.places[place]
+        return found.function if found else None
+
+
+def bucket_start(bucket: int) -> int:
+    """The least distance of a bucket, in lines."""
+    return math.ceil(2 ** ((bucket - 1) / STEPS) - 1e-9) if bucket else 0
+
+
+NO_SCOPE = Scope(ScopeKind.RUN, Instruction(Function("", "", ""), "", 0, 0))
+_Key = TypeVar("_Key")
+
+
+def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda same: same) -> Why:
+    """Those of several parts, threads or runs as one. Lines and caches must be the same in all.
+    Numbers of groups mean nothing in a sum of several, as each has its own."""
+    first = found[0]
+    for one in found[1:]:
+        if (one.line, one.d1_lines, one.ll_lines, one.sets) != (
+            first.line, first.d1_lines, first.ll_lines, first.sets
+        ):
+            raise UserError(
+                f"{one.parts[0].source} is of other caches than {first.parts[0].source}"
+            )
+    places: dict[Instruction | None, int] = {None: 0}
+    scopes: dict[Scope, int] = {NO_SCOPE: 0}
+    distances: Counter[tuple[int, int]] = Counter()
+    last_levels: Counter[tuple[int, int]] = Counter()
+    reuses: dict[tuple[int, int, int, int, Cause], tuple[int, ...]] = {}
+    orders: list[Order] = []
+    stays: dict[tuple[int, int], tuple[int, ...]] = {}
+    for one in found:
+        here = [places.setdefault(_renamed(place, rename), len(places)) for place in one.places]
+        known = [
+            scopes.setdefault(
+                scope._replace(place=_renamed(scope.place, rename) or scope.place), len(scopes)
+            ) if number else 0
+            for number, scope in enumerate(one.scopes)
+        ]
+        for row in one.distances:
+            key = here[row.place], row.bucket
+            distances[key] += row.misses
+            last_levels[key] += row.last_level
+        for reuse in one.reuses or ():
+            who = (here[reuse.place], here[reuse.before], here[reuse.evictor],
+                   known[reuse.scope], reuse.cause)
+            _add(reuses, who, (reuse.misses, reuse.last_level, reuse.distance))
+        for order in one.orders or ():
+            orders.append(order._replace(
+                place=here[order.place], scope=known[order.scope], on=here[order.on]
+            ))
+        for stay in one.stays or ():
+            group = stay.group if len(found) == 1 else 0
+            _add(stays, (here[stay.place], group), tuple(stay[2:]))
+    return Why(
+        tuple(part for one in found for part in one.parts),
+        first.line, first.d1_lines, first.ll_lines, first.sets,
+        max(one.history_sample for one in found),
+        Sampled(sum(one.order_sample.seen for one in found), sum(one.order_sample.of for one in found)),
+        tuple(places), tuple(scopes),
+        tuple(Distance(*key, count, last_levels[key]) for key, count in sorted(distances.items())),
+        _if_all(found, lambda one: one.reuses, [
+            Reuse(*key, *sums) for key, sums in sorted(reuses.items())
+        ]),
+        _if_all(found, lambda one: one.orders, orders),
+        _if_all(found, lambda one: one.stays, [
+            Stay(*key, *sums) for key, sums in sorted(stays.items())
+        ]),
+    )
+
+
+def _renamed(
+    place: Instruction | None, rename: Callable[[Function], Function]
+) -> Instruction | None:
+    return place._replace(function=rename(place.function)) if place else None
+
+
+def _add(sums: dict[_Key, tuple[int, ...]], key: _Key, more: tuple[int, ...]) -> None:
+    known = sums.get(key)
+    sums[key] = tuple(map(sum, zip(known, more))) if known else more
+
+
+_Row = TypeVar("_Row")
+
+
+def _if_all(
+    found: Iterable[Why], section: Callable[[Why], object], rows: Sequence[_Row]
+) -> tuple[_Row, ...] | None:
+    return None if any(section(one) is None for one in found) else tuple(rows)
+
+
+def run_violation(found: Sequence[Why], profile: Profile) -> str | None:
+    """The first thing by which they cannot be of the same run, as a sentence."""
+    parts = [part for one in found for part in one.parts]
+    mine, theirs = Counter(map(_run, parts)), Counter(map(_run, profile.parts))
+    source, whole = parts[0].source, profile.parts[0].source
+    if mine != theirs:
+        return f"{source} tells of another run than {whole}"
+    return _sums_violation(sum(one.misses() for one in found), profile, source)
+
+
+def _sums_violation(lines: int, profile: Profile, source: str) -> str | None:
+    """A miss is of one line or, where an access straddles, of more."""
+    misses = _misses(profile.totals(), profile.events)
+    if misses is not None and lines < misses:
+        return (
+            f"{source} has {lines:,} lines of data that D1 missed, fewer than the {misses:,} misses of "
+            f"{profile.parts[0].source}: one of them is of another run, or damaged"
+        )
+    return None
+
+
+def why_violation(why: Why, profile: Profile) -> str | None:
+    """The first thing that the file and the profile beside it do not agree on, as a sentence: which run
+    it was, and the misses of D1 by function."""
+    if violation := run_violation([why], profile):
+        return violation
+    source = why.parts[0].source
+    lines: Counter[Function | None] = Counter()
+    first: Counter[Function | None] = Counter()
+    for row in why.distances:
+        function = why.function_of(row.place)
+        lines[function] += row.misses
+        if row.bucket == 0:
+            first[function] += row.misses
+    # What has no place may be any function's.
+    spare, spare_first = lines[None], first[None]
+    for function, costs in build(profile).functions.items():
+        misses = _misses(costs.self_cost, profile.events) or 0
+        spare -= max(misses - lines[function], 0)
+        if "D1first" in profile.events:
+            touched = costs.self_cost[profile.events.index("D1first")]
+            spare_first -= max(touched - first[function], 0)
+        if min(spare, spare_first) < 0:
+            return (
+                f"{source}: {function.name} has {lines[function]:,} lines that D1 missed, "
+                f"{first[function]:,} of them for the first time; the profile has more"
+            )
+    return _reuse_violation(why)
+
+
+def _reuse_violation(why: Why) -> str | None:
+    if why.reuses is None:
+        return None
+    by_distance, by_reuse = why.misses(), sum(row.misses for row in why.reuses)
+    if by_distance == by_reuse:
+        return None
+    return (
+        f"{why.parts[0].source}: {by_reuse:,} lines were missed by who had loaded them before, but "
+        f"{by_distance:,} by their distance"
+    )
+
+
+def _misses(row: Sequence[int], events: Sequence[str]) -> int | None:
+    if "D1mr" not in events or "D1mw" not in events:
+        return None
+    return row[events.index("D1mr")] + row[events.index("D1mw")]
+
+
+def _run(part: Part) -> tuple[str, str, str, str]:
+    return part.pid, part.part, part.thread, part.command
+
+
+def by_place(rows: Iterable[Distance]) -> Mapping[int, list[Distance]]:
+    found: dict[int, list[Distance]] = {}
+    for row in rows:
+        found.setdefault(row.place, []).append(row)
+    return found
