@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -28,3 +29,24 @@ def test_the_first_screen_says_where(name: str, tmp_path: Path) -> None:
         assert any(re.search(pattern, line) for line in lines), f"{pattern} is not in\n{screen}"
     assert max(map(len, lines)) <= 80
     assert len(lines) - 1 <= 40
+
+
+# As Open MPI's does for root, and with more ranks than processors.
+MPIRUN = """#!/bin/sh
+for name in OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe; do
+    [ "$(printenv $name)" = 1 ] || { echo "mpirun: $name is not 1" >&2; exit 1; }
+done
+shift 2
+exec "$@"
+"""
+
+
+def test_ranks_run_for_root_and_on_one_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = gallery.PROGRAMS["ranks"]
+    assert program.launcher[:2] == ("mpirun", "-np")
+    valgrind = tmp_path / "valgrind"
+    for path, text in (tmp_path / "mpirun", MPIRUN), (valgrind, "#!/bin/sh\ntouch bdgrind.out.ranks.1\n"):
+        path.write_text(text)
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert gallery.profile(program, tmp_path, valgrind, "ranks") == "bdgrind.out.ranks.1"
