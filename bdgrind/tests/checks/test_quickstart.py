@@ -53,7 +53,8 @@ class Clone:
         shutil.copytree(TOP / CHECKS, folder / CHECKS)
         self.write("configure", CONFIGURE)
         self.write("bin/make", MAKE)
-        for name in ("g++", "autoreconf", "automake", "pkg-config", "apt-cache", "apt-get", "nproc"):
+        for name in ("g++", "autoreconf", "automake", "pkg-config", "apt-cache", "apt-get", "nproc",
+                     "node", "npm", "chromium", "clang++", "groff"):
             self.write(f"bin/{name}", SILENT)
         self.write("bin/sudo", "#!/bin/sh\nexit 1\n")
 
@@ -63,22 +64,28 @@ class Clone:
         path.write_text(text)
         path.chmod(0o755)
 
-    def check(self) -> tuple[int, str, list[str]]:
-        """The status, the last line, and what was called."""
-        calls = self.folder / "calls"
-        calls.write_text("")
+    @property
+    def calls(self) -> Path:
+        return self.folder / "calls"
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        self.calls.write_text("")
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        completed = subprocess.run(
+        return subprocess.run(
             ["./quickstart", "check"],
             cwd=self.folder,
-            env={**os.environ, "PATH": path, "CALLS": str(calls)},
+            env={**os.environ, "PATH": path, "CALLS": str(self.calls)},
             capture_output=True,
             text=True,
             check=False,
         )
+
+    def check(self) -> tuple[int, str, list[str]]:
+        """The status, the last line, and what was called."""
+        completed = self.run()
         if "packages are missing" in completed.stderr:
             pytest.skip(completed.stderr.strip())
-        return completed.returncode, completed.stdout.splitlines()[-1], calls.read_text().splitlines()
+        return completed.returncode, completed.stdout.splitlines()[-1], self.calls.read_text().splitlines()
 
 
 @pytest.fixture
@@ -115,6 +122,19 @@ def test_each_time_it_looks_anew_for_what_is_installed(clone: Clone) -> None:
         _, _, calls = clone.check()
         assert calls[0] == "configure --quiet --enable-werror"
         assert not any("clean" in call for call in calls)
+
+
+def test_what_the_web_report_needs_is_installed(clone: Clone) -> None:
+    """Or asked for, where that is not allowed."""
+    for name in ("node", "npm", "chromium", "chromium-browser"):
+        clone.write(f"bin/{name}", "#!/bin/sh\nexit 1\n")
+    clone.write("bin/apt-get", """#!/bin/sh\necho "apt-get $*" >>"$CALLS"\n""")
+    completed = clone.run()
+    if os.geteuid() == 0:
+        assert re.search("^apt-get .* install .* nodejs npm chromium ", clone.calls.read_text(), re.MULTILINE)
+    else:
+        assert completed.returncode == 1
+        assert re.search("please run: sudo apt-get install .*nodejs npm chromium ", completed.stderr)
 
 
 def test_after_a_build_with_warnings_everything_is_compiled_again(clone: Clone) -> None:
