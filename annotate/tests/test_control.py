@@ -209,7 +209,7 @@ def without_timeout(function):
     return lambda *arguments, **named: function(*arguments, **{**named, "timeout": None})
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="no package helps: only root may become another user")
 def test_root_asks_another_users_run_as_that_user(monkeypatch):
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
         user = 65534

@@ -262,7 +262,7 @@ int main() { return geo::call() + hidden(); }
 def test_what_variables_of_methods_point_to(tmp_path, elftools, compiler):
     """In one of the functions called hidden, it is another Item."""
     if compiler[0] == "clang++" and TYPE_UNITS in compiler:
-        pytest.skip("clang leaves out the names of classes around methods then")
+        pytest.skip("no package helps: clang leaves out the names of classes around methods then")
     path = compiled(tmp_path, compiler, METHODS)
     names = [
         "geo::Pool<geo::Item>::grow(int)", "grow", "geo::(anonymous namespace)::hidden(int)", "geo::hidden",
@@ -304,7 +304,7 @@ def test_nodes_of_containers_have_the_fields_of_their_elements(tmp_path, elftool
     }
     found = read(path, [*wanted, "std::_List_node<int>"]).named
     if not found[path, "std::_List_node<int>"]:
-        pytest.skip("it is another library than GNU's")
+        pytest.skip("no package helps: it is another library than GNU's")
     (number,) = found[path, "std::_List_node<int>"]
     assert [field[1:4] for field in number.fields if field.offset >= 16] == [("int", 16, 4)]
     for name, (start, fields) in wanted.items():

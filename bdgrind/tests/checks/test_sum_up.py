@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""sum_up.py: what GoogleTest and pytest really write is counted, and what did not run is no success."""
+"""sum_up.py: what GoogleTest and pytest really write is counted, and what did not run, or for want of packages in small
+part, is no success."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ import pytest
 def test_passes(): pass
 def test_passes_too(): pass
 def test_fails(): assert False
-def test_is_skipped(): pytest.skip("not here")
+def test_is_skipped(): pytest.skip("g++ is missing")
+def test_is_skipped_here(): pytest.skip("no package helps: it has no AVX")
+@pytest.mark.xfail
+def test_is_expected_to_fail(): assert False
+@pytest.mark.skipif(True, reason="g++ is missing")
+def test_is_marked(): pass
 @pytest.fixture
 def broken(): raise OSError
 def test_has_a_broken_fixture(broken): pass
@@ -59,8 +65,9 @@ def test_all_kinds_are_added_up(tmp_path: Path) -> None:
         1,
         [
             "unit   1 passed, 1 failed, 2 skipped",
+            "       1 skipped: not here",
             "gates  1 passed, 0 failed, 0 skipped",
-            "2 passed, 1 failed, 2 skipped",
+            "2 passed, 1 failed, 2 skipped; PACKAGES ARE MISSING: unit",
         ],
     )
 
@@ -75,7 +82,51 @@ def test_what_pytest_writes_is_counted(tmp_path: Path) -> None:
         check=False,
     )
     status, lines = sum_up(tmp_path, "system")
-    assert (status, lines[-1]) == (1, "2 passed, 2 failed, 1 skipped")
+    assert status == 1
+    assert lines == [
+        "system  2 passed, 2 failed, 4 skipped",
+        "        2 skipped: g++ is missing",
+        "2 passed, 2 failed, 4 skipped; PACKAGES ARE MISSING: system",
+    ]
+
+
+def of_a_kind(passed: int, *reasons: str) -> str:
+    skipped = "".join(f'<testcase><skipped message="{reason}"/></testcase>' for reason in reasons)
+    return f"<testsuites>{'<testcase/>' * passed}{skipped}</testsuites>"
+
+
+NODE = "node is missing"
+HERE = "no package helps: the kernel runs no 32-bit programs"
+
+
+# GoogleTest names the file and the line first.
+@pytest.mark.parametrize(
+    ("passed", "reasons", "fails"),
+    [
+        (1, [NODE] * 40, True),
+        (9, [NODE], False),
+        (8, [NODE], True),
+        (17, [NODE, "npm is missing"], True),
+        (1, [HERE] * 40, False),
+        (1, [f"/a.cpp:4&#x0A;{HERE}"] * 40, False),
+        (8, [f"/a.cpp:4&#x0A;{NODE}"], True),
+        (8, ["npm cannot get it:&#x0A;no such host"], True),
+        (8, ["no package helps: Error:&#x0A;no such kernel"], False),
+        (8, [""], True),
+        (18, [NODE, HERE], False),
+    ],
+)  # fmt: skip
+def test_a_kind_that_wants_packages_is_a_failure(
+    passed: int, reasons: list[str], fails: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "check-unit.xml").write_text(PASSED)
+    (tmp_path / "check-web.xml").write_text(of_a_kind(passed, *reasons))
+    status, lines = sum_up(tmp_path, "unit", "web")
+    counts = f"{passed + 1} passed, 0 failed, {len(reasons)} skipped"
+    assert (status, lines[-1]) == (int(fails), counts + "; PACKAGES ARE MISSING: web" * fails)
+    said = [reason.removeprefix("/a.cpp:4&#x0A;").replace("&#x0A;", " ") for reason in reasons]
+    expected = [f"{said.count(each)} skipped: {each or 'no reason is given'}" for each in dict.fromkeys(said)]
+    assert [line.strip() for line in lines[2:-1]] == (expected if fails else [])
 
 
 def test_success_is_status_0(tmp_path: Path) -> None:

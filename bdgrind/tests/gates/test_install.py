@@ -77,7 +77,7 @@ def test_the_tool_runs_from_its_folder(root: Path, tmp_path: Path) -> None:
     """With VALGRIND_LIB, as `make install` says where the folder is not Valgrind's own."""
     folder = below(root, "vgtooldir")
     if not (folder / "default.supp").exists():
-        pytest.skip("it is to be installed beside the files of Valgrind, which are not in DESTDIR")
+        pytest.skip("no package helps: it is to be installed beside the files of Valgrind, which are not in DESTDIR")
     done = subprocess.run(
         [configured("VALGRIND"), "--tool=bdgrind", "/bin/true"], cwd=tmp_path,
         env=os.environ | {"VALGRIND_LIB": str(folder)}, capture_output=True, text=True,

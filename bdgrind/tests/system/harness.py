@@ -50,27 +50,31 @@ def configured(variable: str) -> Path:
     return Path(value)
 
 
-NO_X86 = "no tool for 32-bit programs was built, or the kernel does not run them"
-
-
 @cache
-def has_x86() -> bool:
-    """A compiler that makes 32-bit code may stand on a machine whose kernel has no support for it."""
+def why_no_x86() -> str:
+    """Empty where 32-bit programs can be run. A compiler that makes 32-bit code may stand on a machine whose kernel has
+    no support for it."""
+    if str(configured("VG_ARCH")) != "amd64":
+        return "no package helps: 32-bit programs are profiled on amd64 only"
     if "-m32" not in str(configured("BD_M32")):
-        return False
+        return "no tool for 32-bit programs was built: see configure's last lines"
     try:
         subprocess.run([GUESTS / "x86" / "recursion"], check=False, stdout=subprocess.DEVNULL)
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-        return False
-    return True
+        return "no package helps: the kernel runs no 32-bit programs"
+    return ""
+
+
+def has_x86() -> bool:
+    return not why_no_x86()
 
 
 def guest_program(name: str) -> Path:
     """One of the guests. With those of 32 bits, a test is skipped where there can be none."""
-    if name.startswith("x86/") and not has_x86():
-        pytest.skip(NO_X86)
+    if name.startswith("x86/") and (why_not := why_no_x86()):
+        pytest.skip(why_not)
     return GUESTS / name
 
 

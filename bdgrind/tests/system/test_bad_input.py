@@ -103,7 +103,7 @@ def test_a_missing_folder_for_the_profile(tmp_path: Path) -> None:
     assert status == 1 and "the guest ran" not in said
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="no package helps: root may write everywhere")
 def test_a_folder_without_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     status, said = run(tmp_path)

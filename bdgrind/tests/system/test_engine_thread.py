@@ -16,7 +16,7 @@ from harness import ENVIRONMENT, GUESTS, SMALL_CACHES, VALGRIND, Run, check_prof
 from test_replay import described_alike
 
 pytestmark = pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="the engine has a thread of its own on x86-64 only"
+    platform.machine() != "x86_64", reason="no package helps: the engine has a thread of its own on x86-64 only"
 )
 
 GUEST = GUESTS / "one_thread"
@@ -31,7 +31,7 @@ def natively(*command: str | Path) -> bytes:
     )
     assert completed.returncode == 0
     if b"not permitted" in completed.stdout:
-        pytest.skip(f"not allowed here: {completed.stdout.decode().splitlines()[0]}")
+        pytest.skip(f"no package helps: not allowed here: {completed.stdout.decode().splitlines()[0]}")
     return completed.stdout
 
 
@@ -63,7 +63,7 @@ def test_the_thread_becomes_what_the_guest_becomes(
 ) -> None:
     """What the kernel keeps for each thread, as seen from outside while the guest waits."""
     if action == "identity" and os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+        pytest.skip("no package helps: only root can become somebody else")
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:3]:
         parent.chmod(parent.stat().st_mode | 0o011)

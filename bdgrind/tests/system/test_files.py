@@ -25,7 +25,9 @@ HEAD = "# callgrind format\n"
 OLD = "what was there before\n"
 ANOTHER_USER = 12345
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of other users")
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0, reason="no package helps: only root can make files of other users"
+)
 
 
 def command(*options: str, guest: Sequence[str | Path] = (GUEST,)) -> list[str]:
@@ -328,7 +330,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         check=False,
     )
     if done.returncode not in (0, GUEST_STATUS):
-        pytest.skip("no file system can be mounted here")
+        pytest.skip("no package helps: no file system can be mounted here")
     assert done.stdout == f"out\n{OLD.strip()}"
     assert f"could not be written to {disk}/out: no space is left on the device" in done.stderr
     (saved,) = tmp_path.glob("bdgrind.out.*")

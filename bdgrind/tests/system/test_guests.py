@@ -62,7 +62,7 @@ def caches(guest: GuestSpec) -> tuple[str, ...]:
 def command(guest: GuestSpec) -> list[str]:
     """How to run it. Where that cannot be done, the test is skipped."""
     if missing := guest.missing_features():
-        pytest.skip(f"{guest.name}: this processor has no {', '.join(missing)}")
+        pytest.skip(f"no package helps: {guest.name}: this processor has no {', '.join(missing)}")
     return [str(guest_program(guest.name)), *guest.arguments]
 
 

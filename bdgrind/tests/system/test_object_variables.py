@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from harness import NO_X86, check_profile, guest_program, has_x86
+from harness import check_profile, guest_program, why_no_x86
 from object_runs import YES, objects, run, walked
 
 
@@ -69,8 +69,8 @@ int main() { return walk(Pool<Cell>::items) + walk(cells) + walk(more()) + odd !
 def test_variables_of_templates_and_inline_functions(tmp_path: Path, options: list[str]) -> None:
     if not shutil.which("g++") or not shutil.which("c++filt"):
         pytest.skip("g++ or c++filt is missing")
-    if "-m32" in options and not has_x86():
-        pytest.skip(NO_X86)
+    if "-m32" in options and (why_not := why_no_x86()):
+        pytest.skip(why_not)
     (tmp_path / "cells.cpp").write_text(UNIQUE)
     command = ["g++", "-std=c++17", "-g", *options, "-o", "cells", "cells.cpp"]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

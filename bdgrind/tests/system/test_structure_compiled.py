@@ -248,7 +248,7 @@ def test_a_partly_inlined_function_is_in_both_places(tmp_path: Path) -> None:
     """`often` calls it ten times, five of which go past the test; `twice` two, one of which does."""
     _, frames = compiled(tmp_path, "program.c", PARTLY, "gcc", "-O2", "-gdwarf-4")
     if "slow.part.0" not in frames:
-        pytest.skip("this GCC does not inline in part what the test has")
+        pytest.skip("no package helps: this GCC does not inline in part what the test has")
     loop = only_loop(frames["often"])
     assert times(loop) == (26, 1, 10)
     (inlined,) = loop["frames"]

@@ -7,10 +7,10 @@ import itertools
 from pathlib import Path
 
 import pytest
-from harness import GUESTS, NO_X86, SMALL_CACHES, Run, check_profile, has_x86, run_tool
+from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool, why_no_x86
 from profile_reader import read_profile
 
-pytestmark = pytest.mark.skipif(not has_x86(), reason=NO_X86)
+pytestmark = pytest.mark.skipif(bool(why_no_x86()), reason=why_no_x86())
 
 # Folders of the same guests for either architecture.
 FOLDERS = {"amd64": GUESTS, "x86": GUESTS / "x86"}

@@ -391,7 +391,7 @@ TEST_F(BlockTableTest, IdsAreDense) {
 
 // D1 may be ahead on another processor.
 TEST_F(BlockTableTest, WhatTheReplayCountsAndWhatD1ReadsAreInDifferentLinesOfTheHost) {
-    if (sizeof(void*) == 4) GTEST_SKIP() << "exits are smaller with 32 bits";
+    if (sizeof(void*) == 4) GTEST_SKIP() << "no package helps: exits are smaller with 32 bits";
     constexpr std::uintptr_t kLine = 64;
     const auto line_of = [](const auto& member) { return reinterpret_cast<std::uintptr_t>(&member) / kLine; };
     Block& block = program_.code(f_, 0x7000).op().reads(8).may_exit().op().ends();

@@ -82,7 +82,7 @@ def package(request: pytest.FixtureRequest) -> Path:
     if not package.exists():
         skipped = package.with_suffix(".skipped")
         reason = skipped.read_text().strip() if skipped.exists() else "it was not fetched"
-        pytest.skip(f"Valgrind of Debian {release}: {reason}")
+        pytest.skip(f"{reason} (Valgrind of Debian {release})")
     return package
 
 
