@@ -193,6 +193,17 @@ def use(**functions):
     return text
 
 
+def test_hints_that_remain_say_which_way_they_went(folder):
+    """Both still have a hint; the one has lost nearly nine tenths of its loss, the other has more than before."""
+    (folder / "before.out").write_text(use(less=BAD, more="1 10000 56000 8000 1000 2000 500000"))
+    after = use(less="1 10000 7840 1120 140 280 70000", more="1 10000 78400 11200 1400 2800 700000")
+    (folder / "after.out").write_text(after)
+    report = diff(folder, "--hints")
+    assert re.findall(r"^\d\. (\w+)", section(report, "Hints that got smaller"), re.MULTILINE) == ["less"]
+    assert re.findall(r"^\d\. (\w+)", section(report, "Hints that grew"), re.MULTILINE) == ["more"]
+    assert "as before" not in report.partition("== Hints that are gone ==")[2]
+
+
 def test_hints_are_gone_new_or_as_before(folder):
     (folder / "before.out").write_text(use(repaired=BAD, broken=GOOD, kept=BAD))
     (folder / "after.out").write_text(use(repaired=GOOD, broken=BAD, kept=WORSE))

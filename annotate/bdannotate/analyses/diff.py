@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.graph import CallGraph, build
@@ -13,6 +13,8 @@ from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Call, Function, Profile, Row
 from ..model.separate import loop_name
 from .columns import Column
+from .data_use import data_loss
+from .diff_summary import SelfChange, Summary, summarize
 from .loop_match import matching_loops
 from .report import Entry, Selection, entries_of, key_limits
 from .startup import above_main
@@ -57,6 +59,7 @@ class Diff:
     moved_loops: int  # loops that are functions, matched by their order
     functions: tuple[FunctionChange, ...]
     calls: tuple[CallChange, ...]
+    summary: Summary | None  # None: the profile is sorted by a ratio, and has no loss either
 
 
 def matching_functions(before: Profile, after: Profile) -> dict[Function, Function]:
@@ -114,12 +117,33 @@ def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
         change for change in _call_changes(both, *graphs, before.zero)
         if change.caller not in startup
     ]
+    metrics = metrics_of(before)
+    summary = _summary(changes, selection, metrics, (before_totals, after_totals), both)
+    chosen = _select_functions(changes, selection, totals)
+    if summary:
+        moved = {function for move in summary.moves for function in move[:2]}
+        chosen.sort(key=lambda change: change.after.function in moved)
     return Diff(
-        before, after, before_totals, after_totals, metrics_of(before), selection, matched,
-        moved_loops,
-        tuple(_select_functions(changes, selection, totals)),
-        tuple(_select_calls(calls, selection, totals)),
+        before, after, before_totals, after_totals, metrics, selection, matched, moved_loops,
+        tuple(chosen), tuple(_select_calls(calls, selection, totals)), summary,
     )
+
+
+def _summary(
+    changes: Sequence[FunctionChange], selection: Selection, metrics: Mapping[str, Metric],
+    totals: tuple[Row, Row], both: CallGraph,
+) -> Summary | None:
+    metric: Metric | None = selection.keys[0].column.metric
+    if metric and metric.is_ratio:
+        metric = data_loss(metrics)
+    if metric is None:
+        return None
+    count = metric.counter()
+    of_functions = [
+        SelfChange(change.after.function, count(change.before.self_cost), count(change.after.self_cost))
+        for change in changes if not change.after.is_group
+    ]
+    return summarize(metric, *totals, of_functions, both)
 
 
 def _select_functions(

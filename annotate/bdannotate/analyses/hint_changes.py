@@ -13,6 +13,10 @@ from .hints import Hint, hints
 from .report import Report, make_report
 
 
+# A hint is as before if what its function never used differs by this share or less.
+_CHANGED = 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class HintChanges:
     """amounts are the bytes never used, inclusive, before and after; of all functions that have a
@@ -23,6 +27,23 @@ class HintChanges:
     remaining: tuple[Hint, ...]
     amounts: Mapping[Function, tuple[int, int]]
     after: Report
+
+    @property
+    def less(self) -> tuple[Hint, ...]:
+        """Of those that remain, the ones whose function loses clearly less than before."""
+        return tuple(hint for hint in self.remaining if self._change(hint) < -_CHANGED)
+
+    @property
+    def more(self) -> tuple[Hint, ...]:
+        return tuple(hint for hint in self.remaining if self._change(hint) > _CHANGED)
+
+    @property
+    def same(self) -> tuple[Hint, ...]:
+        return tuple(hint for hint in self.remaining if abs(self._change(hint)) <= _CHANGED)
+
+    def _change(self, hint: Hint) -> float:
+        before, after = self.amounts[hint.function]
+        return (after - before) / max(before, 1)
 
 
 def hint_changes(diff: Diff) -> HintChanges:

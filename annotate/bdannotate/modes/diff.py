@@ -13,14 +13,14 @@ from ..analyses.diff import Diff, make_diff
 from ..analyses.hint_changes import hint_changes
 from ..analyses.source_diff import diff_sources
 from ..model.merge import add, common_events, functions_of, project
-from ..options import Options
+from ..options import DEFAULT_FUNCTIONS, Options
 from ..reading.parser import Detail
 from ..views import csv_objects, csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.text import Page
 from .inputs import Inputs
 from .objects import ComparedObjects, compared_objects
-from .outputs import judge, selection_of, with_threshold, write_text
+from .outputs import judge, rows_of, selection_of, with_threshold, write_text
 
 
 def diff(paths: Sequence[str], options: Options) -> int:
@@ -53,7 +53,7 @@ def diff(paths: Sequence[str], options: Options) -> int:
 
 
 def _sections(made: Diff, objects: ComparedObjects, options: Options, page: Page) -> list[str]:
-    lines = text_report.diff_report(made, page)
+    lines = text_report.diff_report(made, rows_of(options.limit, DEFAULT_FUNCTIONS), page)
     if objects.diff:
         lines += text_report.object_diff(objects.diff, page)
     if options.hints:

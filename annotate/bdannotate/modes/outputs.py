@@ -75,9 +75,15 @@ def write_text(
     """Prints a report for people: lines_on(page), of these functions."""
     page = page_of(options, functions)
     if options.format == "markdown":
-        console.write(f"{line}\n" for line in markdown(lines_on(markdown_page(page))))
+        page = markdown_page(page)
+        console.write(f"{line}\n" for line in markdown(lines_on(page)))
     else:
         write_paged(lines_on(page))
+    if options.show and page.left_out:
+        console.say(
+            f"bd_annotate: no room for {', '.join(sorted(page.left_out))} in all tables; --width=N "
+            "makes lines longer, and --show may name fewer columns"
+        )
 
 
 def write_file(path: str, pieces: Iterable[str | bytes]) -> None:

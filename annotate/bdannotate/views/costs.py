@@ -70,7 +70,8 @@ def fitting(
     widths = [left_width([[row[i]] for row in cells if row], [[row[i]] for row in headings])
               for i in use]
     while page.cut and len(use) > 1 + kept and page.width - sum(widths[i] for i in use) < least:
-        del use[-1 - kept]
+        gone = use.pop(-1 - kept)
+        page.left_out.update([headings[0][gone]] if headings[0][gone] else [])
     return [[row[i] for i in use] for row in headings], [[row[i] for i in use] for row in cells]
 
 

@@ -24,6 +24,7 @@ from .tree import inclusive_columns
 _NOTABLE = 0.05
 # Two names need room: calls show fewer of the other columns.
 _CALL_COLUMNS = 3
+_NOTE = 20  # characters of a name in a note
 
 
 class Sides(NamedTuple):
@@ -84,22 +85,34 @@ def _is_unseen(metric: Metric, before: Number | None, after: Number | None, rela
     return relative.strip(" +-") == "0.0%"
 
 
-def functions_table(diff: Diff, page: Page) -> list[str]:
+def functions_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str], int]:
+    """And how many more there are. What moved comes last: it is no change."""
+    changes = diff.functions[:limit]
     main, *others = ordered(diff.selection.keys[0].column, diff.selection.columns)
     cells = [
         change_cells(
             main, others, Sides(change.before.self_cost, change.before.inclusive),
             Sides(change.after.self_cost, change.after.inclusive), page,
         )
-        for change in diff.functions
+        for change in changes
     ]
     headings, cells = fitting(change_headings(main, others, with_sides=True), cells, page)
     width = name_width(headings, cells, page)
-    labels = [entry_label(change.after, page, width) for change in diff.functions]
-    return cost_table(headings, "function", cells, labels, page)
+    moves = diff.summary.moves if diff.summary else ()
+    notes = {move.source: f" (now in {fit(page.name(move.target), _NOTE)})" for move in moves}
+    notes |= {move.target: f" (from {fit(page.name(move.source), _NOTE)})" for move in moves}
+    labels = []
+    for change in changes:
+        note = "" if change.after.is_group else notes.get(change.after.function, "")
+        label = entry_label(change.after, page, max(width - len(note), _NOTE))
+        labels.append(Cell(label.text + note, label.style))
+    table = cost_table(headings, "function", cells, labels, page)
+    return table, len(diff.functions) - len(changes)
 
 
-def calls_table(diff: Diff, page: Page) -> list[str]:
+def calls_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str], int]:
+    """And how many more there are."""
+    changes = diff.calls[:limit]
     main, *others = inclusive_columns(
         ordered(diff.selection.keys[0].column, diff.selection.columns)
     )
@@ -112,14 +125,14 @@ def calls_table(diff: Diff, page: Page) -> list[str]:
             ),
             Cell(_calls(change.before.calls, change.after.calls)),
         ]
-        for change in diff.calls
+        for change in changes
     ]
     headings = [[*row, ""] for row in change_headings(main, others, with_sides=False)]
     headings[-1][-1] = "calls"
     headings, cells = fitting(headings, cells, page, kept=1)
     width = name_width(headings, cells, page) - 4
-    labels = [Cell(_call(change, page, width)) for change in diff.calls]
-    return cost_table(headings, "call", cells, labels, page)
+    labels = [Cell(_call(change, page, width)) for change in changes]
+    return cost_table(headings, "call", cells, labels, page), len(diff.calls) - len(changes)
 
 
 def _call(change: CallChange, page: Page, width: int) -> str:

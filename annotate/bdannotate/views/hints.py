@@ -84,9 +84,13 @@ def hint_change_lines(
         for hint in found.gone
     ]
     sections = [("Hints that are gone", gone or ["none"])]
-    for title, hints in (("new", found.new), ("as before", found.remaining)):
-        lines = hint_lines(hints, page, notes(hints), data) if hints else ["none"]
-        sections.append((f"Hints that are {title}", lines))
+    kinds = (
+        ("that are new", found.new), ("that got smaller", found.less), ("that grew", found.more),
+        ("that are as before", found.same),
+    )
+    sections += [
+        (f"Hints {title}", hint_lines(hints, page, notes(hints), data)) for title, hints in kinds if hints
+    ]
     if others:
         sections.append(("Data that no hint is about", hint_lines((), page, others=others)))
     return sections

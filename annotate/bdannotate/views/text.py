@@ -29,6 +29,7 @@ class Page:
     full_names: bool = False
     cut: bool = False  # nothing may be wider than the page
     names: Names = field(default_factory=Names)
+    left_out: set[str] = field(default_factory=set)  # headings of columns that had no room
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text

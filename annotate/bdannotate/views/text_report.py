@@ -35,6 +35,7 @@ from ..model.profile import Profile
 from . import diff as diff_view
 from .code import code_table
 from .data_hints import brief_data, brief_others, data_texts, other_data
+from .diff_summary import summary_lines
 from .files import group_table
 from .functions import function_table
 from .headers import metadata, pairs, source_text, totals_tables, wrapped_pairs
@@ -221,16 +222,18 @@ def instructions(report: Report, page: Page) -> list[str]:
     return [line for title, lines in tables for line in section(title, lines, page)]
 
 
-def diff_report(diff: Diff, page: Page) -> list[str]:
+def diff_report(diff: Diff, limit: int | None, page: Page) -> list[str]:
+    """The answer first: the totals of all events come last. limit: rows of a list; None for all."""
     lines = diff_view.diff_head(diff, sort_text(diff.selection), page)
-    lines += section("Totals", diff_view.totals_table(diff, page), page)
-    nothing = ["none that changed by this much"]
-    table = diff_view.functions_table(diff, page) if diff.functions else nothing
-    lines += section("Functions", table, page)
+    if summary := summary_lines(diff, page):
+        lines += section("Summary", summary, page)
+    nothing = ["none that changed by this much"], 0
+    table, hidden = diff_view.functions_table(diff, limit, page) if diff.functions else nothing
+    lines += section(f"Functions{_more(hidden)}", table, page)
     if diff.before.calls or diff.after.calls:
-        table = diff_view.calls_table(diff, page) if diff.calls else nothing
-        lines += section("Calls", table, page)
-    return lines
+        table, hidden = diff_view.calls_table(diff, limit, page) if diff.calls else nothing
+        lines += section(f"Calls{_more(hidden)}", table, page)
+    return [*lines, *section("Totals", diff_view.totals_table(diff, page), page)]
 
 
 def hint_changes(found: HintChanges, page: Page, details: Sequence[Details] = ()) -> list[str]:
