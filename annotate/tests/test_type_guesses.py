@@ -169,6 +169,31 @@ def test_who_allocates_for_a_caller_is_passed_over(tmp_path):
     assert guesses(group) == [("struct node", False)]
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Minisat::vec<Minisat::Solver::Watcher>::capacity(int)", ["T", "Minisat::Solver::Watcher"]),
+        ("pool<Node, 64>::grow()", ["T", "Node"]),
+        ("map<Key, pair<A, B> >::grow(std::vector<int>&)", ["T", "pair<A, B>", "Key"]),
+        ("void grow<Node>(Node**)", ["T", "Node"]),
+        ("outer<X>::inner<Y>::grow()", ["T", "Y", "X"]),
+        ("grow(int)", ["T"]),
+        ("a<", ["T"]),
+    ],
+)
+def test_a_parameter_stands_for_an_argument_of_the_template(tmp_path, name, found):
+    source = tmp_path / "vec.h"
+    source.write_text("data = (T*)realloc(data, (cap += add) * sizeof(T));\n")
+    group = heap([(name, str(source), 1)], (8, 8, 8))
+    assert guesses(group) == [(one, False) for one in found]
+
+
+def test_what_is_no_parameter_stands_for_itself(tmp_path):
+    source = tmp_path / "vec.h"
+    source.write_text("data = realloc(data, n * sizeof(Node));\n")
+    assert guesses(heap([("vec<Edge>::grow()", str(source), 1)], (8, 8, 8))) == [("Node", False)]
+
+
 def resolved(group, known, asked=(), kind="Vec"):
     found = FoundTypes({("/prog", kind): tuple(known)}, {})
     types, said = types_of(asked, typing([group], asked, {}, ()), found)

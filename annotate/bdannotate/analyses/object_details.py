@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from ..model.graph import CallGraph
 from ..model.objects import Objects
+from ..model.profile import Function
 from .field_use import CodeUse, code_uses
 from .inner_split import inner_split
 from .layout import MOST_ELEMENT, Layout, layout, typed_layout
 from .objects import Entry, Loader, loaders
+from .pack import Packed, packed
 from .split import Order, Split, best_split, better_order
 from .type_fit import elements_of
 from .types import GroupTypes, TypedGroup
@@ -33,6 +35,7 @@ class Details:
     # What another layout would load; None, too, where the size of D1's lines is not known.
     split: Split | None
     order: Order | None
+    packed: Packed | None
     no_type: str  # why it has none; empty if it has, or nobody has looked for it
     line_bytes: int | None
     ways: tuple[Reached, ...] = ()  # to who loaded most of it
@@ -56,7 +59,7 @@ def object_details(
         who = tuple(loaders(objects, group))
         if typed is None:
             found.append(Details(
-                entry, who, picture, None, (), None, None, types.missing.get(group.identity, ""), line,
+                entry, who, picture, None, (), None, None, None, types.missing.get(group.identity, ""), line,
             ))
             continue
         split, order = None, None
@@ -64,10 +67,13 @@ def object_details(
             split = best_split(typed, elements, entry.use, line) or inner_split(typed, elements, entry.use, line)
             # What has an open end must stay last.
             if not typed.has_open_end:
-                loading = {one.function for one in who if one.use.loaded}
-                order = better_order(typed, elements, entry.use, loading, line)
+                loaded_by: dict[Function, int] = {}
+                for one in who:
+                    loaded_by[one.function] = loaded_by.get(one.function, 0) + one.use.loaded
+                order = better_order(typed, elements, entry.use, loaded_by, line)
         found.append(Details(
-            entry, who, picture, typed, tuple(code_uses(typed.type, elements.patterns)), split, order, "", line,
+            entry, who, picture, typed, tuple(code_uses(typed.type, elements.patterns)), split, order,
+            packed(typed, elements, entry.use), "", line,
         ))
     return found
 

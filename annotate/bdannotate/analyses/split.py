@@ -15,7 +15,7 @@ line for itself, whichever is less.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
@@ -28,14 +28,16 @@ from .types import TypedGroup
 
 _MOST_ALIGNMENT = 8
 _BLOCK_ALIGNMENT = 16  # of what allocators return
-# What saves less is not worth a change of the program.
+# What saves less is not worth a change of the program: all code that uses an array, or the order of fields alone.
 _LEAST_SAVING = 0.2
+_LEAST_SAVING_BY_ORDER = 0.1
 # Parts are put together as long as that costs no more than this share of what is loaded now.
 _PRICE_OF_FEWER = 0.05
 _MOST_PARTS = 64  # to begin with: what is used least is one
 _MOST_ELEMENT = 4096  # bytes; nobody splits larger types field by field
 # Fields that are used as often, in tenths of the most used, stand in the order of their alignment.
 _STEPS = 10
+_FIRST = 4  # those that are used so many times less than the most used need not be named
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class _Piece:
 
     @property
     def alignment(self) -> int:
-        return max(_alignment(unit) for unit in self.units)
+        return max(alignment_of(unit) for unit in self.units)
 
     @property
     def size(self) -> int:
@@ -127,7 +129,7 @@ def best_split(typed: TypedGroup, group: Group, use: Use, line: int) -> Split | 
     """line: the bytes of a line of D1. None where nothing would be saved, or nobody knows. Blocks
     with one element each are as far from each other as the allocator puts them, and their lines
     have others' bytes: no split is in order."""
-    if not _is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
+    if not is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
         return None
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns)
     pieces = _pieces(typed, group)
@@ -151,7 +153,7 @@ def best_split(typed: TypedGroup, group: Group, use: Use, line: int) -> Split | 
     return Split(parts, use.loaded, round(in_order), round(most), round(scattered), line)
 
 
-def _is_array(group: Group, element: int) -> bool:
+def is_array(group: Group, element: int) -> bool:
     if group.identity.kind in VARIABLES:
         return group.identity.size >= 2 * element
     return group.blocks is not None and group.blocks.smallest >= 2 * element
@@ -190,10 +192,13 @@ def _price(one: _Piece, other: _Piece) -> int:
 
 
 def better_order(
-    typed: TypedGroup, group: Group, use: Use, loaded_by: Container[Function], line: int
+    typed: TypedGroup, group: Group, use: Use, loaded_by: Mapping[Function, int], line: int
 ) -> Order | None:
-    """Of blocks with one element each; loaded_by: the functions that have loaded anything for it;
+    """Of blocks with one element each; loaded_by: how many bytes each function has loaded for it, if any;
     line: the bytes of a line of D1. None where nothing would be saved, or nobody knows.
+
+    A function that visits the elements in the order of memory has loaded less than the model says of now, as
+    neighbours share lines; it is not taken to load more than that.
 
     It must save that of what the run has loaded, and by the same model as is predicted by. The model
     alone would promise too much: the end of a block and the beginning of the next one often share a line."""
@@ -203,55 +208,56 @@ def better_order(
         return None
     found = units(typed.fields)
     # Into lines that were loaded for others, as for the allocator's notes before a block, it comes along.
-    by_function = [
-        times for function, times in visits(typed.type.size, found, group.patterns).items()
-        if function in loaded_by
-    ]
+    known = visits(typed.type.size, found, group.patterns)
+    loading = [function for function in known if loaded_by.get(function)]
+    by_function = [known[function] for function in loading]
     if len(found) < 2 or not any(map(any, by_function)):
         return None
     often = [sum(times) for times in zip(*by_function)]
     most = max(often)
     order = sorted(range(len(found)), key=lambda index: (
-        -(_STEPS * often[index] // most), -_alignment(found[index]), found[index].offset,
+        -(_STEPS * often[index] // most), -alignment_of(found[index]), found[index].offset,
     ))
-    lines = _lines([found[index] for index in order], [
-        [times[index] for index in order] for times in by_function
-    ], line)
-    then = round(lines * line * _not_mapped(group, loaded_by))
-    lines_now = _lines(found, by_function, line, [unit.offset for unit in found])
-    if then > use.loaded * (1 - _LEAST_SAVING) or lines > lines_now * (1 - _LEAST_SAVING):
+    in_order = [found[index] for index in order]
+    scale = line * _not_mapped(group, loaded_by)
+    lines = [_lines(in_order, [times[index] for index in order], line) for times in by_function]
+    then = round(sum(
+        min(one * scale, loaded_by[function]) for function, one in zip(loading, lines)
+    ))
+    offsets = [unit.offset for unit in found]
+    lines_now = sum(_lines(found, times, line, offsets) for times in by_function)
+    left = 1 - _LEAST_SAVING_BY_ORDER
+    if then > use.loaded * left or sum(lines) > lines_now * left:
         return None
     fields = tuple(field for index in order for field in found[index].fields)
     first = tuple(
-        field for index in order if _STEPS * often[index] >= most for field in found[index].fields
+        field for index in order if _FIRST * often[index] >= most for field in found[index].fields
     )
     return Order(fields, first, use.loaded, then, line)
 
 
 def _lines(
-    found: Sequence[Unit], by_function: Sequence[Sequence[int]], line: int,
-    offsets: Sequence[int] | None = None,
+    found: Sequence[Unit], times: Sequence[int], line: int, offsets: Sequence[int] | None = None,
 ) -> float:
-    """How many lines are loaded for the visits, on average over all places that an allocator may put an
-    element at. Without offsets, the units follow each other."""
+    """How many lines are loaded for a function's visits, on average over all places that an allocator may
+    put an element at. Without offsets, the units follow each other."""
     if offsets is None:
         offsets = []
         end = 0
         for unit in found:
-            end += -end % _alignment(unit)
+            end += -end % alignment_of(unit)
             offsets.append(end)
             end += unit.size
     starts = range(0, line, _BLOCK_ALIGNMENT)
     total = 0
     for start in starts:
-        for times in by_function:
-            lines: dict[int, int] = {}
-            for unit, offset, here in zip(found, offsets, times):
-                first = (start + offset) // line
-                last = (start + offset + unit.size - 1) // line
-                for number in range(first, last + 1):
-                    lines[number] = max(lines.get(number, 0), here)
-            total += sum(lines.values())
+        lines: dict[int, int] = {}
+        for unit, offset, here in zip(found, offsets, times):
+            first = (start + offset) // line
+            last = (start + offset + unit.size - 1) // line
+            for number in range(first, last + 1):
+                lines[number] = max(lines.get(number, 0), here)
+        total += sum(lines.values())
     return total / len(starts)
 
 
@@ -269,5 +275,5 @@ def _not_mapped(group: Group, loaded_by: Container[Function]) -> float:
     return (mapped + unmapped) / mapped if mapped else 1.0
 
 
-def _alignment(unit: Unit) -> int:
+def alignment_of(unit: Unit) -> int:
     return max(gcd(field.offset, field.size, _MOST_ALIGNMENT) for field in unit.fields)

@@ -5,7 +5,7 @@ the source lines. Whether there is such a type, and it fits, others look."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import shorten
 from ..model.frames import Chains, Position
@@ -65,13 +65,46 @@ def _guesses(
     for position, own_file in _positions(sites, chains):
         if is_beyond:
             # Of a function that allocates for its caller, as xmalloc().
-            yield from guesses_by_source(position, sources, with_new=False)
+            yield from _with_arguments(guesses_by_source(position, sources, with_new=False), position)
         elif is_library(position.function, own_file):
             yield from _by_name(position.function)
         else:
             is_beyond = True
             yield from _by_name(position.function)
-            yield from guesses_by_source(position, sources, with_new=True)
+            yield from _with_arguments(guesses_by_source(position, sources, with_new=True), position)
+
+
+def _with_arguments(guesses: Iterable[Guess], position: Position) -> Iterator[Guess]:
+    """In a template, what its parameter T may stand for, by the name of the function: which parameter it is, only the
+    template's source tells, so each argument is tried that is no type of that name."""
+    for guess in guesses:
+        yield guess
+        if guess.pointer is not None or not _PARAMETER.fullmatch(guess.name):
+            continue
+        for argument in dict.fromkeys(_all_arguments(position.function)):
+            reason = f"{guess.reason}, {guess.name} is {shorten(argument)} in {shorten(position.function)}"
+            yield Guess(argument, reason, guess.is_single)
+
+
+# What parameters of templates are called. A type of that name comes first.
+_PARAMETER = re.compile(r"[A-Z][a-z]{0,2}\d?|\w+(?:Type|_type)|Elem(?:ent)?|Value|_[A-Z]\w{0,4}")
+_VALUE = re.compile(r"-?\d.*|true|false|nullptr|\(.*|&.*")
+
+
+def _all_arguments(name: str) -> Iterator[str]:
+    """Types among the arguments of all templates in a name, the innermost template last."""
+    depth, start = 0, 0
+    found: list[str] = []
+    for index, character in enumerate(name):
+        if character in "<(":
+            depth += 1
+            start = index + 1 if depth == 1 else start
+        elif character in ">)" or (character == "," and depth == 1):
+            if depth == 1 and character != ")":
+                found.append(name[start:index].strip())
+                start = index + 1
+            depth -= character in ">)"
+    yield from (one for one in reversed(found) if one and not _VALUE.fullmatch(one))
 
 
 def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[tuple[Position, str]]:

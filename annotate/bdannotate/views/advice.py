@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analyses.object_details import Details
+from ..analyses.pack import Packed
 from ..analyses.split import Order, Part, Split
 from ..model.numbers import bytes_told, percent, short_count
 
@@ -23,6 +24,7 @@ def advice_sentences(found: Details) -> list[str]:
     return [
         *(_split_sentences(found.split) if found.split else ()),
         *([_order_sentence(found.order)] if found.order else ()),
+        *([_packed_sentence(found.packed)] if found.packed else ()),
     ]
 
 
@@ -58,6 +60,15 @@ def _order_sentence(order: Order) -> str:
         f"With {names} first and next to each other: {short_count(order.then)} bytes loaded instead of "
         f"{short_count(order.now)}, and {short_count(order.misses_saved)} L1 misses saved, if all else stays "
         "the same. How many of LL is not known."
+    )
+
+
+def _packed_sentence(packed: Packed) -> str:
+    names = listed([field.name for field in packed.fields])
+    return (
+        f"In the order {names} it shrinks from {packed.size_now:,} to {packed.size:,} bytes, as there is less padding: "
+        f"{short_count(packed.then)} bytes loaded instead of {short_count(packed.now)} where elements are used in the "
+        "order of memory."
     )
 
 

@@ -31,7 +31,7 @@ def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
     return {
         function: DataText(
             [sentence for one in hints for sentence in _sentences(one, page, f"Data: {_name(one)}. ")],
-            any(one.details.split or one.details.order for one in hints),
+            any(one.details.split or one.details.order or one.details.packed for one in hints),
         )
         for function, hints in found.of_hints.items()
     }
@@ -89,7 +89,7 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
         f"{start}Never used: {short_count(use.unused)} of {short_count(use.loaded)} bytes loaded "
         f"({100 * use.unused / use.loaded:.1f}%), {100 * one.share:.1f}% of the program's; by {who}."
     ]
-    if details.typed is not None and details.typed.has_use:
+    if details.typed is not None and details.typed.has_use and details.typed.fields:
         sentences.append(_fields(details.typed))
     elif details.layout is not None and _used(details.layout) < details.layout.size:
         layout = details.layout
@@ -99,8 +99,13 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
             f"Bytes: of an element of {layout.size:,} ({layout.reason}), {used:,} were used, "
             f"{loaded - used:,} loaded and never used, {layout.size - loaded:,} never loaded."
         )
-    sentences += map(printable, advice_sentences(details))
-    return sentences
+    advice = [*map(printable, advice_sentences(details))]
+    if not advice and details.typed is not None and details.typed.has_use and len(details.typed.fields) > 1:
+        advice.append(
+            f"No other layout of {printable(shorten(details.typed.type.name))} would load clearly less: what counts is "
+            "how much of it is used, and in which order the elements are."
+        )
+    return sentences + advice
 
 
 def _loaders(who: tuple[Loader, ...], unused: int, page: Page) -> str:

@@ -168,7 +168,7 @@ def _layout(found: Layout) -> Json:
 
 
 def _type(typed: TypedGroup, details: Details) -> Json:
-    split, order = details.split, details.order
+    split, order, packed = details.split, details.order, details.packed
     numbers = {(field.name, field.offset): number for number, field in enumerate(typed.fields)}
     return {
         "name": text(typed.type.name),
@@ -192,6 +192,10 @@ def _type(typed: TypedGroup, details: Details) -> Json:
             "fields": [numbers[field.name, field.offset] for field in order.fields],
             "now": order.now, "then": order.then, "misses_saved": order.misses_saved,
         } if order else None,
+        "packed": {
+            "fields": [numbers[field.name, field.offset] for field in packed.fields],
+            "size": packed.size, "now": packed.now, "then": packed.then,
+        } if packed else None,
     }
 
 
