@@ -2,6 +2,8 @@
 
 #include "profile/callgrind_writer.h"
 
+#include "profile/hot_code.h"
+
 namespace bd {
 namespace {
 
@@ -41,6 +43,7 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
         if (!function.rows.empty() || !function.calls.empty()) write_function(function);
     }
     for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
+    if (options_.hot_code) write_hot_code(profile);
     out_ << "\ntotals:";
     write_costs(profile.totals());
 }
@@ -115,6 +118,34 @@ void CallgrindWriter::write_origin(const ThreadOrigin& origin) {
     };
     write(*origin.root);
     for (const Context* creator : origin.creators) write(*creator);
+}
+
+// In comments: functions as above, "# fi=" for each file, and for each instruction or call its address, its line and
+// what it costs.
+void CallgrindWriter::write_hot_code(const Profile& profile) {
+    const HotCode hot(profile);
+    FunctionProfile function;
+    const ObjectFile* object = nullptr;
+    for (std::size_t i = 0; i < profile.function_count(); ++i) {
+        if (!hot.collect(i, &function)) continue;
+        const Function& name = function.context->function();
+        if (object == nullptr) out_ << "\n# hot code:\n";
+        if (name.object != object) write_object("# ob=", *name.object);
+        object = name.object;
+        write_file("# fl=", *name.file);
+        write_context("# fn=", *function.context);
+        const SourceFile* file = name.file;
+        const auto write_row = [&](std::string_view key, const auto& row) {
+            if (row.position.file != file) write_file("# fi=", *row.position.file);
+            file = row.position.file;
+            out_ << key;
+            out_.hex(row.position.address);
+            out_ << ' ' << row.position.line;
+            write_costs(function.costs(row));
+        };
+        for (const CostRow& row : function.rows) write_row("# at=", row);
+        for (const CallRow& row : function.calls) write_row("# call=", row);
+    }
 }
 
 void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow& call) {

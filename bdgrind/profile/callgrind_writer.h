@@ -18,6 +18,7 @@ struct WriteOptions {
     bool compress_strings = true;    // names once, then "(number)"
     bool compress_positions = true;  // positions relative to the one before
     bool compat_events = false;      // only events that Callgrind has
+    bool hot_code = false;           // addresses and costs of a few instructions, in comments
 };
 
 class CallgrindWriter {
@@ -42,6 +43,7 @@ private:
     void write_header(const RunDescription& run, const Profile& profile);
     void write_function(const FunctionProfile& function);
     void write_origin(const ThreadOrigin& origin);
+    void write_hot_code(const Profile& profile);
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_jump(const JumpRow& jump);
     // Writes the number of a name. Returns whether the name is to follow.

@@ -157,13 +157,13 @@ Profile::Profile(const Engine& engine, PositionKinds kinds, std::uint32_t thread
         jumps_, [](const Jump* jump) { return jump->site.from->context; }, &Source::jumps);
 }
 
-Position Profile::position(const Block& block, std::size_t instruction) const {
+Position Profile::position(const Block& block, std::size_t instruction, PositionKinds kinds) {
     const Instruction& at = block.instructions()[instruction];
-    return {at.file, kinds_.instructions ? block.instruction_address(instruction) - block.load_bias : 0,
-            kinds_.lines ? at.line : 0};
+    return {at.file, kinds.instructions ? block.instruction_address(instruction) - block.load_bias : 0,
+            kinds.lines ? at.line : 0};
 }
 
-void Profile::collect(std::size_t index, FunctionProfile* function) const {
+void Profile::collect(std::size_t index, PositionKinds kinds, FunctionProfile* function) const {
     const Source& source = functions_[index];
     std::vector<std::uint64_t>& values = function->cost_values;
     function->context = source.context;
@@ -186,7 +186,7 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
             const Costs costs = costs_of(i);
             if (cost->instructions[i] != kNoCost) add(costs, engine_.costs()[cost->instructions[i]]);
             if (is_zero(costs)) continue;
-            function->rows.push_back({position(*cost->block, i), first + i * function->width});
+            function->rows.push_back({position(*cost->block, i, kinds), first + i * function->width});
         }
     }
     const auto add_values = [&](std::size_t to, std::size_t from) {
@@ -201,8 +201,9 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
         const Arc& arc = arcs[id];
         const Block& from = *arc.site.from->block;
         const ConstCosts costs = arcs.costs(id);
-        function->calls.push_back({position(from, from.exits()[arc.site.exit].instructions - 1u), arc.callee->context,
-                                   position(*arc.callee->block, 0), arc.calls, values.size()});
+        function->calls.push_back({position(from, from.exits()[arc.site.exit].instructions - 1u, kinds),
+                                   arc.callee->context, position(*arc.callee->block, 0, kinds), arc.calls,
+                                   values.size()});
         values.insert(values.end(), costs.begin(), costs.end());
     }
     const auto by_call = [this](const CallRow& a, const CallRow& b) {
@@ -214,10 +215,10 @@ void Profile::collect(std::size_t index, FunctionProfile* function) const {
         to.calls += from.calls;
         add_values(to.costs, from.costs);
     });
-    if (!source.jumps.empty()) collect_jumps(source, function);
+    if (!source.jumps.empty()) collect_jumps(source, kinds, function);
 }
 
-void Profile::collect_jumps(const Source& source, FunctionProfile* function) const {
+void Profile::collect_jumps(const Source& source, PositionKinds kinds, FunctionProfile* function) const {
     // A branch may be part of several blocks, but it was executed that often only once.
     struct Made {
         Address branch;
@@ -227,10 +228,10 @@ void Profile::collect_jumps(const Source& source, FunctionProfile* function) con
     for (const Jump* jump : source.jumps) {
         const Block& from = *jump->site.from->block;
         const Exit& exit = from.exits()[jump->site.exit];
-        const Position target = position(*jump->target, 0);
-        if (!kinds_.instructions && target.line == 0) continue;  // to nobody knows where
+        const Position target = position(*jump->target, 0, kinds);
+        if (!kinds.instructions && target.line == 0) continue;  // to nobody knows where
         made.push_back({exit.branch_address(),
-                        {position(from, exit.instructions - 1u), target, is_conditional(exit), jump->count, 0}});
+                        {position(from, exit.instructions - 1u, kinds), target, is_conditional(exit), jump->count, 0}});
     }
     const auto by_jump = [](const JumpRow& a, const JumpRow& b) {
         if (const auto order = by_position(a.position, b.position); order != 0) return order;

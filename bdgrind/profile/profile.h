@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -84,7 +85,14 @@ public:
     const std::vector<ThreadOrigin>& thread_origins() const { return origins_; }
 
     // Fills in the costs of function number `index`.
-    void collect(std::size_t index, FunctionProfile* function) const;
+    void collect(std::size_t index, FunctionProfile* function) const { collect(index, kinds_, function); }
+    // With these positions instead of the profile's.
+    void collect(std::size_t index, PositionKinds kinds, FunctionProfile* function) const;
+
+    // Whether `is_wanted` holds for the costs of an instruction or a call of function number `index`. What an
+    // instruction costs in several blocks is not added up.
+    template <class Wanted>
+    bool any_costs(std::size_t index, Wanted is_wanted) const;
 
 private:
     struct Source {
@@ -94,8 +102,8 @@ private:
         std::span<const Jump* const> jumps;
     };
 
-    Position position(const Block& block, std::size_t instruction) const;
-    void collect_jumps(const Source& source, FunctionProfile* function) const;
+    static Position position(const Block& block, std::size_t instruction, PositionKinds kinds);
+    void collect_jumps(const Source& source, PositionKinds kinds, FunctionProfile* function) const;
 
     const Engine& engine_;
     PositionKinds kinds_;
@@ -107,5 +115,21 @@ private:
     std::vector<std::uint64_t> totals_;
     std::vector<ThreadOrigin> origins_;
 };
+
+template <class Wanted>
+bool Profile::any_costs(std::size_t index, Wanted is_wanted) const {
+    const Source& source = functions_[index];
+    std::vector<std::uint64_t> executed(totals_.size());
+    for (const BlockCost* cost : source.blocks) {
+        executed[column(Event::kIr)] = 0;
+        for (const Exit& exit : cost->block->exits()) executed[column(Event::kIr)] += cost->exits[exit.index].taken;
+        if (is_wanted(ConstCosts(executed))) return true;
+        for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+            const CostId id = cost->instructions[i];
+            if (id != kNoCost && is_wanted(engine_.costs()[id])) return true;
+        }
+    }
+    return std::ranges::any_of(source.arcs, [&](ArcId id) { return is_wanted(engine_.arcs().costs(id)); });
+}
 
 }  // namespace bd

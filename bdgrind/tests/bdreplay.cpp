@@ -191,7 +191,8 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
     write_file(path.c_str(), [&](TextOutput& out) {
         CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
                               .compress_positions = arguments.options.compress_pos,
-                              .compat_events = arguments.options.compat_events})
+                              .compat_events = arguments.options.compat_events,
+                              .hot_code = true})
             .write(description, profile);
     });
     const auto write_beside = [&](const char* prefix, auto write) {

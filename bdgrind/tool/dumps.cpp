@@ -23,7 +23,8 @@ public:
     void write_to(TextOutput& out) const override {
         CallgrindWriter(out, {.compress_strings = options.compress_strings,
                               .compress_positions = options.compress_pos,
-                              .compat_events = options.compat_events})
+                              .compat_events = options.compat_events,
+                              .hot_code = true})
             .write(run_, profile_);
     }
 

@@ -83,6 +83,44 @@ TEST_F(CallgrindWriterTest, AWholeFile) {
               "totals: 4 1 1\n");
 }
 
+// Which inlined call of a line an instruction belongs to, its address tells: of those that matter, in comments.
+TEST_F(CallgrindWriterTest, HotCodeStandsInComments) {
+    const Function& f = program_.function("f", "f.c");
+    Block& loop = program_.code(main_, 0x1000).op(4, 10).op(4, 10).ends();
+    Block& calls = program_.code(main_, 0x2000).op(4, 20).ends(kCall);
+    Block& in_f = program_.entry(f, 0x3000).op(4, 5).ends(kReturn);
+    auto& thread = trace_.thread(1);
+    for (int i = 0; i < 2000; ++i) thread.run(loop, 1000);
+    for (int i = 0; i < 3; ++i) thread.run(calls, 1000).run(in_f, 992);
+    replay();
+    EXPECT_EQ(body({.compress_strings = false, .compress_positions = false, .hot_code = true}),
+              "\n"
+              "ob=prog\n"
+              "fl=f.c\n"
+              "fn=f\n"
+              "5 3\n"
+              "\n"
+              "fl=main.c\n"
+              "fn=main\n"
+              "10 4000\n"
+              "jump=1999 10\n"
+              "10\n"
+              "jump=1 20\n"
+              "10\n"
+              "20 3\n"
+              "cfi=f.c\n"
+              "cfn=f\n"
+              "calls=3 5\n"
+              "20 3\n"
+              "\n"
+              "# hot code:\n"
+              "# ob=prog\n"
+              "# fl=main.c\n"
+              "# fn=main\n"
+              "# at=0x1000 10 2000\n"
+              "# at=0x1004 10 2000\n");
+}
+
 TEST_F(CallgrindWriterTest, NamesAreWrittenOnceIfCompressed) {
     const Function& f = program_.function("f", "f.c");
     Block& calls = program_.code(main_, 0x1000).op(4, 10).ends(kCall);
