@@ -43,6 +43,8 @@ class Options:
     annotate: bool
     include: tuple[str, ...]
     include_before: tuple[str, ...]
+    own: tuple[str, ...]
+    library: tuple[str, ...]
     context: int
     instructions: bool
     structure: bool
@@ -144,6 +146,12 @@ def _parser() -> argparse.ArgumentParser:
                       help="where to look for source files")
     what.add_argument("--include-before", action="append", default=[], metavar="DIR",
                       help="where to look first for the sources of the first profile of --diff")
+    what.add_argument("--own", action="append", default=[], metavar="DIR",
+                      help="source files below it are yours to change, wherever it is: a path, or the "
+                      "name of a folder")
+    what.add_argument("--library", action="append", default=[], metavar="DIR",
+                      help="source files below it are a library's, and count for who calls it [system "
+                      "headers, toolchains, registries of packages, /opt, /build]")
     what.add_argument("--context", type=int, default=DEFAULT_CONTEXT, metavar="N",
                       help=f"source lines around those with costs [{DEFAULT_CONTEXT}]")
     _flag(what, "--instructions",
@@ -290,6 +298,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         annotate=given.annotate == "yes",
         include=tuple(given.include),
         include_before=tuple(given.include_before),
+        own=tuple(given.own),
+        library=tuple(given.library),
         context=given.context,
         instructions=given.instructions == "yes",
         structure=given.structure == "yes",

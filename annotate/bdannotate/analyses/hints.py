@@ -77,9 +77,10 @@ class Hint:
     pattern: Pattern
     lines: tuple[HotLine, ...]  # where most of its own is, the costliest first
     callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
-    through: Function | None  # the library function that has most of it
+    through: Function | None  # the library function, or accessor, that has most of it
     bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
     below: Function | None  # of a function without a name, the nearest caller that has one
+    through_accessor: bool = False
 
     @property
     def line(self) -> HotLine | None:
@@ -191,6 +192,8 @@ class _Finder:
     def _is_place(self, function: Function) -> bool:
         """Of a program whose source is not known, also what it has no symbols for: it is as near
         as the rest of it, and else all that it costs would be that of the next caller with one."""
+        if function in self._report.accessors and not self._report.selection.function:
+            return False
         reach = self._ownership.reach(function)
         return reach >= self._reach or (reach is Reach.NAMELESS and self._reach is Reach.NAMED)
 
@@ -220,11 +223,12 @@ class _Finder:
             # What its worst caller makes of it is what the advice is about.
             worst = self._graph.callers[entry.function][callers[0][0]]
             judged = self._use(worst.cost) or use
+        through = self._through(entry)
         return Hint(
             entry.function, use, use.never_used / self._total if self._total else 0.0,
             next(pattern for pattern in _PATTERNS if pattern.fits(judged)),
-            lines, callers, self._through(entry), self._bytes_per_call(entry, use),
-            self._named_caller(entry.function),
+            lines, callers, through, self._bytes_per_call(entry, use),
+            self._named_caller(entry.function), through in self._report.accessors,
         )
 
     def _use(self, row: Row) -> Use | None:
@@ -299,10 +303,11 @@ class _Finder:
         own = self._loss(entry.self_cost)
         if not own or own < 0.5 * self._loss(entry.inclusive):
             return (), self._report.profile.zero
+        inlined = self._report.inlined
         rows: dict[tuple[str, int], Row] = {
             (place.file, line): row
-            for place in self._report.places[entry.function]
-            for line, row in self._report.profile.lines[place].items() if line
+            for place in inlined.places.get(entry.function, self._report.places[entry.function])
+            for line, row in inlined.lines[place].items() if line
         }
         ranked = sorted(rows, key=lambda where: (-self._loss(rows[where]), where))[:_MAX_LINES]
         lines = [HotLine(*where, self._loss(rows[where]) / own) for where in ranked]

@@ -7,20 +7,45 @@ import enum
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..model.profile import Function, Place
 
 # Rust's library: as its makers, a toolchain with sources, and Debian name it.
 _RUST_LIBRARY = r"/rustc/|/rust/deps/|.*/rustlib/src/rust/library/|/usr/src/rustc-[^/]*/library/"
-# Headers that compilers and distributions bring, and the folders of their builders.
+# Headers that compilers and distributions bring, the folders of their builders, and what package
+# managers download.
 _FOREIGN = re.compile(
-    rf"{_RUST_LIBRARY}|/usr/(?!src/|local/src/)|/build/|/opt/|.*/\.cargo/|.*/\.rustup/"
+    rf"{_RUST_LIBRARY}|/usr/(?!src/|local/src/)|/build/|/opt/|/nix/store/"
+    r"|.*/(?:\.cargo|\.rustup|\.conan2?|vcpkg_installed|_deps|node_modules|site-packages|pkg/mod)/"
 )
 
 
 def is_foreign(file: str) -> bool:
-    """Whether a source file comes with a library, or nobody knows where it is."""
+    """Whether a source file comes with a library, or it is not known where it is."""
     return file == "???" or _FOREIGN.match(file) is not None or not os.path.isabs(file)
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Whose code files are, by the folders that they are in: what the user says comes first."""
+
+    own: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+    def is_library(self, file: str) -> bool:
+        """Of a file whose name is known."""
+        if _is_below(file, self.own):
+            return False
+        return _is_below(file, self.libraries) or _FOREIGN.match(file) is not None
+
+
+def _is_below(file: str, folders: Sequence[str]) -> bool:
+    """Folders as they are given: from the root on, or any that are called so."""
+    return any(
+        file.startswith(f"{name}/") if name.startswith("/") else f"/{name}/" in f"/{file}"
+        for name in (folder.rstrip("/") for folder in folders)
+    )
 
 
 def is_rust_library(file: str) -> bool:
@@ -53,7 +78,10 @@ class Ownership:
     """Answers for the functions of one profile. What is readable here, or belongs to the program
     itself, is the reader's own, unless it lies where libraries do."""
 
-    def __init__(self, places: Mapping[Function, Sequence[Place]]) -> None:
+    def __init__(
+        self, places: Mapping[Function, Sequence[Place]], folders: Folders = Folders()
+    ) -> None:
+        self.folders = folders
         self._places = places
         self._programs = {function.object for function in places if function.name == "main"}
         self._known: dict[Function, Reach] = {}
@@ -75,10 +103,17 @@ class Ownership:
         if files == {"???"}:
             return Reach.NAMED if of_program else foreign
         for file in files:
-            if file != "???" and not _FOREIGN.match(file):
+            if file != "???" and not self.folders.is_library(file):
                 if of_program or self._is_readable(file):
                     return Reach.OWN
         return foreign
+
+    def is_instance(self, function: Function) -> bool:
+        """Whether a library's function was compiled into the program, as those of templates are."""
+        return (
+            function.object in self._programs and function.file != "???"
+            and self.reach(function) is Reach.FOREIGN
+        )
 
     def _is_readable(self, file: str) -> bool:
         known = self._readable.get(file)

@@ -12,7 +12,9 @@ from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
 from .columns import Column, Side, SortKey, choose_columns, choose_keys, with_keys_first
-from .ownership import Ownership
+from .accessors import accessors
+from .inlined_lines import InlinedLines
+from .ownership import Folders, Ownership
 from .startup import above_main
 
 
@@ -79,6 +81,8 @@ class Report:
     startup: frozenset[Function]  # what is above main
     places: Mapping[Function, Sequence[Place]]  # where each function's code is from
     ownership: Ownership
+    accessors: frozenset[Function]  # functions that count for their callers
+    inlined: InlinedLines  # the costs of lines, with those inlined of accessors and libraries
 
 
 def make_selection(
@@ -113,7 +117,9 @@ def function_pattern(text: str) -> re.Pattern[str]:
         raise UserError(f"'{text}' is not a regular expression: {error}") from None
 
 
-def make_report(profile: Profile, selection: Selection) -> Report:
+def make_report(
+    profile: Profile, selection: Selection, folders: Folders = Folders()
+) -> Report:
     graph = build(profile)
     totals = profile.totals()
     startup = above_main(graph)
@@ -126,7 +132,7 @@ def make_report(profile: Profile, selection: Selection) -> Report:
         places[place.function].append(place)
     return Report(
         profile, graph, metrics_of(profile), totals, selection, tuple(chosen), startup, places,
-        Ownership(places),
+        Ownership(places, folders), accessors(profile, graph), InlinedLines(profile.lines),
     )
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What nobody can change, the C library and its like, as a cost of the places that call it."""
+"""What counts for the places that call it: the C library and its like, a library's templates that were
+compiled into the program, and accessors of a few instructions."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
-from ..model.profile import Function, Row, add_rows
+from ..model.profile import Function, Place, Row, add_rows
 from .ownership import Reach
 from .report import Report
 
@@ -20,10 +21,11 @@ _MOSTLY = 0.5
 @dataclass(frozen=True, slots=True)
 class RuntimeCalls:
     """For each function and place that calls into the runtime, what each function that it calls
-    costs there. `entered` are all runtime functions below these calls."""
+    costs there. `entered` are all runtime functions below these calls, of `known` ones."""
 
     calls: Mapping[tuple[Function, Where], Mapping[Function, Row]]
     entered: frozenset[Function]
+    known: frozenset[Function] = frozenset()
 
 
 def runtime_calls(report: Report) -> RuntimeCalls:
@@ -31,8 +33,11 @@ def runtime_calls(report: Report) -> RuntimeCalls:
     functions were asked for by name."""
     if report.selection.function:
         return RuntimeCalls({}, frozenset())
-    reach = report.ownership.reach
-    runtime = {function for function in report.graph.functions if reach(function) is Reach.RUNTIME}
+    reach, is_instance = report.ownership.reach, report.ownership.is_instance
+    runtime = {
+        function for function in report.graph.functions
+        if function in report.accessors or reach(function) is Reach.RUNTIME or is_instance(function)
+    }
     others = report.graph.functions.keys() - runtime
     calling_back = _connected(others, report.graph.callers, runtime)
     calls: dict[tuple[Function, Where], dict[Function, Row]] = {}
@@ -40,13 +45,16 @@ def runtime_calls(report: Report) -> RuntimeCalls:
         if callee not in runtime or callee in calling_back:
             continue
         if caller not in runtime and caller not in report.startup:
-            where: Where = (file, line) if line and file != "???" else caller
+            where: Where = caller
+            if line and file != "???":
+                where = report.inlined.calls.get((Place(caller, file), line), (file, line))
             called = calls.setdefault((caller, where), {})
             known = called.get(callee)
             called[callee] = add_rows(known, call.cost) if known else call.cost
     callees = {callee for called in calls.values() for callee in called}
     return RuntimeCalls(
-        calls, frozenset(callees | _connected(callees, report.graph.callees, runtime))
+        calls, frozenset(callees | _connected(callees, report.graph.callees, runtime)),
+        frozenset(runtime),
     )
 
 
@@ -63,8 +71,7 @@ def mostly_charged(report: Report, found: RuntimeCalls, metric: Metric) -> set[F
             cost = count(call.cost)
             everything += cost
             if caller in found.entered or (
-                caller not in report.startup
-                and report.ownership.reach(caller) is not Reach.RUNTIME
+                caller not in report.startup and caller not in found.known
             ):
                 charged += cost
         if charged and charged >= _MOSTLY * everything:

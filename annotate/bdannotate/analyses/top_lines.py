@@ -2,18 +2,19 @@
 """The costliest source lines of all files, and the functions whose code they are. Where the lines
 of a function are not known, it stands for them.
 
-Lines that the reader can change come before those of libraries. What nobody can change, the C
-library and its like, counts for the line that calls it.
+Lines that the reader can change come before those of libraries. What only works for others, the C
+library and its like, accessors, and what was inlined of both, counts for the line that calls it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
-from ..model.profile import Function, Row, add_rows, sum_rows
+from ..model.profile import Function, Place, Row, add_rows, sum_rows
 from .data_use import data_loss, mostly_code
+from .inlined_lines import Inlined
 from .ownership import Reach
 from .report import Report
 from .runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
@@ -24,12 +25,20 @@ _THROUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Through:
+    """What a line calls, or has inlined, of which most of its cost is."""
+
+    function: Function | None  # None: it was inlined
+    inlined: Inlined | None = None  # where: not of what has no source, or is known by its name
+
+
+@dataclass(frozen=True, slots=True)
 class TopLine:
     file: str
     line: int  # 0: file and line are not known
     functions: tuple[Function, ...]  # the costliest first; several, if the line was inlined
-    cost: Row  # its own, and that of the runtime functions that it calls
-    through: Function | None  # the one of these that has most of it
+    cost: Row  # its own, and that of what counts for it
+    through: Through | None  # what has most of it
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -108,20 +117,25 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
         cost = sum_rows(costs_of.values(), len(report.totals))
         if not is_code(cost):
             functions = sorted(costs_of, key=lambda one: (-count(costs_of[one]), one))
-            through = _through(called.get((file, line)), count(cost))
+            through = _inlined(report, (file, line), count, count(cost)) or _through(
+                report, called.get((file, line)), count(cost)
+            )
             found.append(TopLine(file, line, tuple(functions), cost, through))
     found += [
-        TopLine("", 0, (function,), row, _through(called.get(function), count(row)))
+        TopLine("", 0, (function,), row, _through(report, called.get(function), count(row)))
         for function, row in sorted(unknown.items()) if count(row) >= least and not is_code(row)
     ]
     found.sort(key=lambda line: -count(line.cost))
-    found.sort(key=lambda line: -max(_rank(report, function) for function in line.functions))
+    found.sort(key=lambda line: -max(_rank(report, function, line) for function in line.functions))
     return tuple(found)
 
 
-def _rank(report: Report, function: Function) -> Reach:
-    """Code without a name can be changed as well as the rest of its program."""
+def _rank(report: Report, function: Function, line: TopLine) -> Reach:
+    """Code without a name can be changed as well as the rest of its program; a library's line cannot, of
+    whichever function it is a part."""
     reach = report.ownership.reach(function)
+    if line.line and reach is Reach.OWN and report.ownership.folders.is_library(line.file):
+        return Reach.FOREIGN
     return Reach.NAMED if reach is Reach.NAMELESS else reach
 
 
@@ -138,7 +152,7 @@ def _costs(
     width = len(report.totals)
     lines: list[_Lines] = []
     unknown: dict[Function, Row] = {}
-    for (function, file), rows in report.profile.lines.items():
+    for (function, file), rows in report.inlined.lines.items():
         if function in told or (pattern and not pattern.matches(function)):
             continue
         if file != "???":
@@ -155,8 +169,27 @@ def _costs(
     return lines, unknown
 
 
-def _through(called: Mapping[Function, int] | None, everything: int) -> Function | None:
+def _through(
+    report: Report, called: Mapping[Function, int] | None, everything: int
+) -> Through | None:
     """The function called at a line that has most of the line's cost."""
     found = ((cost, callee) for callee, cost in (called or {}).items())
     cost, function = max(found, default=(0, None))
-    return function if cost >= _THROUGH * everything else None
+    if function is None or cost < _THROUGH * everything:
+        return None
+    if function not in report.accessors:
+        return Through(function)
+    rows = report.profile.lines.get(Place(function, function.file), {})
+    line = max((line for line in rows if line), key=lambda line: rows[line], default=0)
+    return Through(function, Inlined(function.name, function.file, line) if line else None)
+
+
+def _inlined(
+    report: Report, where: tuple[str, int], count: Callable[[Row], int], everything: int
+) -> Through | None:
+    """What was inlined at a line and has most of the line's cost."""
+    found = ((count(row), source) for source, row in report.inlined.moved.get(where, {}).items())
+    ranked = sorted(found, key=lambda item: (-item[0], item[1].file, item[1].line, item[1].name))
+    if sum(cost for cost, _ in ranked) < _THROUGH * everything or not ranked[0][0]:
+        return None
+    return Through(None, ranked[0][1])

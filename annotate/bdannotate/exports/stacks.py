@@ -128,7 +128,7 @@ class _Code:
 def _inlined(frame: Frame, chain: Chain) -> _Path:
     inner = (
         (Frame(name, file, object=frame.object, is_inlined=True), line)
-        for name, file, line in chain[1:]
+        for name, file, line, _ in chain[1:]
     )
     return ((frame, chain[0].line), *inner)
 

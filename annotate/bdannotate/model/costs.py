@@ -22,6 +22,8 @@ class Costs:
         self.jumps: dict[Jump, JumpCount] = {}
         self.beginnings: dict[Function, int] = {}
         self.origins: list[ThreadOrigin] = []
+        self.hot: dict[Place, dict[int, Instruction]] = {}
+        self.hot_calls: dict[Place, dict[int, Instruction]] = {}
 
     def sums(self, width: int) -> Row:
         rows = (row for lines in self.lines.values() for row in lines.values())
@@ -55,6 +57,20 @@ class Costs:
         for address, new in instructions.items():
             add_instruction(mine, address, new.line, new.cost)
 
+    def add_hot(self, place: Place, address: int, line: int, cost: Row) -> None:
+        add_instruction(self.hot.setdefault(place, {}), address, line, cost)
+
+    def add_hot_call(self, place: Place, address: int, line: int, cost: Row) -> None:
+        add_instruction(self.hot_calls.setdefault(place, {}), address, line, cost)
+
+    def add_hot_code(
+        self, place: Place, hot: Mapping[int, Instruction], calls: Mapping[int, Instruction]
+    ) -> None:
+        for address, new in hot.items():
+            self.add_hot(place, address, new.line, new.cost)
+        for address, new in calls.items():
+            self.add_hot_call(place, address, new.line, new.cost)
+
     def merge(self, other: Costs) -> None:
         for place, rows in other.lines.items():
             self.add_lines(place, rows)
@@ -68,6 +84,8 @@ class Costs:
             self.add_jump(jump, count)
         for function, address in other.beginnings.items():
             self.add_beginning(function, address)
+        for place in other.hot.keys() | other.hot_calls.keys():
+            self.add_hot_code(place, other.hot.get(place, {}), other.hot_calls.get(place, {}))
         self.origins += other.origins
 
 

@@ -40,6 +40,7 @@ class Position(NamedTuple):
     function: str
     file: str
     line: int
+    start: int = 0  # the line at which the function begins, where that was asked for
 
 
 # The outermost function first. Each position but the last one is a call that was inlined.

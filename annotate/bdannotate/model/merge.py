@@ -72,6 +72,8 @@ def _combine(left: Profile, right: Profile, sign: int) -> Profile:
         instruction_calls=_merged(left.instruction_calls, right.instruction_calls, call),
         jumps=_merged(left.jumps, right.jumps, jump),
         beginnings={**right.beginnings, **left.beginnings},
+        hot=_merged(left.hot, right.hot, instructions),
+        hot_calls=_merged(left.hot_calls, right.hot_calls, instructions),
     )
 
 
@@ -120,6 +122,17 @@ def project(profile: Profile, events: tuple[str, ...]) -> Profile:
     def row(costs: Row) -> Row:
         return tuple(costs[index] for index in order)
 
+    def instructions(
+        places: Mapping[Place, Mapping[int, Instruction]]
+    ) -> dict[Place, dict[int, Instruction]]:
+        return {
+            place: {
+                address: Instruction(instruction.line, row(instruction.cost))
+                for address, instruction in rows.items()
+            }
+            for place, rows in places.items()
+        }
+
     return replace(
         profile,
         events=events,
@@ -128,13 +141,9 @@ def project(profile: Profile, events: tuple[str, ...]) -> Profile:
             for place, rows in profile.lines.items()
         },
         calls={site: Call(call.calls, row(call.cost)) for site, call in profile.calls.items()},
-        instructions={
-            place: {
-                address: Instruction(instruction.line, row(instruction.cost))
-                for address, instruction in instructions.items()
-            }
-            for place, instructions in profile.instructions.items()
-        },
+        instructions=instructions(profile.instructions),
+        hot=instructions(profile.hot),
+        hot_calls=instructions(profile.hot_calls),
         instruction_calls={
             key: Call(call.calls, row(call.cost))
             for key, call in profile.instruction_calls.items()
@@ -216,6 +225,10 @@ def map_functions(
         costs.add_lines(place(old_place), rows)
     for old_place, instructions in profile.instructions.items():
         costs.add_instructions(place(old_place), instructions)
+    for old_place in profile.hot.keys() | profile.hot_calls.keys():
+        costs.add_hot_code(
+            place(old_place), profile.hot.get(old_place, {}), profile.hot_calls.get(old_place, {})
+        )
     for site, call in profile.calls.items():
         new = CallSite(function(site.caller), function(site.callee), file(site.file), site.line)
         costs.add_call(new, call.calls, call.cost)
@@ -234,6 +247,8 @@ def map_functions(
         instruction_calls=costs.instruction_calls,
         jumps=costs.jumps,
         beginnings=costs.beginnings,
+        hot=costs.hot,
+        hot_calls=costs.hot_calls,
     )
 
 

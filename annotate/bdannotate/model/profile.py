@@ -157,6 +157,10 @@ class Profile:
     origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which uses them up
     # The addresses that functions were called at, with instructions; the lowest if there are several.
     beginnings: Mapping[Function, int] = field(default_factory=dict)
+    # The few costliest instructions by address, and calls with their inclusive costs: also of a
+    # profile by line.
+    hot: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
+    hot_calls: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
     # What has been joined with which function: see cold_parts.py.
     cold_parts: Mapping[Function, Function] = field(default_factory=dict)
 

@@ -89,6 +89,7 @@ def separated(profile: Profile, chains: Chains, separation: Separation) -> Profi
         found.add_call(site, call)
     return replace(
         profile, lines=found.lines, calls=found.calls, instructions={}, instruction_calls={},
+        hot={}, hot_calls={},
         jumps={},
     )
 

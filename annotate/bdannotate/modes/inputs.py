@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bdcommon import console
 
+from ..analyses.inlined_lines import asked_for, inlined_lines
+from ..analyses.ownership import Folders, Reach
+from ..analyses.report import Report
 from ..analyses.structure import wanted_lines
 from ..model.cold_parts import with_cold_parts
 from ..model.contexts import ContextTree
@@ -21,12 +25,17 @@ from ..reading.load import load, load_contexts, load_sum
 from ..reading.parser import Detail
 
 
+# A report is not to wait longer for what only makes it better.
+_SECONDS = 30
+
+
 class Inputs:
     """What is wrong with a file is a UserError; what is not known, and why, is said in a note."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self._said: set[str] = set()
+        self.folders = Folders(options.own, options.library)
         self.separation = Separation(options.separate_loops, options.separate_inlines)
         self.renaming = Renaming(
             tuple(map(parse_substitution, options.mod_filename)),
@@ -68,6 +77,20 @@ class Inputs:
         inlined = read_inlined_calls(wanted_lines(profile, functions))
         self.say_notes(inlined.notes)
         return inlined.chains
+
+    def with_inlined_lines(self, report: Report) -> Report:
+        """What was inlined counts for the lines that a reader would change, where these are known."""
+        profile, ownership = report.profile, report.ownership
+        wanted = asked_for(
+            profile, lambda function: ownership.reach(function) is not Reach.RUNTIME
+        )
+        if not wanted:
+            return report
+        found = read_inlined_calls(wanted, with_starts=True, seconds=_SECONDS)
+        self.say_notes(found.notes)
+        return replace(report, inlined=inlined_lines(
+            profile, found.chains, ownership.folders.is_library, self.options.include
+        ))
 
     def trees(
         self, paths: Sequence[str], profiles: Sequence[Profile]

@@ -18,6 +18,7 @@ from ..model.errors import UserError
 from ..model.profile import Function, Profile
 from ..options import DEFAULT_THRESHOLD, Options
 from ..pager import write_paged
+from ..views.file_names import FileNames
 from ..views.markdown import markdown, markdown_page
 from ..views.names import Names
 from ..views.text import Page
@@ -53,7 +54,9 @@ def rows_of(limit: int | None, default: int | None) -> int | None:
     return default if limit is None else limit or None
 
 
-def page_of(options: Options, functions: Iterable[Function]) -> Page:
+def page_of(
+    options: Options, functions: Iterable[Function], files: Iterable[str] = ()
+) -> Page:
     terminal = console.is_terminal()
     width = options.width or _DEFAULT_WIDTH
     if terminal and options.width is None:
@@ -66,14 +69,16 @@ def page_of(options: Options, functions: Iterable[Function]) -> Page:
         max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names,
         cut=(terminal or options.width is not None) and not options.full_names,
         names=Names(function.name for function in functions),
+        files=FileNames(files),
     )
 
 
 def write_text(
-    lines_on: Callable[[Page], list[str]], functions: Iterable[Function], options: Options
+    lines_on: Callable[[Page], list[str]], functions: Iterable[Function], options: Options,
+    files: Iterable[str] = (),
 ) -> None:
-    """Prints a report for people: lines_on(page), of these functions."""
-    page = page_of(options, functions)
+    """Prints a report for people: lines_on(page), of these functions and source files."""
+    page = page_of(options, functions, files)
     if options.format == "markdown":
         page = markdown_page(page)
         console.write(f"{line}\n" for line in markdown(lines_on(page)))

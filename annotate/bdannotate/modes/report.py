@@ -32,7 +32,9 @@ def report(paths: Sequence[str], options: Options) -> int:
     baseline = None
     if options.baseline is not None:
         baseline = inputs.profile(options.baseline, Detail.FUNCTIONS)
-    made = make_report(profile, selection_of(profile, options))
+    made = make_report(profile, selection_of(profile, options), inputs.folders)
+    if options.is_for_people or options.hints or options.format == "sarif":
+        made = inputs.with_inlined_lines(made)
     found = _structures(made, inputs) if options.structure else []
     objects = reported_objects(paths, profile, made.graph, inputs)
     of_sizes = named_curve(paths, made, inputs)
@@ -53,7 +55,8 @@ def report(paths: Sequence[str], options: Options) -> int:
             first = _sections(made, found, objects, of_sizes, options, page)
             return [*first, *object_sections(objects, options, page)]
 
-        write_text(lines, made.graph.functions, options)
+        files = (place.file for place in made.inlined.lines)
+        write_text(lines, made.graph.functions, options, files)
     return judge(options, profile, baseline)
 
 

@@ -11,6 +11,7 @@ from ..model.profile import (
     CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row,
 )
 from .fields import absolute, count
+from .hot_code import HotCode
 from .names import NameTable
 from .origins import Origins
 
@@ -64,6 +65,9 @@ class Body:
         self.origins = Origins(
             self._object_names, self._file_names, self._function_names, self._identity
         )
+        self._hot_code = HotCode(
+            self._object_names, self._file_names, self._function_names, self._identity, self.costs
+        )
         self._object = ""
         self._function_file = ""
         self._file = ""
@@ -86,6 +90,12 @@ class Body:
         self.line_column = positions.index("line") if "line" in positions else None
         self.address_column = positions.index("instr") if "instr" in positions else None
         self.by_instruction = self._wants_instructions and self.address_column is not None
+
+    def comment(self, text: str, events: int) -> None:
+        """Any line that is empty or a comment; events: how many there are."""
+        self.origins.comment(text)
+        if self._by_line:
+            self._hot_code.comment(text, events)
 
     def second_line(self, row: Row) -> None:
         """The line after calls=, jump= or jcnd=: where it is, and what the calls cost."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.errors import UserError, shorten
@@ -37,18 +37,21 @@ class InlinedCalls:
 
 
 def read_inlined_calls(
-    wanted: Mapping[str, Mapping[int, int]], with_types: bool = False
+    wanted: Mapping[str, Mapping[int, int]], with_types: bool = False, with_starts: bool = False,
+    seconds: int = _SECONDS,
 ) -> InlinedCalls:
     """wanted: for each object, the addresses with the source lines that the profile has for them,
     0 where it has none. with_types: whether names of Rust are to have what their parameters stand
-    for, which takes twice as long."""
+    for, which takes twice as long. with_starts: whether positions are to say where their functions
+    begin. seconds: how long each object may take."""
+    options = ("--verbose",) if with_starts else ()
     wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
     chains: dict[str, Mapping[int, Chain]] = {}
     notes: list[str] = []
     changed: set[str] = set()
     for name, lines in sorted(wanted.items()):
         try:
-            found = _ask(name, sorted(lines), with_types)
+            found = _ask(name, sorted(lines), with_types, seconds, options)
         except UserError as error:
             notes.append(f"inlined functions of {shorten(name)} are not told apart: {error}")
             continue
@@ -67,11 +70,13 @@ def read_inlined_calls(
     return InlinedCalls(_demangled(chains), tuple(notes), frozenset(changed))
 
 
-def _ask(name: str, addresses: list[int], with_types: bool) -> dict[int, Chain]:
+def _ask(
+    name: str, addresses: list[int], with_types: bool, seconds: int, options: Sequence[str]
+) -> dict[int, Chain]:
     require_object_file(name)
-    answers = _answers(name, addresses)
+    answers = _answers(name, addresses, seconds, *options)
     if with_types and any(has_rust_hash(place.function) for chain in answers for place in chain):
-        alone = _answers(name, addresses, "--functions=short")
+        alone = _answers(name, addresses, seconds, "--functions=short")
         answers = [
             tuple(
                 place._replace(function=with_arguments(place.function, own.function))
@@ -85,7 +90,7 @@ def _ask(name: str, addresses: list[int], with_types: bool) -> dict[int, Chain]:
     }
 
 
-def _answers(name: str, addresses: list[int], *options: str) -> list[Chain]:
+def _answers(name: str, addresses: list[int], seconds: int, *options: str) -> list[Chain]:
     """A chain for each."""
     tool = shutil.which(_SYMBOLIZER)
     if tool is None:
@@ -94,7 +99,7 @@ def _answers(name: str, addresses: list[int], *options: str) -> list[Chain]:
     try:
         result = subprocess.run(
             command, input="".join(f"{address:#x}\n" for address in addresses), check=True,
-            capture_output=True, timeout=_SECONDS, text=True, errors="surrogateescape",
+            capture_output=True, timeout=seconds, text=True, errors="surrogateescape",
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise UserError(f"{_SYMBOLIZER} failed: {shorten(str(error))}") from None
@@ -123,16 +128,35 @@ def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mappin
 
 
 def _chains(text: str) -> Iterator[Chain]:
-    """Two lines for each function, innermost first: its name, and FILE:LINE:COLUMN. An empty line
-    ends a chain."""
+    """Two lines for each function, innermost first: its name, and FILE:LINE:COLUMN; or, if verbose, the
+    name and indented lines with a key. An empty line ends a chain."""
     positions: list[Position] = []
     lines = iter(text.split("\n"))
-    for name in lines:
-        if name:
-            file, _, numbers = next(lines, "").rpartition(":")[0].rpartition(":")
-            line = int(numbers) if numbers.isascii() and numbers.isdigit() else 0
-            positions.append(Position(name, file, line))
+    name = ""
+    for text in lines:
+        key, _, value = text.partition(": ")
+        if name and text.startswith("  ") and positions:
+            positions[-1] = _with_field(positions[-1], key.strip(), value)
+        elif text:
+            name = text
+            where = next(lines, "")
+            if where.startswith("  Filename: "):
+                positions.append(Position(name, where.partition(": ")[2], 0))
+                continue
+            file, _, numbers = where.rpartition(":")[0].rpartition(":")
+            positions.append(Position(name, file, _number(numbers)))
         elif positions:
             positions.reverse()
             yield tuple(positions)
             positions = []
+            name = ""
+
+
+def _with_field(position: Position, key: str, value: str) -> Position:
+    if key == "Line":
+        return position._replace(line=_number(value))
+    return position._replace(start=_number(value)) if key == "Function start line" else position
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0

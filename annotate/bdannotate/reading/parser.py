@@ -189,7 +189,7 @@ class _Parser:
             directive(value)  # nearly always
             return
         if directive is None and (not text or text.isspace() or text.startswith("#")):
-            body.origins.comment(text)
+            body.comment(text, len(self._headers.events))
             return
         if body.is_waiting:
             raise FormatProblem("the costs of a call, or the position of a jump, are missing here")
@@ -257,6 +257,8 @@ class _Parser:
             jumps=costs.jumps,
             beginnings=costs.beginnings,
             origins=tuple(costs.origins),
+            hot=costs.hot,
+            hot_calls=costs.hot_calls,
         )
 
 

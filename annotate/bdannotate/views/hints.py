@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-
-from bdcommon.console import printable
 
 from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint, HotLine, Pattern
@@ -108,7 +105,7 @@ def brief_lines(
         numbers = (
             f": {100 * hint.share:.0f}% of the loss, {100 * hint.use.unused_share:.0f}% unused"
         ) + (f"; as {first}." if first != number else "")
-        where = f" ({_where(hint.line)})" if hint.line else ""
+        where = f" ({_where(hint.line, page)})" if hint.line else ""
         if hint.callers:
             where = f" called by {page.name(hint.callers[0][0])}"
         elif hint.through:
@@ -129,8 +126,8 @@ def brief_lines(
     return lines
 
 
-def _where(line: HotLine) -> str:
-    return f"{os.path.basename(printable(line.file))}:{line.line}"
+def _where(line: HotLine, page: Page) -> str:
+    return f"{page.file(line.file)}:{line.line}"
 
 
 def _numbers(hint: Hint, page: Page) -> list[str]:
@@ -153,15 +150,16 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
         first, last = map(short_count, hint.bytes_per_call)
         sentences.append(f"Moved per call: {first} bytes of data from LL, {last} from memory.")
     if hint.line:
-        more = "".join(f", {100 * line.share:.0f}% at {_where(line)}" for line in hint.lines[1:])
+        more = "".join(f", {100 * line.share:.0f}% at {_where(line, page)}" for line in hint.lines[1:])
         share = 100 * hint.line.share
-        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line)}{more}.")
+        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line, page)}{more}.")
     if hint.below:
         name = function_label(hint.below, page, _NAME_WIDTH)
         sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")
     if hint.through:
         name = function_label(hint.through, page, _NAME_WIDTH)
-        sentences.append(f"Through: {name}, which is not the program's own.")
+        what = "a few instructions for its callers" if hint.through_accessor else "not the program's own"
+        sentences.append(f"Through: {name}, which is {what}.")
     if hint.callers:
         callers = [
             f"{100 * share:.0f}% under {function_label(caller, page, _NAME_WIDTH).split('  ')[0]}"

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-
-from bdcommon.console import printable
 
 from ..analyses.columns import Column, Form, Side
 from ..analyses.report import Report
-from ..analyses.top_lines import TopLine, TopLines
+from ..analyses.top_lines import Through, TopLine, TopLines
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
 from .names import as_called, fit
 from .text import Cell, Page, shorten_middle
@@ -50,37 +47,59 @@ def line_table(
         least=_TWO_NAMES_NEED if any(line.through for line in chosen) else NAMES_NEED,
     )
     width = name_width(headings, cells, page)
-    labels = [Cell(label) for label in _labels(chosen, page, width)]
-    table = cost_table(headings, "line and function", cells, labels, page)
+    rows: list[list[Cell]] = []
+    labels: list[Cell] = []
+    for row, (label, below) in zip(cells, _labels(chosen, page, width)):
+        rows += [row, [Cell("")] * len(row)] if below else [row]
+        labels += [Cell(label), Cell(below)] if below else [Cell(label)]
+    table = cost_table(headings, "line and function", rows, labels, page)
     return table, len(found.lines) + len(found.others) - len(chosen)
 
 
-def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[str]:
-    """file:line and the function, without folders where there is no room for them."""
-    places: list[str] = []
-    for line in lines:
-        file = printable(line.file)
-        places.append(
-            f"{file if page.full_names else os.path.basename(file)}:{line.line}" if line.line
-            else _UNKNOWN
-        )
+def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str, str]]:
+    """file:line and the function, without folders where there is no room for them; and what belongs on a
+    line below."""
+    places = [
+        f"{page.file(line.file)}:{line.line}" if line.line else _UNKNOWN for line in lines
+    ]
     longest = min(max(map(len, places), default=0), max(width // 2, 8))
-    texts: list[str] = []
+    texts: list[tuple[str, str]] = []
     for place, line in zip(places, lines):
         name = page.name(line.functions[0])
-        rest = f" +{len(line.functions) - 1}" if len(line.functions) > 1 else ""
+        others = len(line.functions) - 1
+        rest = f" and {others} more" if others else ""
+        through = _through(line.through, None, page) if line.through else ""
         if page.full_names:
-            through = f" through {page.name(line.through)}" if line.through else ""
-        else:
-            place = shorten_middle(place, longest)
-            room = width - len(place) - 2 - len(rest)
-            through = ""
-            if line.through:
-                most = max(room - len(name) - len(_THROUGH), room // 3, _SHORTEST_NAME)
-                through = _THROUGH + fit(as_called(page.name(line.through)), most)
-            room = max(room - len(through), _SHORTEST_NAME)
-            name = fit(name, room)
-            # In line with the others, where there is room for that.
-            place = place.ljust(min(longest, len(place) + room - len(name)))
-        texts.append(f"{place:<{longest if page.full_names else 0}}  {name}{through}{rest}")
+            texts.append((f"{place}  {name}{through}{rest}", ""))
+            continue
+        place = shorten_middle(place, longest)
+        room = width - len(place) - 2 - len(rest)
+        below = ""
+        if line.through and line.through.inlined and len(name) + len(through) > room:
+            # Two places do not fit one row.
+            through, below = "", f" {_through(line.through, width - 1, page)}"
+        elif line.through:
+            most = max(room - len(name) - len(_THROUGH), room // 3, _SHORTEST_NAME)
+            through = _through(line.through, most, page)
+        room = max(room - len(through), _SHORTEST_NAME)
+        name = fit(name, room)
+        # In line with the others, where there is room for that.
+        place = place.ljust(min(longest, len(place) + room - len(name)))
+        texts.append((f"{place}  {name}{through}{rest}", below))
     return texts
+
+
+def _through(through: Through, width: int | None, page: Page) -> str:
+    """What most of a line's cost is in, and where that is, if it has a place of its own."""
+    inlined = through.inlined
+    if through.function is not None:
+        name = as_called(page.name(through.function))
+    else:
+        name = page.inlined_name(inlined.name) if inlined else ""
+    where = f", {page.file(inlined.file)}:{inlined.line}" if inlined else ""
+    start = f" ({_THROUGH.strip()} " if inlined else _THROUGH
+    end = f"{where})" if inlined else ""
+    if width is not None:
+        room = width - len(end) - (len(start) if inlined else 0)
+        name = fit(name, max(room, _SHORTEST_NAME))
+    return f"{start}{name}{end}"

@@ -151,7 +151,7 @@ def _most_at(
     if line is None or count(line.cost) < _MOST * total:
         return ""
     place = (
-        f"{os.path.basename(printable(line.file))}:{line.line}" if line.line
+        f"{page.file(line.file)}:{line.line}" if line.line
         else fit(page.name(line.functions[0]), _LONGEST_NAME)
     )
     return f", {100 * count(line.cost) / total:.0f}% at {place}"

@@ -13,6 +13,7 @@ from bdcommon.console import printable
 from ..model.metrics import Number
 from ..model.numbers import short_count
 from ..model.profile import Function
+from .file_names import FileNames
 from .names import Names, fit
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -30,6 +31,7 @@ class Page:
     cut: bool = False  # nothing may be wider than the page
     names: Names = field(default_factory=Names)
     left_out: set[str] = field(default_factory=set)  # headings of columns that had no room
+    files: FileNames = field(default_factory=FileNames)
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
@@ -40,6 +42,10 @@ class Page:
     def name(self, function: Function) -> str:
         """What a function is called on this page."""
         return printable(function.name if self.full_names else self.names.label(function))
+
+    def file(self, name: str) -> str:
+        """What a source file is called on this page."""
+        return printable(name if self.full_names else self.files.short(name))
 
     def inlined_name(self, name: str) -> str:
         """The same for a function that debug information names, without a place of its own."""
@@ -79,7 +85,7 @@ def function_label(function: Function, page: Page, width: int, suffix: str = "")
     if page.full_names:
         parts = (name + suffix, file, f"[{module}]" if module else "")
         return "  ".join(part for part in parts if part)
-    file, module = os.path.basename(file), os.path.basename(module)
+    file, module = page.file(file) if file else "", os.path.basename(module)
     if name.startswith(f"{module}+0x"):
         module = ""  # said already
     bracketed = f"[{module}]" if module else ""

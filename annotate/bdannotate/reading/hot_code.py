@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The addresses of the costliest instructions and calls, as bdgrind writes them into comments: a
+profile by line has no others. What is not understood there is passed over, as comments are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..model.costs import Costs
+from ..model.errors import FormatProblem
+from ..model.profile import Function, Place
+from .fields import counts
+from .names import NameTable
+
+_TITLE = "# hot code:"
+_ROW = re.compile(r"(0x[0-9a-f]{1,16}) (\d{1,9})((?: \d+)*)", re.ASCII)
+# More than a writer has: each has a thousandth of the program's costs in one of a few events.
+_MOST_ROWS = 20_000
+
+
+class HotCode:
+    """That of one part."""
+
+    def __init__(
+        self, objects: NameTable, files: NameTable, functions: NameTable,
+        identity: Callable[[str, str, str], Function], costs: Costs,
+    ) -> None:
+        self._tables = {"ob": objects, "fl": files, "fi": files, "fn": functions}
+        self._identity = identity
+        self._costs = costs
+        self._is_open = False
+        self._rows = 0
+        self._names = {"ob": "", "fl": ""}
+        self._place: Place | None = None
+
+    def comment(self, text: str, width: int) -> None:
+        """Takes any line that is empty or a comment; width: the number of events."""
+        if text == _TITLE:
+            self._is_open = True
+            return
+        key, equals, value = text[2:].partition("=")
+        if not self._is_open or not text.startswith("# ") or not equals:
+            self._is_open = False
+            return
+        if key in ("at", "call"):
+            self._row(key, value, width)
+            return
+        try:
+            name = self._tables[key].resolve(value)
+        except (FormatProblem, KeyError):
+            self._is_open = False
+            return
+        if key == "fn":
+            self._place = Place(self._identity(self._names["ob"], self._names["fl"], name), self._names["fl"])
+        elif key == "fi":
+            self._place = Place(self._place.function, name) if self._place else None
+        else:
+            self._names[key] = name
+
+    def _row(self, key: str, value: str, width: int) -> None:
+        found = _ROW.fullmatch(value)
+        costs = counts(found[3]) if found else ()
+        if not found or not self._place or len(costs) > width or self._rows >= _MOST_ROWS:
+            self._is_open = False
+            return
+        self._rows += 1
+        add = self._costs.add_hot if key == "at" else self._costs.add_hot_call
+        add(self._place, int(found[1], 16), int(found[2]), costs + (0,) * (width - len(costs)))
