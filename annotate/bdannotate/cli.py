@@ -29,6 +29,9 @@ def _main(argv: Sequence[str]) -> int:
     except UserError as error:
         console.say(f"bd_annotate: {error}")
         return EXIT_ERROR
+    except MemoryError:
+        console.say("bd_annotate: there is not enough memory for so large a profile")
+        return EXIT_ERROR
 
 
 def _run(options: Options) -> int:

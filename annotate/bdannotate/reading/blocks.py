@@ -14,6 +14,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ..model.errors import ProfileError, UserError
@@ -26,8 +27,8 @@ BLOCK_CHARACTERS = 1 << 18
 MAX_LINE_CHARACTERS = 1 << 22
 # Profiles shrink to a quarter or a tenth when they are packed. A file of newlines shrinks to a
 # thousandth with gzip, and to next to nothing with bzip2: the report would come tomorrow. Up to the
-# first limit it is a matter of seconds, and nobody need care.
-_UNPACKED_CHARACTERS = 1 << 22
+# first limit it is a matter of seconds.
+_UNPACKED_BYTES = 1 << 22
 _UNPACKED_RATIO = 300
 
 _STANDARD_INPUT = "-"
@@ -43,19 +44,12 @@ def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
     survive as surrogates. A last line without a newline counts."""
     name = display_name(path)
     try:
-        with _File(path) as file, io.BufferedReader(file) as raw, _decompressed(raw) as data:
+        with _File(path) as file, _unpacked(file, name, "profile") as data:
             size = file.size
             text = io.TextIOWrapper(data, encoding="utf-8", errors="surrogateescape", newline="\n")
             rest = ""
             number = 1
-            unpacked = 0
             while block := text.read(BLOCK_CHARACTERS):
-                unpacked += len(block)
-                if unpacked > max(_UNPACKED_CHARACTERS, _UNPACKED_RATIO * file.read_bytes):
-                    raise UserError(
-                        f"{name}: unpacks to more than {_UNPACKED_RATIO} times its size, as no "
-                        f"profile does; if it is one, unpack it first"
-                    )
                 lines = (rest + block).split("\n")
                 rest = lines.pop()
                 number += len(lines)
@@ -71,12 +65,25 @@ def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
         progress.clear()
 
 
+@dataclass(frozen=True, slots=True)
+class BinaryFile:
+    """data are its unpacked bytes."""
+
+    data: BinaryIO
+    _file: _File
+
+    @property
+    def packed_bytes(self) -> int:
+        """How many were read so far, as they stand in the file."""
+        return self._file.read_bytes
+
+
 @contextmanager
-def binary_file(path: str) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a file."""
+def binary_file(path: str, what: str) -> Iterator[BinaryFile]:
+    """what it should be, without an article."""
     try:
-        with _File(path) as file, io.BufferedReader(file) as raw, _decompressed(raw) as data:
-            yield data
+        with _File(path) as file, _unpacked(file, display_name(path), what) as data:
+            yield BinaryFile(data, file)
     except _READING_ERRORS as error:
         raise _unreadable(display_name(path), error) from None
 
@@ -108,6 +115,43 @@ class _File(io.FileIO):
         done = super().readinto(buffer)
         self.read_bytes += done or 0
         return done
+
+
+@contextmanager
+def _unpacked(file: _File, name: str, what: str) -> Iterator[io.BufferedReader]:
+    with io.BufferedReader(file) as raw, _decompressed(raw) as data:
+        if data is raw:
+            yield raw
+        else:
+            with io.BufferedReader(_Unpacked(data, file, name, what), BLOCK_CHARACTERS) as bounded:
+                yield bounded
+
+
+class _Unpacked(io.RawIOBase):
+    """What is unpacked, as long as that is no bomb."""
+
+    def __init__(self, data: BinaryIO, file: _File, name: str, what: str) -> None:
+        super().__init__()
+        self._data = data
+        self._file = file
+        self._name = name
+        self._what = what
+        self._bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        with memoryview(buffer) as view:
+            data = self._data.read(len(view))
+            view[: len(data)] = data
+        self._bytes += len(data)
+        if self._bytes > max(_UNPACKED_BYTES, _UNPACKED_RATIO * self._file.read_bytes):
+            raise UserError(
+                f"{self._name}: unpacks to more than {_UNPACKED_RATIO} times its size, as no "
+                f"{self._what} does; if it is one, unpack it first"
+            )
+        return len(data)
 
 
 def _decompressed(raw: io.BufferedReader) -> BinaryIO:

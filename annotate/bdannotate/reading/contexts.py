@@ -15,6 +15,7 @@ from .columns import ColumnReader, counts, named_function, path_beside
 PREFIX = "contexts."
 
 _REQUIRED_COLUMNS = ("depth", "function", "calls")
+_MOST_DIGITS = 19
 _SITE_COLUMNS = ("file", "line", "address")
 
 
@@ -52,7 +53,10 @@ class _Reader(ColumnReader[ContextTree]):
             frames.append(Frame(Kind.ROOT, Function("", "", _root(text))))
             lines.append(0)
         self._section("nodes")
-        nodes = _Nodes(functions, len(frames) - functions, files, columns, len(headers.events))
+        roots = len(frames) - functions
+        nodes = _Nodes(
+            functions, roots, files, columns, len(headers.events), _limit(texts.get("limit", ""))
+        )
         self._read_blocks(nodes)
         sums = self._check_end(nodes, headers.events)
         return ContextTree(
@@ -76,8 +80,9 @@ class _Nodes:
     """What the blocks have brought so far."""
 
     def __init__(
-        self, functions: int, roots: int, files: list[str], columns: tuple[str, ...], width: int
+        self, functions: int, roots: int, files: list[str], columns: tuple[str, ...], width: int, limit: int
     ) -> None:
+        self._limit = limit
         self.columns = len(columns) + width
         self.parent = array("i")
         self.frame = array("I")
@@ -95,6 +100,9 @@ class _Nodes:
     def add(self, columns: list[bytes], count: int) -> None:
         depths, functions = counts(columns[0]), counts(columns[1])
         self._add_paths(depths, functions)
+        # Roots are counted there; there can be an "other" node below each one.
+        if len(self.parent) > 2 * (self._limit + self._roots):
+            raise FormatProblem(f"there are more nodes than its limit of {self._limit:,} allows")
         if self._has_places:
             self._add_places(*(counts(column) for column in columns[3:6]))
         else:
@@ -132,6 +140,12 @@ class _Nodes:
                 raise FormatProblem(f"a call is in file {file}, which has no name")
             place = CallPlace(self._files[file], line, address)
             self.place.append(self.places.setdefault(place, len(self.places)))
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        raise FormatProblem(f"limit: '{shorten(text)}' is not a number of nodes")
+    return int(text)
 
 
 def _root(text: str) -> str:

@@ -21,6 +21,7 @@ _ROW_COLUMNS = 4  # before the events: group, function, file, line
 _PATTERN_COLUMNS = 8  # group, function, file, line, offset, bytes, used, count
 _MOST_BYTES = 64
 _MOST_DIGITS = 9
+_MOST_PLACES = 64  # what --objects-depth allows
 _PLACE_WORDS = 4  # function, file, line, address
 
 
@@ -165,6 +166,8 @@ class _Names:
             blocks = Blocks(*numbers)
         if kind in (ObjectKind.HEAP, ObjectKind.MAPPING):
             (count,), rest = _numbers(rest, 1, text)
+            if count > _MOST_PLACES:
+                raise FormatProblem(f"'{shorten(text)}' is not a group of objects: --objects-depth is less")
             for _ in range(count):
                 (function, file, line, address), rest = _numbers(rest, _PLACE_WORDS, text)
                 sites.append(Site(self.function(function), self.file(file), line, address))
