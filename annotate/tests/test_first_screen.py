@@ -110,7 +110,7 @@ def test_the_commands_for_what_is_next_work_as_they_are_printed(tmp_path):
     commands = [line[6:].split("  #")[0] for line in last if line]
     assert [shlex.split(command)[:2] for command in commands] == [
         ["bd_annotate", "--tree=both"], ["bd_annotate", "--annotate"], ["bd_annotate", "--hints"],
-        ["kcachegrind", "bdgrind.out.1"],
+        ["valgrind", "--tool=bdgrind"], ["kcachegrind", "bdgrind.out.1"],
     ]
     for command in commands[:3]:
         words = [sys.executable, str(ROOT / "bd_annotate"), *shlex.split(command)[1:]]

@@ -23,8 +23,8 @@ ROWS = [
         (3, 2, 2, 1, 3, 7, 0, 700),
     ]),
     ("orders", ORDERS, [
-        (2, 2, 1000, 3, 1, 0, 0, 980, 0, 20, 10, 4096, 900, -64, 80, 0, 0, 1, 0, 1000),
-        (3, 2, 10, 0, 0, 1, 2, 3, 1, 3, 2, 0, 0, 0, 0, 0, 0, 3, 2, 9),
+        (2, 2, 0, 1000, 3, 1, 0, 0, 980, 0, 20, 10, 4096, 900, -64, 80, 0, 0, 1, 0, 1000),
+        (3, 2, 1, 10, 0, 0, 1, 2, 3, 1, 3, 2, 0, 0, 0, 0, 0, 0, 3, 2, 9),
     ]),
     ("stays", STAYS, [(2, 0, 10, 560, 400, 100)]),
 ]
@@ -78,7 +78,7 @@ def test_all_that_was_written_is_read(tmp_path):
     )
     assert found.reuses[2] == Reuse(2, 2, 3, 2, Cause.CAPACITY, 30, 0, 30720)
     assert found.orders[0] == Order(
-        2, 2, 1000, 3, 1, 0, 0, 980, 0, 20, 10, ((4096, 900), (-64, 80)), Depends.ARITHMETIC, 0, 1000,
+        2, 2, 0, 1000, 3, 1, 0, 0, 980, 0, 20, 10, ((4096, 900), (-64, 80)), Depends.ARITHMETIC, 0, 1000,
     )
     assert found.orders[1].depends is Depends.CHAIN and found.orders[1].on == 2
     assert found.stays == (Stay(2, 0, 10, 560, 400, 100),)

@@ -9,8 +9,8 @@ from column_files import blocks, head, place_lines
 DISTANCES = "place bucket misses llmisses"
 REUSES = "place before evictor scope cause misses llmisses distance"
 ORDERS = (
-    "place scope accesses straddle-line straddle-page same near forward backward far runs stride1 times1 "
-    "stride2 times2 stride3 times3 depends on weight"
+    "place scope inner accesses straddle-line straddle-page same near forward backward far runs stride1 "
+    "times1 stride2 times2 stride3 times3 depends on weight"
 )
 STAYS = "place group lines unused late never"
 CACHES = {"line": 64, "d1-lines": 512, "ll-lines": 131072, "sets": 64}

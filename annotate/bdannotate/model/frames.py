@@ -249,11 +249,19 @@ def _opening(chains: Sequence[Chain], begin: int) -> Position:
     return min(own, key=lambda place: place.line, default=first)
 
 
-def _loop_node(
-    region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int,
-    opening: Position,
-) -> _Node:
-    """Named by the first line in the file of those that may decide whether the loop goes on: a
+class _Named(NamedTuple):
+    """A region as its loop is named."""
+
+    file: str
+    line: int
+    address: int
+    iterations: int
+
+
+def _named(
+    region: Region, flow: Flow, chains: Sequence[Chain], depth: int, opening: Position
+) -> _Named:
+    """By the first line in the file of those that may decide whether the loop goes on: a
     compiler puts the test to the end or to the beginning, and tests of the body to the other. The
     line in which a function begins is that of instructions from anywhere."""
     first = min(flow.blocks[header].first for header in region.headers)
@@ -281,12 +289,63 @@ def _loop_node(
     # The last time, the header was left before the body, if what left it is the loop's own test.
     is_test = position(at_start.last).line in (line, 0)
     iterations = region.passed - (region.left if is_test else 0)
-    address = flow.steps[first].address
+    return _Named(file, line, flow.steps[first].address, iterations)
+
+
+def _loop_node(
+    region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int,
+    opening: Position,
+) -> _Node:
+    name = _named(region, flow, chains, depth, opening)
     kind = Kind.REGION if region.is_irreducible else Kind.LOOP
     # Without a source line, loops are known by where they are.
-    node = around.child(kind, "" if line else f"{address:#x}", file, line, address)
-    node.parts.append(LoopPart(address, region.entries, iterations))
+    address = "" if name.line else f"{name.address:#x}"
+    node = around.child(kind, address, name.file, name.line, name.address)
+    node.parts.append(LoopPart(name.address, region.entries, name.iterations))
     return node
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the machine's, as a frame of it is named. parent is the place in the nest of the loop
+    around; address is its header's."""
+
+    file: str
+    line: int
+    address: int
+    entries: int
+    iterations: int
+    parent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The loops of a function, outer ones before inner ones; and by the addresses of the executed
+    instructions, the innermost one that each is in."""
+
+    loops: tuple[Loop, ...]
+    innermost: Mapping[int, int]
+
+
+def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest:
+    """chains by address; an instruction without one is the function's own."""
+    regions = find_regions(flow)
+    all_chains = [_chain(function, step, chains) for step in flow.steps]
+    inlined = [_inlined_calls(chain, step) for chain, step in zip(all_chains, flow.steps)]
+    shared = _shared_calls(regions, flow, inlined)
+    opening = _opening(all_chains, flow.blocks[flow.entry].first)
+    loops: list[Loop] = []
+    innermost: dict[int, int] = {}
+    for number, (region, common) in enumerate(zip(regions, shared)):
+        name = _named(region, flow, all_chains, len(common), opening)
+        loops.append(Loop(
+            name.file, name.line, name.address, region.entries, name.iterations, region.parent
+        ))
+        for block in region.blocks:
+            first, last = flow.blocks[block]
+            for index in range(first, last + 1):
+                innermost[flow.steps[index].address] = number
+    return Nest(tuple(loops), innermost)
 
 
 def _count_entries(flow: Flow, own: Sequence[_Node]) -> None:

@@ -53,8 +53,9 @@ class Depends(enum.IntEnum):
 
     UNKNOWN = 0
     ARITHMETIC = 1
-    INDIRECT = 2  # of what another instruction had loaded
-    CHAIN = 3  # of what this one had loaded, or one that depends on it
+    INDEX = 2  # an index that another instruction had loaded
+    CHAIN = 3  # a pointer whose chain of loads comes by one instruction twice, as in a list
+    POINTER = 4  # a pointer that another instruction had loaded
 
 
 class Distance(NamedTuple):
@@ -79,12 +80,13 @@ class Reuse(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Addresses of an instruction while its innermost loop ran, of some pieces of the run. same to far
-    say where each was, seen from the one before: at the same address, in reach of a line, a constant
-    step further on or back, anywhere else."""
+    """Addresses of an instruction while a loop ran, of some pieces of the run. same to far say where each
+    was, seen from the one before: at the same address, in reach of a line, a constant step further on or
+    back, anywhere else."""
 
     place: int
-    scope: int
+    scope: int  # the loop
+    inner: int  # 0: the innermost one; else how many are in it, and the accesses are their first ones
     accesses: int
     straddle_line: int
     straddle_page: int

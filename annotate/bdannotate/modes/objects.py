@@ -76,6 +76,7 @@ def _shown(objects: Objects, profile: Profile, inputs: Inputs) -> Objects:
 class ReportedObjects:
     """What a report says of data objects."""
 
+    found: Objects | None  # what is known, asked for or not
     asked_for: Objects | None  # by --objects or --object
     meant: int  # how many --object is about
     details: Sequence[Details]  # of these, as many as are shown
@@ -84,15 +85,15 @@ class ReportedObjects:
 
 
 def reported_objects(
-    paths: Sequence[str], profile: Profile, graph: CallGraph, inputs: Inputs
+    paths: Sequence[str], profile: Profile, graph: CallGraph, inputs: Inputs, for_repairs: bool = False
 ) -> ReportedObjects:
-    """graph is the profile's."""
+    """graph is the profile's. for_repairs: what is known is wanted whatever is printed."""
     options = inputs.options
     is_asked_for = options.objects or options.object is not None
     found: Objects | None = None
     if is_asked_for:
         found = all_objects(paths, profile, inputs)
-    elif options.is_for_people:
+    elif options.is_for_people or for_repairs:
         found = objects_if_readable(paths, profile, inputs)
     found = _shown(found, profile, inputs) if found else None
     asked_for = found if is_asked_for else None
@@ -109,10 +110,17 @@ def reported_objects(
     known = types if options.hints else GroupTypes()
     details = object_details(asked_for, shown, types, options.element_size) if asked_for else ()
     return ReportedObjects(
-        asked_for, len(meant), [with_ways(one, graph, profile.events) for one in details],
+        found, asked_for, len(meant), [with_ways(one, graph, profile.events) for one in details],
         object_details(of_hints, notable, known) if of_hints else (),
         of_hints is not None,
     )
+
+
+def with_types(
+    objects: Objects, meant: Sequence[Entry], profile: Profile, inputs: Inputs
+) -> list[Details]:
+    """All that is known of some of the objects, types too."""
+    return object_details(objects, meant, _types(meant, profile, inputs))
 
 
 def object_sections(found: ReportedObjects, options: Options, page: Page) -> list[str]:

@@ -10,25 +10,30 @@ from bdcommon.console import printable
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
+from ..analyses.repairs import Repairs
 from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
+from ..model.profile import Function
 from ..reading.parser import Detail
+from ..reading.why import why_path
 from ..views.curve import curve_lines
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.names import Names
+from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
 from ..views.text import Page
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
-from .why import NamedCurve, named_curve
+from .why import NamedCurve, named_curve, repairs_of, why_if_readable
 
 
 def report(paths: Sequence[str], options: Options) -> int:
     inputs = Inputs(options)
-    profile = inputs.sum_of_profiles(paths, _detail(options))
+    tells_why = options.format != "csv" and all(why_path(path) is not None for path in paths)
+    profile = inputs.sum_of_profiles(paths, Detail.INSTRUCTIONS if tells_why else _detail(options))
     baseline = None
     if options.baseline is not None:
         baseline = inputs.profile(options.baseline, Detail.FUNCTIONS)
@@ -36,13 +41,15 @@ def report(paths: Sequence[str], options: Options) -> int:
     if options.is_for_people or options.hints or options.format == "sarif":
         made = inputs.with_inlined_lines(made)
     found = _structures(made, inputs) if options.structure else []
-    objects = reported_objects(paths, profile, made.graph, inputs)
+    why = why_if_readable(paths, profile, inputs) if tells_why else None
+    objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
     of_sizes = named_curve(paths, made, inputs)
+    repairs = repairs_of(why, made, objects.found, inputs) if why else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
-            of_sizes.curve if of_sizes else None,
+            of_sizes.curve if of_sizes else None, repairs,
         )
         console.write(to_json(shape))
     elif options.format == "sarif":
@@ -52,7 +59,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
-            first = _sections(made, found, objects, of_sizes, options, page)
+            first = _sections(made, found, objects, of_sizes, repairs, options, page)
             return [*first, *object_sections(objects, options, page)]
 
         files = (place.file for place in made.inlined.lines)
@@ -69,6 +76,30 @@ def _detail(options: Options) -> Detail:
 def _structures(made: Report, inputs: Inputs) -> list[Structure]:
     chains = inputs.inlined_chains(made.profile, (entry.function for entry in made.entries))
     return structures(made.profile, made.graph, made.entries, chains)
+
+
+def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report.BriefRepairs | None:
+    if repairs is None or not repairs.list:
+        return None
+    function = None if repairs.is_none else repairs.list[0].function
+    return text_report.BriefRepairs(
+        brief_repairs(repairs, page, variables(options.include)), function
+    )
+
+
+def _told_of(repairs: Repairs, made: Report) -> set[Function]:
+    """The functions that repairs are about, and those that call them."""
+    found = {
+        function for repair in repairs.list
+        for function in (repair.function, *(loop.function for loop in repair.loops))
+    }
+    work = list(found)
+    while work:
+        for caller in made.graph.callers.get(work.pop(), {}):
+            if caller not in found:
+                found.add(caller)
+                work.append(caller)
+    return found
 
 
 def _curve_title(found: NamedCurve) -> str:
@@ -91,7 +122,7 @@ def _is_of_details_alone(options: Options) -> bool:
 
 def _sections(
     made: Report, found: Sequence[Structure], objects: ReportedObjects, of_sizes: NamedCurve | None,
-    options: Options, page: Page
+    repairs: Repairs | None, options: Options, page: Page
 ) -> list[str]:
     limits = text_report.Limits(
         rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
@@ -108,7 +139,7 @@ def _sections(
         lines = text_report.first_screen(
             made, limits, not options.hints,
             not asked_for_more and options.format == "text", page, objects.are_there,
-            () if options.hints else objects.notable,
+            () if options.hints else objects.notable, _brief(repairs, options, page),
         )
     loads = None
     if objects.asked_for and options.objects:
@@ -118,7 +149,12 @@ def _sections(
     if of_sizes is not None:
         lines += text_report.section(_curve_title(of_sizes), curve_lines(of_sizes.curve, page), page)
     if options.hints:
-        lines += text_report.hints(made, page, objects.notable)
+        if repairs is not None and repairs.list:
+            told = repair_lines(repairs, page, variables(options.include))
+            lines += text_report.section("Repairs", told, page)
+        if repairs is None or not repairs.is_none:
+            functions = None if repairs is None else _told_of(repairs, made)
+            lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
     if options.tree != "none":
         lines += text_report.tree(made, page, options.tree, loads)
     if options.structure:

@@ -7,13 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..analyses.curve import Curve, curve, with_what_only_they_call
+from ..analyses.loop_nests import nests_of
+from ..analyses.object_labels import label
+from ..analyses.objects import Entry, list_objects
+from ..analyses.repairs import Repairs, estimated_time, find_repairs, notable_sites, sites_of
 from ..analyses.report import FunctionPattern, Report, function_pattern
+from ..analyses.sites import Site
 from ..model.errors import UserError
+from ..model.objects import Group, Objects
 from ..model.profile import Function, Profile
-from ..model.why import Instruction, Why
+from ..model.why import Instruction, Scope, ScopeKind, Why
 from ..reading.load import load_why
 from ..reading.why import why_path
 from .inputs import Inputs
+from .objects import with_types
 
 
 def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Why | None:
@@ -55,6 +62,59 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
         number for number, place in enumerate(why.places) if place and place.function in wanted
     }
     return NamedCurve(asked, len(named), len(wanted) - len(named), curve(why, places.__contains__))
+
+
+# Looking for types takes time: only for the data of those instructions that cost most.
+_MOST_GROUPS = 12
+
+
+def repairs_of(why: Why, made: Report, objects: Objects | None, inputs: Inputs) -> Repairs:
+    """objects: the data beside the profile, as far as it is known."""
+    profile = made.profile
+    first = sites_of(why, profile, {})
+    costly = notable_sites(first, estimated_time(first, profile))
+    functions = frozenset(
+        scope.place.function for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP
+    )
+    chains = inputs.inlined_chains(profile, functions) if profile.jumps and functions else {}
+    sites = sites_of(why, profile, nests_of(profile, functions, chains))
+    groups = _groups(costly, objects) if objects else {}
+    entries = _entries(costly, groups, objects) if objects else []
+    details = with_types(objects, entries, profile, inputs) if objects and entries else []
+    return find_repairs(sites, profile, details, groups)
+
+
+def _scopes_of(why: Why, sites: Sequence[Site]) -> list[Scope]:
+    numbers = {level.order.scope for site in sites for level in site.levels}
+    numbers.update(row.scope for site in sites for row in site.reuses)
+    return [why.scopes[number] for number in sorted(numbers)]
+
+
+def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, Group]:
+    """By the number of the site, the data that its line loads most of."""
+    event = next((name for name in ("EvLineD1", "EvLine1") if name in objects.events), None)
+    if event is None:
+        return {}
+    number = objects.events.index(event)
+    most: dict[tuple[Function, str, int], tuple[int, int]] = {}
+    for row in objects.rows:
+        place = row.function, row.file, row.line
+        most[place] = max(most.get(place, (0, 0)), (row.cost[number], row.group))
+    found: dict[int, Group] = {}
+    for site in sites:
+        lines, group = most.get((site.place.function, site.place.file, site.place.line), (0, 0))
+        if lines:
+            found[site.number] = objects.groups[group]
+    return found
+
+
+def _entries(sites: Sequence[Site], groups: dict[int, Group], objects: Objects) -> list[Entry]:
+    wanted: dict[str, None] = {}
+    for site in sites:
+        if site.number in groups:
+            wanted.setdefault(label(groups[site.number]))
+    by_label = {label(entry.group): entry for entry in list_objects(objects, 0, None).entries}
+    return [by_label[name] for name in list(wanted)[:_MOST_GROUPS] if name in by_label]
 
 
 def _in_frames(why: Why, profile: Profile) -> Why:

@@ -20,12 +20,13 @@ _SECTIONS = {
     "distances": ("place", "bucket", "misses", "llmisses"),
     "reuses": ("place", "before", "evictor", "scope", "cause", "misses", "llmisses", "distance"),
     "orders": (
-        "place", "scope", "accesses", "straddle-line", "straddle-page", "same", "near", "forward",
+        "place", "scope", "inner", "accesses", "straddle-line", "straddle-page", "same", "near", "forward",
         "backward", "far", "runs", "stride1", "times1", "stride2", "times2", "stride3", "times3",
         "depends", "on", "weight",
     ),
     "stays": ("place", "group", "lines", "unused", "late", "never"),
 }
+_KNOWN_DEPENDS = frozenset(Depends)
 _MOST_DIGITS = 18
 # Quarter powers of two of a 64-bit number of lines.
 _MOST_BUCKETS = 4 * 64 + 1
@@ -148,8 +149,9 @@ class _Rows:
             return None
         made: list[Order] = []
         for row in rows:
-            place, scope, accesses, line, page, same, near, forward, backward, far, runs = row[:11]
-            steps, (depends, on, weight) = row[11:17], row[17:]
+            place, scope, inner, accesses, line, page, *kinds = row[:12]
+            same, near, forward, backward, far, runs = kinds
+            steps, (depends, on, weight) = row[12:18], row[18:]
             self._check(place, self._places, "place")
             self._check(on, self._places, "place")
             self._check(scope, self._scopes, "scope")
@@ -157,9 +159,9 @@ class _Rows:
                 (_signed(step), times) for step, times in zip(steps[::2], steps[1::2]) if times
             ]
             made.append(Order(
-                place, scope, accesses, line, page, same, near, forward, backward, far, runs,
+                place, scope, inner, accesses, line, page, same, near, forward, backward, far, runs,
                 tuple(sorted(strides, key=lambda one: -one[1])),
-                Depends(depends) if depends in (1, 2, 3) else Depends.UNKNOWN, on, weight,
+                Depends(depends) if depends in _KNOWN_DEPENDS else Depends.UNKNOWN, on, weight,
             ))
         return tuple(made)
 

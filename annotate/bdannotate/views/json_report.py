@@ -15,6 +15,7 @@ from ..analyses.hints import Hint
 from ..analyses.layout import Layout
 from ..analyses.object_labels import label
 from ..analyses.per_file import PerFile, Spread
+from ..analyses.repairs import Repairs
 from ..analyses.report import Entry, Report
 from ..analyses.split import Split
 from ..analyses.structure import Structure
@@ -25,7 +26,7 @@ from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
-from .json_why import curve_json
+from .json_why import curve_json, repairs_json
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
@@ -34,8 +35,9 @@ SCHEMA_VERSION = 1
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
     details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: Curve | None = None,
+    repairs: Repairs | None = None,
 ) -> Json:
-    """hints and curve: None if they are not asked for."""
+    """hints and curve: None if they are not asked for; repairs: if nothing is known of any."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -85,6 +87,7 @@ def profile_json(
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
         **({"objects": _objects(objects, details, index)} if objects else {}),
         **({"curve": curve_json(curve)} if curve else {}),
+        **({} if repairs is None else {"repairs": repairs_json(repairs)}),
     }
 
 

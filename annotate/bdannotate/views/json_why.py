@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from ..analyses.curve import Curve, Point
+from ..analyses.object_labels import label
+from ..analyses.repair import Repair
+from ..analyses.repairs import Repairs
 from .curve import sentence
-from .json_values import Json
+from .json_values import Json, text
 
 
 def curve_json(found: Curve) -> Json:
@@ -22,3 +25,37 @@ def curve_json(found: Curve) -> Json:
 
 def _point(point: Point) -> Json:
     return {"size": point.size, "misses": point.misses, "loaded": point.loaded}
+
+
+def repairs_json(found: Repairs) -> Json:
+    """The best first; each with its alternatives."""
+    return [
+        {**_repair(repair), "alternatives": [
+            _repair(other) for other in found.alternatives.get(number, ())
+        ]}
+        for number, repair in enumerate(found.list)
+    ]
+
+
+def _repair(repair: Repair) -> dict[str, Json]:
+    before, after, line = repair.before, repair.after, repair.line
+    saves: dict[str, Json] = {
+        "L1 misses": {"before": before.lines, "after": after.lines},
+        "L1 bytes": {"before": line * before.lines, "after": line * after.lines},
+        "LL misses": {"before": before.last_level, "after": after.last_level},
+        "LL bytes": {"before": line * before.last_level, "after": line * after.last_level},
+    }
+    if repair.walks:
+        saves["page walks"] = {"before": repair.walks[0], "after": repair.walks[1]}
+    return {
+        "remedy": repair.remedy.value,
+        "function": text(repair.function.name),
+        "file": text(repair.file),
+        "lines": list(repair.lines),
+        "object": text(label(repair.group)) if repair.group else None,
+        "saves": saves,
+        "share": repair.share,
+        "evidence": [text(one) for one in repair.evidence],
+        "code": [text(one) for one in repair.code],
+        "not_known": text(repair.unknown) or None,
+    }

@@ -19,15 +19,17 @@ _SHORTEST_NAME = 8
 
 
 def next_steps(
-    report: Report, found: Sequence[Hint], has_objects: bool, page: Page
+    report: Report, found: Sequence[Hint], has_objects: bool, page: Page,
+    repaired: Function | None = None, wants_why: bool = False,
 ) -> list[str]:
     """Whole commands, there to be copied; without one that does not fit the page. Where it is known
-    which data was loaded, that is one of them."""
+    which data was loaded, that is one of them. repaired: the function of the first repair, if there are
+    any; wants_why: whether a run that tells them is to be thought of."""
     sources = list(dict.fromkeys(part.source for part in report.profile.parts))
     if any(not source.isprintable() or source == "standard input" for source in sources):
         return []  # nothing that could be typed
     files = " ".join(map(shlex.quote, sources))
-    place = _place(report, found)
+    place = repaired or _place(report, found)
     room = page.width - len(_START) if page.cut else None
     commands: list[tuple[str, str]] = []
     if place and report.profile.calls:
@@ -38,8 +40,13 @@ def next_steps(
         commands.append((f"bd_annotate --annotate {files}", "the lines"))
     if has_objects:
         commands.append((f"bd_annotate --objects {files}", "which data"))
-    if found:
+    if found or repaired:
         commands.append((f"bd_annotate --hints {files}", "why"))
+    if wants_why and (command := report.profile.parts[0].command).isprintable():
+        run = f"valgrind --tool=bdgrind --why=yes {command}"
+        short = "valgrind --tool=bdgrind --why=yes ..."
+        fits = room is None or len(run) <= room
+        commands.append((run if command and fits else short, "repairs"))
     if report.profile.calls and len(sources) == 1:
         commands.append((f"kcachegrind {files}", "the map"))
     lines: list[str] = []

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from bdcommon.console import printable
@@ -31,7 +31,7 @@ from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
-from ..model.profile import Profile
+from ..model.profile import Function, Profile
 from . import diff as diff_view
 from .code import code_table
 from .data_hints import brief_data, brief_others, data_texts, other_data
@@ -85,12 +85,20 @@ class Limits:
     fit: bool
 
 
+@dataclass(frozen=True, slots=True)
+class BriefRepairs:
+    """What the first screen says of repairs, and whose the first of them is; of none, nobody's."""
+
+    lines: Sequence[str]
+    function: Function | None
+
+
 def first_screen(
     report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page,
-    has_objects: bool = False, details: Sequence[Details] = (),
+    has_objects: bool = False, details: Sequence[Details] = (), repairs: BriefRepairs | None = None,
 ) -> list[str]:
     """What to change, and where: in 80 columns and 40 lines, unless more is asked for. details are
-    those of notable objects."""
+    those of notable objects. Repairs say better what hints guess."""
     ranked = top_lines(report)
     judged = verdict(report.profile, report.metrics, report.totals)
     is_code_first = judged is not None and judged.first is First.L1_CODE
@@ -98,14 +106,18 @@ def first_screen(
     if note := _unknown_code(report):
         rows.append(("Unknown", note))
     lines = wrapped_pairs(rows, page)
+    if repairs is not None and with_hints:
+        lines += section("What to change", list(repairs.lines), page)
     if ranked and ranked.lines + ranked.others:
         rows_of_lines = _FEW_LINES if limits.fit and is_code_first else limits.lines
         table, hidden = line_table(ranked, rows_of_lines, report, page)
         lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
-    found = find_hints(report)[:_BRIEF_HINTS] if with_hints and can_hint(report) else []
+    wants_hints = with_hints and can_hint(report)
+    wants_why = wants_hints and repairs is None and _can_tell_why(report)
+    found = find_hints(report)[:_BRIEF_HINTS] if wants_hints and repairs is None else []
     if limits.fit and is_code_first:
         found = found[:1]
-    data = _data_hints(report, found, details)
+    data = _data_hints(report, found, details if repairs is None else ())
     data = data.most() if limits.fit else data
     brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
     advice = section(_advice_title(report), brief, page) if brief else []
@@ -116,11 +128,18 @@ def first_screen(
     rows_of_functions = limits.functions
     if limits.fit and rows_of_functions:
         room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS - int(has_objects)
+        room -= int(wants_why)
         fewest = _FEWEST_FUNCTIONS - (is_code_first or bool(data.of_hints or data.others))
         rows_of_functions = max(min(rows_of_functions, room), fewest)
     lines += functions(report, rows_of_functions, page) + advice
-    steps = next_steps(report, found, has_objects, page) if with_next else []
+    repaired = repairs.function if repairs else None
+    steps = next_steps(report, found, has_objects, page, repaired, wants_why) if with_next else []
     return [*lines, "", *steps] if steps else lines
+
+
+def _can_tell_why(report: Report) -> bool:
+    """Whether it is bdgrind that has written the profile, which could have told more."""
+    return report.profile.parts[0].creator.startswith("bdgrind")
 
 
 def _advice_title(report: Report) -> str:
@@ -201,9 +220,16 @@ def source(
     return [line for title, lines in tables for line in section(title, lines, page)]
 
 
-def hints(report: Report, page: Page, details: Sequence[Details] = ()) -> list[str]:
-    """details are those of notable objects."""
+def hints(
+    report: Report, page: Page, details: Sequence[Details] = (),
+    told: Container[Function] | None = None,
+) -> list[str]:
+    """details are those of notable objects; told: functions of which repairs have said more."""
     found = find_hints(report)
+    if told is not None:
+        found = [hint for hint in found if hint.function not in told]
+        if not found:
+            return []
     data = _data_hints(report, found, details)
     texts, others = data_texts(data, page), other_data(data, page)
     return section("Hints", hint_lines(found, page, None, texts, others), page)

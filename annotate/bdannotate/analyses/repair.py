@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a repair is: a change of the program, the evidence for it, and what it would save."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..model.objects import Group
+from ..model.profile import Function
+from ..model.why import bucket_start
+from .loop_nests import LoopPlace
+from .miss_costs import Access, memory_cost, miss_cost
+from .sites import Site
+
+
+class Remedy(enum.Enum):
+    INTERCHANGE = "interchange"
+    TILE = "tile"
+    FUSE = "fuse"
+    SPLIT = "split"
+    PACK = "pack"
+    PAD = "pad"
+    ALIGN = "align"
+    PREFETCH = "prefetch"
+    COLOCATE = "colocate"
+    HUGE_PAGES = "huge-pages"
+    UNSHARE = "unshare"  # reserved: one cache for all threads cannot tell
+    SMALLER_WORKING_SET = "smaller-working-set"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What the sites of a repair load, now or after it: lines, and those of LL."""
+
+    lines: int
+    last_level: int
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.lines + other.lines, self.last_level + other.last_level)
+
+    def at_most(self, other: Amount) -> Amount:
+        return Amount(min(self.lines, other.lines), min(self.last_level, other.last_level))
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """loops are those that are changed, in the order in which they are named. Lines are those of the
+    loops, or of the code that loads. evidence and unknown are sentences, code is schematic."""
+
+    remedy: Remedy
+    function: Function
+    file: str
+    lines: tuple[int, ...]
+    loops: tuple[LoopPlace, ...]
+    group: Group | None  # the data that it is about
+    before: Amount
+    after: Amount
+    walks: tuple[int, int] | None  # page walks before and after, of huge pages
+    saved: float  # nanoseconds, estimated
+    share: float  # of all estimated time
+    evidence: tuple[str, ...]
+    code: tuple[str, ...]
+    unknown: str
+    sites: frozenset[int]  # numbers of the instructions
+    line: int  # bytes of a line
+
+
+def amount(sites: Iterable[Site]) -> Amount:
+    total = Amount(0, 0)
+    for site in sites:
+        total = total.plus(Amount(site.lines, site.last_level))
+    return total
+
+
+def time_left(site: Site, after: Amount, access: Access) -> float:
+    """Nanoseconds for a site that would load so much, in this order. The distances of what is left are
+    not known: the average of today's is taken."""
+    memory = memory_cost(access)
+    near = after.lines - after.last_level
+    now = site.lines - site.last_level
+    if near <= 0 or now <= 0:
+        return max(after.last_level, 0) * memory + max(near, 0) * miss_cost(access, 0)
+    cost = sum(
+        (row.misses - row.last_level) * miss_cost(access, bucket_start(row.bucket) * site.line)
+        for row in site.distances
+    ) / now
+    return after.last_level * memory + near * cost
+
+
+def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:
+    """The file with most of the time, and its lines there, the costliest first."""
+    times: dict[str, float] = {}
+    for site in sites:
+        times[site.place.file] = times.get(site.place.file, 0.0) + site.time
+    file = max(sorted(times), key=lambda name: times[name])
+    lines = dict.fromkeys(
+        site.place.line for site in sorted(sites, key=lambda site: -site.time)
+        if site.place.file == file and site.place.line
+    )
+    return file, tuple(lines)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loops that go through the same data one after the other, and could be one.
+
+The evidence: what a loop misses, another one had loaded before, which stands beside it in the same loop or
+function and in front of it, with the same steps. Done in one pass, the line is there still: the later
+loop's misses go. Of a ring of loops in an outer one, the way back to the first is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..model.profile import Function, Profile
+from .loop_nests import LoopPlace
+from .repair import Amount, Remedy, Repair, amount, time_left
+from .sites import Site, Sites, busiest, by_loop
+
+# Of what the loops load, so much must be saved.
+_LEAST_SAVING = 0.15
+_ALIKE = 2.0  # how much more often one of them may run
+
+_Calls = Mapping[Function, Mapping[Function, int]]  # by callee and caller, the first line
+
+
+def fuse_repairs(sites: Sites, notable: Sequence[Site], profile: Profile) -> Iterator[Repair]:
+    calls = _first_calls(profile)
+    saved: dict[tuple[LoopPlace, LoopPlace], dict[int, Amount]] = {}
+    for site in notable:
+        here = _loop_of(site)
+        if here is None:
+            continue
+        for row in site.reuses:
+            before = sites.by_number.get(row.before)
+            there = _loop_of(before) if before else None
+            if before is None or there is None or there == here or not _alike(before, site):
+                continue
+            if _is_beside(there, here, calls):
+                mine = saved.setdefault((there, here), {})
+                known = mine.get(site.number, Amount(0, 0))
+                mine[site.number] = known.plus(Amount(row.misses, row.last_level))
+    members = by_loop(sites.all)
+    for loops in _together(saved):
+        here_all = [site for loop in loops for site in members.get(loop, ()) if site.lines]
+        gone: dict[int, Amount] = {}
+        for (one, other), parts in saved.items():
+            if one in loops and other in loops:
+                for number, part in parts.items():
+                    gone[number] = gone.get(number, Amount(0, 0)).plus(part)
+        if sum(part.lines for part in gone.values()) >= _LEAST_SAVING * amount(here_all).lines:
+            yield _made(sites, loops, here_all, gone)
+
+
+def _loop_of(site: Site) -> LoopPlace | None:
+    return site.inner.loop if site.inner and (site.is_in_order or site.is_strided) else None
+
+
+def _alike(one: Site, other: Site) -> bool:
+    """Whether they take the same steps, about as often."""
+    if one.inner is None or other.inner is None or one.inner.step != other.inner.step:
+        return False
+    times = max(one.accesses, 1) / max(other.accesses, 1)
+    return not one.accesses or not other.accesses or 1 / _ALIKE <= times <= _ALIKE
+
+
+def _is_beside(first: LoopPlace, second: LoopPlace, calls: _Calls) -> bool:
+    """Whether they follow each other: in the same loops of a function, or in functions that another one
+    calls in that order."""
+    if first.function == second.function:
+        return first.key[1][:-1] == second.key[1][:-1] and first.address < second.address
+    if first.depth > 1 or second.depth > 1:
+        return False
+    mine, theirs = calls.get(first.function, {}), calls.get(second.function, {})
+    return any(0 < line < theirs.get(caller, 0) for caller, line in mine.items())
+
+
+def _first_calls(profile: Profile) -> _Calls:
+    found: dict[Function, dict[Function, int]] = {}
+    for site in profile.calls:
+        lines = found.setdefault(site.callee, {})
+        lines[site.caller] = min(lines.get(site.caller, site.line), site.line)
+    return found
+
+
+def _together(
+    pairs: Mapping[tuple[LoopPlace, LoopPlace], object]
+) -> list[list[LoopPlace]]:
+    """Loops that any pair puts together, each list in the order in which they run."""
+    groups: list[set[LoopPlace]] = []
+    for one, other in pairs:
+        touched = [group for group in groups if one in group or other in group]
+        groups = [group for group in groups if group not in touched]
+        groups.append({one, other}.union(*touched))
+    return [sorted(group, key=lambda loop: (loop.line, loop.address)) for group in groups]
+
+
+def _made(
+    sites: Sites, loops: Sequence[LoopPlace], members: Sequence[Site], gone: Mapping[int, Amount]
+) -> Repair:
+    after = Amount(0, 0)
+    saved = 0.0
+    for site in members:
+        lost = gone.get(site.number, Amount(0, 0))
+        left = Amount(site.lines - lost.lines, site.last_level - lost.last_level)
+        saved += site.time - time_left(site, left, site.access)
+        after = after.plus(left)
+    before = amount(members)
+    share = 100 * (before.lines - after.lines) / max(before.lines, 1)
+    return Repair(
+        Remedy.FUSE, busiest(members), loops[0].file,
+        tuple(dict.fromkeys(loop.line for loop in loops if loop.line)), tuple(loops), None,
+        before, after, None, saved, 0.0,
+        (
+            f"{share:.0f}% of the lines that these loops load, one of those before had loaded and lost "
+            "again, as more came between than the cache holds",
+        ),
+        (
+            "for (i ...) {",
+            "    first(i); second(i);    // one pass: each line is loaded once",
+            "}",
+        ),
+        "whether a later loop needs what an earlier one makes of elements further on",
+        frozenset(gone), sites.why.line,
+    )

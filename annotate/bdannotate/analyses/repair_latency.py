@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repairs that load as many lines as before, but wait less for them: ask for them early, or have
+larger pages, so that addresses need not be looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..model.objects import Group
+from ..model.why import Depends, bucket_start
+from .miss_costs import PAGE_WALK, PREFETCHED, TRANSLATIONS
+from .repair import Remedy, Repair, amount, code_lines
+from .sites import Site, Sites, busiest, by_loop
+
+PAGE = 4096
+HUGE_PAGE = 2 << 20
+
+
+def prefetch_repairs(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+) -> Iterator[Repair]:
+    """Addresses that are anywhere, but known before the line is needed. groups: by the number of the
+    instruction, which data it loads."""
+    for _, here in by_loop(notable).items():
+        guilty = [site for site in here if site.is_scattered and not site.is_chain]
+        if guilty:
+            yield _prefetched(sites, guilty, groups)
+
+
+def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group]) -> Repair:
+    file, lines = code_lines(guilty)
+    now = amount(guilty)
+    order = guilty[0].inner.order if guilty[0].inner else None
+    evidence = ["most addresses are anywhere, seen from the one before: no processor foresees them"]
+    if order is not None and order.depends in (Depends.INDEX, Depends.POINTER):
+        evidence.append("each depends on what another instruction has loaded, and that one runs ahead")
+    elif order is not None and order.depends is Depends.ARITHMETIC:
+        evidence.append("each is computed, and depends on nothing that was loaded there")
+    return Repair(
+        Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
+        sum(site.time for site in guilty) * (1 - PREFETCHED), 0.0, tuple(evidence),
+        ("__builtin_prefetch(&table[index(i + 16)]);    // some iterations ahead", "use(table[index(i)]);"),
+        "how much the processor has under way already: where little is done between two look-ups, that "
+        "is as much as it can",
+        frozenset(site.number for site in guilty), sites.why.line,
+    )
+
+
+def huge_page_repairs(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+) -> Iterator[Repair]:
+    """A page for each access, and more pages than a processor has translations at hand."""
+    for _, here in by_loop(notable).items():
+        walks = {site.number: _walks(site, groups.get(site.number)) for site in here}
+        guilty = [site for site in here if walks[site.number]]
+        if not guilty:
+            continue
+        file, lines = code_lines(guilty)
+        before = sum(walks.values())
+        after = -(-before * PAGE // HUGE_PAGE)
+        now = amount(guilty)
+        step = guilty[0].inner.step if guilty[0].inner else None
+        how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are anywhere"
+        yield Repair(
+            Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
+            (before, after), (before - after) * PAGE_WALK, 0.0,
+            (
+                f"{how}, in another page of 4 KiB nearly each time",
+                f"more pages than the {TRANSLATIONS:,} or so whose addresses a processor has at hand",
+            ),
+            (
+                "memory = aligned_alloc(2 << 20, size);",
+                "madvise(memory, size, MADV_HUGEPAGE);    // 512 times as large",
+            ),
+            "what the machine's buffers for addresses hold, and whether it has huge pages to give",
+            frozenset(site.number for site in guilty), sites.why.line,
+        )
+
+
+def _walks(site: Site, group: Group | None) -> int:
+    step = site.inner.step if site.inner else None
+    if step is not None and abs(step) >= PAGE:
+        return sum(
+            row.misses for row in site.distances
+            if not row.bucket or bucket_start(row.bucket) >= TRANSLATIONS
+        ) if _comes_back_late(site) else 0
+    pages = _bytes_of(group) // PAGE if group else 0
+    if site.is_scattered and pages > TRANSLATIONS:
+        return round(site.lines * (1 - TRANSLATIONS / pages))
+    return 0
+
+
+def _comes_back_late(site: Site) -> bool:
+    late = sum(
+        row.misses for row in site.distances
+        if row.bucket and bucket_start(row.bucket) >= TRANSLATIONS
+    )
+    return late + site.first_touches >= site.lines / 2 and site.lines > TRANSLATIONS
+
+
+def _bytes_of(group: Group) -> int:
+    return group.blocks.most_alive if group.blocks else group.identity.size

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repairs of types: what is used together apart from the rest, without padding, or from where lines begin.
+
+The evidence is that bytes of lines are never used while the object lives, not only later: what other
+stays of a line use, another order of loops brings into one. If all that is loaded takes a share of its
+lines, fewer come, and some that come again hit, as fewer others come between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..model.objects import Group
+from .field_use import units
+from .object_details import Details
+from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
+from .sites import Site, Sites, busiest, by_loop
+from .split import is_array
+
+# What saves less is not worth a change of a type.
+_LEAST_SAVING = 0.15
+# Of a line, so many bytes are never used, where nothing is known of the type.
+_UNUSED = 0.25
+# Records that go on beyond a page are no records.
+_MOST_STEP = 4096
+_MOST_FIELDS = 6
+
+
+def layout_repairs(
+    sites: Sites, notable: Sequence[Site], details: Sequence[Details], groups: Mapping[int, Group]
+) -> Iterator[Repair]:
+    """details: of those groups that the sites load most of; groups: by the number of the site."""
+    known = {id(one.entry.group): one for one in details}
+    by_group: dict[int, list[Site]] = {}
+    for site in notable:
+        if site.number in groups:
+            by_group.setdefault(id(groups[site.number]), []).append(site)
+    told: set[int] = set()
+    for number, here in by_group.items():
+        one = known.get(number)
+        if one is None:
+            continue
+        repairs = [
+            repair for make in (_split, _packed, _reordered, _aligned)
+            if (repair := make(sites, here, one)) is not None
+        ]
+        yield from repairs
+        if one.typed is not None:
+            told.update(site.number for site in here)
+    for _, here in by_loop([site for site in notable if site.number not in told]).items():
+        yield from _by_use_alone(sites, here, groups)
+
+
+def _is_used_late(here: Sequence[Site]) -> bool:
+    """Whether most of what is unused in a stay is used in another one."""
+    known = [site for site in here if site.late is not None and site.never is not None]
+    late = sum(site.lines * (site.late or 0.0) for site in known)
+    return late > sum(site.lines * (site.never or 0.0) for site in known)
+
+
+def _is_scattered(here: Sequence[Site]) -> bool:
+    return 2 * sum(site.lines for site in here if site.is_scattered) > amount(here).lines
+
+
+def _split(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+    split, typed = one.split, one.typed
+    if split is None or typed is None or _is_used_late(here) or not split.now:
+        return None
+    then = split.scattered if _is_scattered(here) else split.in_order
+    hot = split.parts[0]
+    names = [field.name for field in hot.fields][:_MOST_FIELDS]
+    more = ", ..." if len(hot.fields) > _MOST_FIELDS else ""
+    return _shrunk(
+        Remedy.SPLIT, sites, here, then / split.now, one.entry.group,
+        (
+            *_use_of_lines(here),
+            f"of {typed.type.name}, {typed.type.size:,} bytes, loops use {', '.join(names)}{more} alone: "
+            f"{hot.size:,} bytes",
+        ),
+        (
+            f"struct hot {{ {'; '.join(names)}{'; ...' if more else ''}; }};    // {hot.size:,} bytes",
+            "struct hot hot[N]; struct rest rest[N];    // the same index",
+        ),
+        "what the program needs to get from one part to the other",
+    )
+
+
+def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+    packed, typed = one.packed, one.typed
+    if packed is None or typed is None or not is_array(one.entry.group, packed.size_now):
+        return None
+    names = [field.name for field in packed.fields][:_MOST_FIELDS]
+    padding = packed.size_now - sum(unit.size for unit in units(typed.fields))
+    return _shrunk(
+        Remedy.PACK, sites, here, packed.size / packed.size_now, one.entry.group,
+        (
+            f"{padding:,} of the {packed.size_now:,} bytes of {typed.type.name} are padding; in the order "
+            f"of their alignment, its fields need {packed.size:,}",
+        ),
+        (
+            f"struct {{ {'; '.join(names)}{'; ...' if len(packed.fields) > len(names) else ''}; }};"
+            f"    // {packed.size:,} bytes",
+        ),
+        "whether the order of the fields is fixed by files, messages or other languages",
+    )
+
+
+def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+    """Blocks of one element each, of which some fields are used together."""
+    order, typed = one.order, one.typed
+    if order is None or typed is None or not order.now:
+        return None
+    names = [field.name for field in order.first][:_MOST_FIELDS]
+    return _shrunk(
+        Remedy.PACK, sites, here, order.then / order.now, one.entry.group,
+        (
+            f"of {typed.type.name}, {typed.type.size:,} bytes, {', '.join(names)} are used most, and do not lie "
+            "beside each other",
+        ),
+        (f"struct {{ {'; '.join(names)}; ... }};    // what is used together first",),
+        "whether the order of the fields is fixed by files, messages or other languages",
+    )
+
+
+def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+    """Elements that a line has room for, or that are lines, and begin within one."""
+    layout, line = one.layout, sites.why.line
+    size = one.typed.type.size if one.typed else layout.size if layout else 0
+    if size < 2 or (line % size and size % line):
+        return None
+    group = one.entry.group
+    whole, cut, beginnings = _visits(group, size, line)
+    parts = whole + cut
+    if not parts or cut < _LEAST_SAVING * parts or not _is_scattered(here):
+        return None
+    # A visit of what is cut loads two lines.
+    visits = whole + cut / 2
+    factor = visits / parts
+    begin = ", ".join(f"{byte:,}" for byte in beginnings[:2])
+    return _shrunk(
+        Remedy.ALIGN, sites, here, factor, group,
+        (
+            f"elements of {size:,} bytes, but lines begin at byte {begin} of them: "
+            f"{100 * cut / parts:.0f}% of the parts that are used are of elements that lie in two lines",
+        ),
+        (f"aligned_alloc({line}, size)    // or alignas({line}): {_each(size, line)}",),
+        "how much memory the alignment costs",
+    )
+
+
+def _each(size: int, line: int) -> str:
+    return "each lies in one line" if size <= line else f"each lies in {size // line} lines"
+
+
+def _visits(group: Group, size: int, line: int) -> tuple[int, int, list[int]]:
+    """Of elements, how often one was used in a line that has all of it that a line can have, and how often in
+    one that has less; and where lines begin in elements."""
+    whole = cut = 0
+    borders: dict[int, int] = {}
+    most = min(size, line)
+    for pattern in group.patterns:
+        if not pattern.bytes:
+            continue
+        if pattern.offset % size and pattern.offset:
+            borders[pattern.offset % size] = borders.get(pattern.offset % size, 0) + pattern.times
+        at = pattern.offset
+        end = pattern.offset + pattern.bytes
+        while at < end:
+            element = at // size * size
+            stop = min(element + size, end)
+            mask = ((1 << (stop - at)) - 1) << (at - pattern.offset)
+            if pattern.used & mask:
+                if stop - at >= most:
+                    whole += pattern.times
+                else:
+                    cut += pattern.times
+            at = stop
+    return whole, cut, sorted(borders, key=lambda byte: -borders[byte])
+
+
+def _by_use_alone(
+    sites: Sites, here: Sequence[Site], groups: Mapping[int, Group]
+) -> Iterator[Repair]:
+    """Where no type is known: records at constant steps of which bytes are never used."""
+    guilty = [
+        site for site in here
+        if site.inner is not None and site.inner.step is not None
+        and 0 < abs(site.inner.step) < _MOST_STEP
+        and site.never is not None and site.never >= _UNUSED * site.line
+        and site.never > (site.late or 0.0)
+    ]
+    if not guilty:
+        return
+    used = sum(site.lines * site.used for site in guilty) / max(amount(guilty).lines, 1)
+    step = abs(guilty[0].inner.step or 0) if guilty[0].inner else 0
+    repair = _shrunk(
+        Remedy.SPLIT, sites, guilty, used / sites.why.line, groups.get(guilty[0].number),
+        (
+            f"steps of {step:,} bytes, and {', '.join(_use_of_lines(guilty))}",
+        ),
+        (
+            "struct hot hot[N];      // what this loop uses",
+            "struct rest rest[N];    // all else, with the same index",
+        ),
+        "what the bytes are: no type is known (see --object)",
+    )
+    if repair is not None:
+        yield repair
+
+
+def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
+    known = [site for site in here if site.never is not None and site.lines]
+    if not known:
+        return ()
+    lines = sum(site.lines for site in known)
+    used, late, never = (
+        sum(site.lines * (getattr(site, name) or 0.0) for site in known) / lines
+        for name in ("used", "late", "never")
+    )
+    return (
+        f"of each line {used:.0f} bytes are used at a time, {late:.0f} at another time, {never:.0f} never",
+    )
+
+
+def _shrunk(
+    remedy: Remedy, sites: Sites, here: Sequence[Site], factor: float, group: Group | None,
+    evidence: tuple[str, ...], code: tuple[str, ...], unknown: str,
+) -> Repair | None:
+    if factor > 1 - _LEAST_SAVING:
+        return None
+    why = sites.why
+    after = Amount(0, 0)
+    saved = 0.0
+    for site in here:
+        left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))
+        saved += site.time - time_left(site, left, site.access)
+        after = after.plus(left)
+    file, lines = code_lines(here)
+    return Repair(
+        remedy, busiest(here), file, lines, (), group, amount(here), after, None, saved, 0.0, evidence,
+        code, unknown, frozenset(site.number for site in here), why.line,
+    )
+
+
+def colocate_repairs(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+) -> Iterator[Repair]:
+    """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines."""
+    for _, here in by_loop(notable).items():
+        if not any(site.is_chain for site in here):
+            continue
+        guilty = [site for site in here if site.is_scattered or site.is_chain]
+        now = amount(guilty)
+        visits = max(site.accesses for site in guilty)
+        group = next((groups[site.number] for site in guilty if site.number in groups), None)
+        size = _element(group) or max(sum(site.used for site in guilty) / len(guilty), 1)
+        if not visits or not now.lines:
+            continue
+        repair = _shrunk(
+            Remedy.COLOCATE, sites, guilty, visits * size / sites.why.line / now.lines, group,
+            (
+                "each address is in what the one before has loaded, and lies far from it",
+                f"{now.lines / visits:.1f} lines are loaded for each element of {size:,.0f} bytes",
+            ),
+            (
+                "node* nodes = allocate(count * sizeof(node));    // one array",
+                "nodes[i] = i-th of the visits; nodes[i].next = &nodes[i + 1];",
+            ),
+            "whether the order of the visits stays as it is while elements come and go",
+        )
+        if repair is not None:
+            yield repair
+
+
+def _element(group: Group | None) -> int:
+    if group is None or group.blocks is None:
+        return 0
+    blocks = group.blocks
+    return blocks.largest if blocks.smallest == blocks.largest and blocks.number > 1 else 0

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What to change, and what it saves: the repairs of all kinds, the one that saves most time first.
+
+Competing ones, for the same instructions, are ranked by the time that they save; the others of them are
+alternatives. Where nothing is to be gained, that is what is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from ..model.frames import Nest
+from ..model.objects import Group
+from ..model.profile import Function, Profile
+from ..model.why import Why
+from .loop_nests import Loops
+from .miss_costs import INSTRUCTION, PAGE_WALK
+from .object_details import Details
+from .repair import Remedy, Repair, amount
+from .repair_fuse import fuse_repairs
+from .repair_latency import huge_page_repairs, prefetch_repairs
+from .repair_layouts import colocate_repairs, layout_repairs
+from .repair_loops import loop_repairs
+from .repair_sets import pad_repairs
+from .sites import Site, Sites
+
+# What saves less of the estimated time is not worth a sentence.
+_LEAST_SHARE = 0.02
+# Instructions with less of it are looked at only beside others.
+_NOTABLE = 0.002
+_MOST_SITES = 400
+# A repair all but whose instructions another one covers is an alternative to it.
+_COVERED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """Those to make, the best first; by the place in that list, the alternatives to each."""
+
+    list: tuple[Repair, ...]
+    alternatives: Mapping[int, tuple[Repair, ...]]
+    time: float  # nanoseconds, estimated, of all
+
+    @property
+    def is_none(self) -> bool:
+        return all(repair.remedy is Remedy.NONE for repair in self.list)
+
+
+def estimated_time(sites: Sites, profile: Profile) -> float:
+    count = dict(zip(profile.events, profile.totals())).get("Ir", 0)
+    return count * INSTRUCTION + sum(site.time for site in sites.all)
+
+
+def notable_sites(sites: Sites, time: float) -> list[Site]:
+    return [site for site in sites.all if site.time >= _NOTABLE * time][:_MOST_SITES]
+
+
+def sites_of(why: Why, profile: Profile, nests: Mapping[Function, Nest]) -> Sites:
+    return Sites(why, profile, Loops(why, nests))
+
+
+def find_repairs(
+    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, Group]
+) -> Repairs:
+    """details: of the data that notable sites load; groups: by the number of the site, which that is."""
+    time = estimated_time(sites, profile)
+    notable = notable_sites(sites, time)
+    candidates = list(chain(
+        loop_repairs(sites, notable), fuse_repairs(sites, notable, profile),
+        pad_repairs(sites, notable), layout_repairs(sites, notable, details, groups),
+        colocate_repairs(sites, notable, groups), prefetch_repairs(sites, notable, groups),
+        huge_page_repairs(sites, notable, groups),
+    ))
+    # Looking up addresses is no part of what a miss costs.
+    time += sum(PAGE_WALK * repair.walks[0] for repair in candidates if repair.walks)
+    found = [
+        replace(repair, share=repair.saved / time)
+        for repair in candidates if time and repair.saved >= _LEAST_SHARE * time
+    ]
+    found.sort(key=lambda repair: -repair.saved)
+    chosen: list[Repair] = []
+    alternatives: dict[int, list[Repair]] = {}
+    for repair in found:
+        better = next(
+            (number for number, one in enumerate(chosen) if _covers(one, repair, sites)), None
+        )
+        if better is None:
+            chosen.append(repair)
+        else:
+            alternatives.setdefault(better, []).append(repair)
+    if not chosen and notable:
+        chosen.append(_none(sites, notable))
+    return Repairs(
+        tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
+    )
+
+
+def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
+    """Whether most of what a repair is about, another one is about already."""
+    times = {number: sites.by_number[number].time for number in other.sites}
+    shared = sum(time for number, time in times.items() if number in one.sites)
+    return shared >= _COVERED * sum(times.values())
+
+
+def _none(sites: Sites, notable: Sequence[Site]) -> Repair:
+    now = amount(sites.all)
+    total = max(now.lines, 1)
+    first = sum(site.first_touches for site in sites.all)
+    in_order = sum(site.lines for site in sites.all if site.is_in_order)
+    used = sum(site.lines * site.used for site in sites.all) / total
+    worst = notable[0]
+    return Repair(
+        Remedy.NONE, worst.place.function, worst.place.file,
+        (worst.place.line,) if worst.place.line else (), (), None, now, now, None, 0.0,
+        0.0,
+        (
+            f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for "
+            f"the first time, and of each {used:.0f} of {sites.why.line} bytes are used",
+        ),
+        (), "", frozenset(), sites.why.line,
+    )
+
+

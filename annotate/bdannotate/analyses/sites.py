@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Instructions that load lines, with all that is known of each: how often it ran and missed, at which
+distances, who brings its lines back, in which order its addresses come, and what is used of its lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..model.profile import Function, Profile, Row
+from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Why, by_place, bucket_start
+from .loop_nests import LoopPlace, Loops
+from .miss_costs import FORESEEN, Access, time_of
+
+# A step that so many of all are is the step of a loop.
+_MOST = 0.6
+# From this share on, addresses are a chain, or anywhere.
+_NOTABLE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A loop as an instruction in it sees it."""
+
+    loop: LoopPlace | None  # None: none of the loops that are known
+    step: int | None  # in bytes, from iteration to iteration; None: no constant one
+    order: Order
+
+    def lines_per_step(self, line: int) -> float:
+        """How many lines are new each time, if nothing of them stays in the cache."""
+        return 1.0 if self.step is None else min(abs(self.step) / line, 1.0)
+
+
+@dataclass(frozen=True)
+class Site:
+    number: int
+    place: Instruction
+    accesses: int  # 0 if the profile does not know instructions
+    lines: int  # that D1 missed
+    last_level: int  # of these, LL
+    conflicts_of_ll: int
+    line: int  # bytes
+    distances: Sequence[Distance]
+    reuses: Sequence[Reuse]
+    levels: tuple[Level, ...]  # the innermost first
+    used: float  # bytes of a line until it leaves D1, on average
+    late: float | None  # bytes of a line that another stay of it uses; None where it is not known
+    never: float | None
+
+    @cached_property
+    def inner(self) -> Level | None:
+        return self.levels[0] if self.levels else None
+
+    @cached_property
+    def is_chain(self) -> bool:
+        order = self.levels[0].order if self.levels else None
+        return (
+            order is not None and order.depends is Depends.CHAIN
+            and order.weight >= _MOST * order.accesses and self.levels[0].step is None
+        )
+
+    @cached_property
+    def is_scattered(self) -> bool:
+        """Most of its addresses are anywhere, seen from the one before."""
+        level = self.inner
+        if level is None or level.step is not None:
+            return False
+        order = level.order
+        steps = order.same + order.near + order.forward + order.backward + order.far
+        return order.far >= _NOTABLE * steps > 0
+
+    @cached_property
+    def is_strided(self) -> bool:
+        """A constant step of a line or more."""
+        step = self.inner.step if self.inner else None
+        return step is not None and abs(step) >= self.line
+
+    @cached_property
+    def is_in_order(self) -> bool:
+        step = self.inner.step if self.inner else None
+        return step is not None and 0 < abs(step) < self.line
+
+    @cached_property
+    def access(self) -> Access:
+        if self.is_chain:
+            return Access.CHAIN
+        step = self.inner.step if self.inner else None
+        if step is not None and abs(step) < FORESEEN:
+            return Access.IN_ORDER
+        return Access.INDEPENDENT
+
+    @cached_property
+    def time(self) -> float:
+        """Estimated nanoseconds."""
+        return time_of(self.distances, self.access, self.line)
+
+    @cached_property
+    def conflicts(self) -> int:
+        return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
+
+    @cached_property
+    def first_touches(self) -> int:
+        return sum(row.misses for row in self.distances if row.bucket == 0)
+
+    def carried(self, loop: LoopPlace, loops: Loops) -> tuple[int, int]:
+        """How many lines, and of LL, the repetition of a loop brings back."""
+        rows = [row for row in self.reuses if loops.of(row.scope) == loop]
+        return sum(row.misses for row in rows), sum(row.last_level for row in rows)
+
+    def level_of(self, loop: LoopPlace) -> Level | None:
+        return next((level for level in self.levels if level.loop == loop), None)
+
+    def trips(self, loop: LoopPlace) -> float:
+        """Iterations of a loop each time that it is entered, as the pieces of the run tell; 0 where they do
+        not."""
+        for level, around in zip(self.levels, self.levels[1:]):
+            if level.loop == loop:
+                return level.order.accesses / max(around.order.accesses, 1)
+        return 0.0
+
+    def shrunk(self, factor: float, d1_lines: int, ll_lines: int) -> tuple[int, int]:
+        """Lines, and of LL, if all that is loaded took this share of its lines: fewer come, and some of
+        these hit, as fewer others come between."""
+        first = last = 0.0
+        for row in self.distances:
+            distance = bucket_start(row.bucket) * factor
+            if row.bucket and distance < d1_lines:
+                continue
+            first += row.misses * factor
+            if not row.bucket or distance >= ll_lines:
+                last += row.last_level * factor
+        return round(first), round(last)
+
+
+class Sites:
+    """All instructions of a file, the costliest first, with the loops that they are in."""
+
+    def __init__(self, why: Why, profile: Profile, loops: Loops) -> None:
+        self.why = why
+        self.loops = loops
+        self._events = {event: number for number, event in enumerate(profile.events)}
+        self._costs: dict[tuple[str, int], Row] = {
+            (place.function.object, address): instruction.cost
+            for place, instructions in profile.instructions.items()
+            for address, instruction in instructions.items()
+        } if profile.instructions else {}
+        self._line_costs = profile.lines
+        reuses: dict[int, list[Reuse]] = {}
+        for row in why.reuses or ():
+            reuses.setdefault(row.place, []).append(row)
+        orders: dict[int, list[Order]] = {}
+        for order in why.orders or ():
+            orders.setdefault(order.place, []).append(order)
+        stays: dict[int, list[int]] = {}
+        for stay in why.stays or ():
+            sums = stays.setdefault(stay.place, [0, 0, 0, 0])
+            for index, count in enumerate(stay[2:]):
+                sums[index] += count
+        distances = by_place(why.distances)
+        found = [
+            self._site(number, place, distances.get(number, ()), reuses.get(number, ()),
+                       orders.get(number, ()), stays.get(number))
+            for number, place in enumerate(why.places)
+            if place is not None and (number in distances or number in orders)
+        ]
+        self.all = sorted(found, key=lambda site: (-site.time, site.number))
+        self.by_number = {site.number: site for site in self.all}
+
+    def _site(
+        self, number: int, place: Instruction, distances: Sequence[Distance],
+        reuses: Sequence[Reuse], orders: Sequence[Order], stays: Sequence[int] | None,
+    ) -> Site:
+        cost = self._costs.get((place.function.object, place.address), ())
+        lines = sum(row.misses for row in distances)
+        evicted = self._count(cost, "EvLineD1")
+        used = self._count(cost, "UsByteD1") / evicted if evicted else 0.0
+        late = never = None
+        if stays and stays[0]:
+            late, never = stays[2] / stays[0], stays[3] / stays[0]
+            used = used or self.why.line - stays[1] / stays[0]
+        return Site(
+            number, place, self._count(cost, "Dr") + self._count(cost, "Dw"), lines,
+            sum(row.last_level for row in distances), self._count(cost, "DLconf"), self.why.line,
+            distances, reuses, self._levels(orders), used, late, never,
+        )
+
+    def _count(self, cost: Row, event: str) -> int:
+        number = self._events.get(event)
+        return cost[number] if cost and number is not None else 0
+
+    def _levels(self, orders: Sequence[Order]) -> tuple[Level, ...]:
+        """Those of the loop in which it ran most often, and of the loops around that."""
+        innermost = [order for order in orders if order.inner == 0]
+        if not innermost:
+            return ()
+        levels = [max(innermost, key=lambda order: order.accesses)]
+        while around := self._around(orders, levels):
+            levels.append(around)
+        return tuple(
+            Level(self.loops.of(order.scope), _step(order), order) for order in levels
+        )
+
+    def _around(self, orders: Sequence[Order], levels: Sequence[Order]) -> Order | None:
+        last = self.loops.of(levels[-1].scope)
+        found = [
+            order for order in orders
+            if order.inner == len(levels) and self._is_around(self.loops.of(order.scope), last)
+        ]
+        return max(found, key=lambda order: order.accesses) if found else None
+
+    def _is_around(self, outer: LoopPlace | None, inner: LoopPlace | None) -> bool:
+        if outer is None or inner is None or outer == inner:
+            return False
+        return inner.depth == 1 or outer.function != inner.function or inner.is_within(outer)
+
+
+def _step(order: Order) -> int | None:
+    steps = order.same + order.near + order.forward + order.backward + order.far
+    if not steps:
+        return None
+    if order.same >= _MOST * steps:
+        return 0
+    if order.strides and order.strides[0][1] >= _MOST * steps:
+        return order.strides[0][0]
+    return None
+
+
+def busiest(sites: Sequence[Site]) -> Function:
+    times: Counter[Function] = Counter()
+    for site in sites:
+        times[site.place.function] += round(1000 * site.time)
+    return max(sorted(times), key=lambda function: times[function])
+
+
+def by_loop(sites: Sequence[Site]) -> Mapping[LoopPlace, list[Site]]:
+    """By the innermost loop; without those that are in none."""
+    found: dict[LoopPlace, list[Site]] = {}
+    for site in sites:
+        if site.inner is not None and site.inner.loop is not None:
+            found.setdefault(site.inner.loop, []).append(site)
+    return found

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repairs as text: a sentence each on the first screen, and with --hints the evidence and the code."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+
+from bdcommon.console import printable
+
+from ..analyses.object_labels import label
+from ..analyses.repair import Remedy, Repair
+from ..analyses.repairs import Repairs
+from ..analyses.loop_nests import LoopPlace
+from ..analyses.source_text import SourceText, read_source
+from ..model.numbers import short_count
+from .names import fit
+from .objects import short_label
+from .text import Page
+
+_BRIEF = 3
+_MOST_LINES = 3
+_LONGEST_NAME = 40
+# The variable of a loop, as C and its like, Fortran, Rust and Python write it.
+_VARIABLE = re.compile(
+    r"\bfor\s*\(\s*(?:[\w:<>*&]+\s+)*?[*&]?(\w+)\s*=[^=]|\bfor\s*\([^;()]*?[&*\s](\w+)\s*:[^:]"
+    r"|\bdo\s+(?:concurrent\s*\(\s*)?(\w+)\s*=|\bfor\s+&?(?:mut\s+)?(\w+)\s+in\b",
+    re.IGNORECASE,
+)
+
+Variables = Callable[[LoopPlace], str]
+
+
+def variables(include: Sequence[str]) -> Variables:
+    """What a loop's variable is called, as far as the source can be read; else nothing."""
+    known: dict[str, SourceText | str] = {}
+
+    def variable(loop: LoopPlace) -> str:
+        if not loop.line:
+            return ""
+        if loop.file not in known:
+            known[loop.file] = read_source(loop.file, include)
+        source = known[loop.file]
+        if isinstance(source, str) or source.is_outside or loop.line > len(source.lines):
+            return ""
+        match = _VARIABLE.search(source.lines[loop.line - 1][:200])
+        return next((name for name in match.groups() if name), "") if match else ""
+
+    return variable
+
+
+def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
+    """For the first screen."""
+    lines: list[str] = []
+    for number, repair in enumerate(found.list[:_BRIEF], 1):
+        lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
+    more = len(found.list) - _BRIEF
+    return lines + ([f"   {more} more: --hints"] if more > 0 else [])
+
+
+def repair_lines(found: Repairs, page: Page, variable: Variables) -> list[str]:
+    """For --hints: with the evidence, what it saves, the code, and what nobody knows."""
+    lines: list[str] = []
+    for number, repair in enumerate(found.list, 1):
+        lines += [""] if lines else []
+        title = _wrapped(f"{number}. {headline(repair, page, variable)}", page)
+        lines += map(page.heading, title)
+        lines += _details(repair, page)
+        for other in found.alternatives.get(number - 1, ())[:2]:
+            lines += _wrapped(f"   Or {headline(other, page, variable)}", page)
+    return lines
+
+
+def _details(repair: Repair, page: Page) -> list[str]:
+    texts = [f"Evidence: {'; '.join(repair.evidence)}."]
+    if repair.remedy is Remedy.NONE:
+        return [line for text in texts for line in _wrapped(f"   {text}", page)]
+    texts.append(_savings(repair))
+    if repair.group is not None:
+        texts.append(f"Data: {printable(label(repair.group))}.")
+    lines = [line for text in texts for line in _wrapped(f"   {text}", page)]
+    lines += [f"       {printable(line)}" for line in repair.code]
+    if repair.unknown:
+        lines += _wrapped(f"   Not known: {repair.unknown}.", page)
+    return lines
+
+
+def _savings(repair: Repair) -> str:
+    one, other, line = repair.before, repair.after, repair.line
+    if repair.walks:
+        before, after = map(short_count, repair.walks)
+        return f"Saves: page walks {before}, then about {after}; {_share(repair)}."
+    if (one.lines, one.last_level) == (other.lines, other.last_level):
+        return f"Saves: no misses, but {_share(repair)}."
+    return (
+        f"Saves: L1 misses {_then(one.lines, other.lines)} ({short_count(line * one.lines)}B, then "
+        f"{short_count(line * other.lines)}B); LL misses {_then(one.last_level, other.last_level)} "
+        f"({short_count(line * one.last_level)}B, then {short_count(line * other.last_level)}B); "
+        f"{_share(repair)}."
+    )
+
+
+def _share(repair: Repair) -> str:
+    return f"{100 * repair.share:.0f}% of the estimated time"
+
+
+def _then(before: int, after: int) -> str:
+    if before == after:
+        return f"{short_count(before)} as now"
+    return f"{short_count(before)}, then about {short_count(after)}"
+
+
+def headline(repair: Repair, page: Page, variable: Variables) -> str:
+    """What to do where, and what it saves."""
+    text = _WHAT[repair.remedy](repair, page, variable)
+    if repair.remedy is Remedy.NONE:
+        return text
+    one, other = repair.before, repair.after
+    if repair.walks:
+        return f"{text}: page walks {_then(*repair.walks)}"
+    if (one.lines, one.last_level) == (other.lines, other.last_level):
+        return f"{text}: as many misses, {_share(repair)} less"
+    text += f": L1 misses {_then(one.lines, other.lines)}"
+    if one.last_level - other.last_level >= 0.05 * one.last_level > 0:
+        text += f"; LL {_then(one.last_level, other.last_level)}"
+    return text
+
+
+def _loops(repair: Repair, page: Page, variable: Variables) -> str:
+    """As product.c:31 (j) and :32 (k)."""
+    texts: list[str] = []
+    last = None
+    for loop in repair.loops:
+        name = variable(loop)
+        file = printable(os.path.basename(loop.file))
+        where = f":{loop.line}" if loop.file == last else f"{file}:{loop.line}"
+        if not loop.line:
+            where = f"{loop.address:#x} of {fit(page.name(loop.function), _LONGEST_NAME)}"
+        texts.append(f"{where} ({printable(name)})" if name else where)
+        last = loop.file
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def _place(repair: Repair, page: Page) -> str:
+    if not repair.lines:
+        return fit(page.name(repair.function), _LONGEST_NAME)
+    shown = sorted(repair.lines[:_MOST_LINES])
+    file = printable(os.path.basename(repair.file))
+    return f"{file}:{shown[0]}" + "".join(f", :{line}" for line in shown[1:])
+
+
+def _data(repair: Repair, page: Page, otherwise: str) -> str:
+    if repair.group is None:
+        return otherwise
+    return short_label(label(repair.group), _LONGEST_NAME, page)
+
+
+_WHAT: dict[Remedy, Callable[[Repair, Page, Variables], str]] = {
+    Remedy.INTERCHANGE: lambda it, page, variable: f"exchange the loops at {_loops(it, page, variable)}",
+    Remedy.TILE: lambda it, page, variable: f"go in tiles through the loops at {_loops(it, page, variable)}",
+    Remedy.FUSE: lambda it, page, variable: f"make one loop of those at {_loops(it, page, variable)}",
+    Remedy.SPLIT: lambda it, page, _: (
+        f"store what {_place(it, page)} uses of {_data(it, page, 'each element')} apart from the rest"
+    ),
+    Remedy.PACK: lambda it, page, _: (
+        f"order the fields of {_data(it, page, 'the type')}, used at {_place(it, page)}, without padding"
+    ),
+    Remedy.PAD: lambda it, page, _: f"move the data of {_place(it, page)} apart by another line",
+    Remedy.ALIGN: lambda it, page, _: f"align {_data(it, page, 'the elements')}, used at {_place(it, page)}",
+    Remedy.PREFETCH: lambda it, page, _: (
+        f"prefetch {_data(it, page, 'what is looked up')} some look-ups ahead at {_place(it, page)}"
+    ),
+    Remedy.COLOCATE: lambda it, page, _: (
+        f"store {_data(it, page, 'the elements')} in the order in which {_place(it, page)} visits them"
+    ),
+    Remedy.HUGE_PAGES: lambda it, page, _: (
+        f"put {_data(it, page, 'the data')}, used at {_place(it, page)}, on huge pages"
+    ),
+    Remedy.SMALLER_WORKING_SET: lambda it, page, _: f"work on less data at a time at {_place(it, page)}",
+    Remedy.NONE: lambda it, page, _: "nothing to gain by other loops or layouts",
+}
+
+
+def _wrapped(text: str, page: Page) -> list[str]:
+    indent = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        text, page.width, initial_indent=indent if indent else "", subsequent_indent="   " + indent[3:],
+        break_on_hyphens=False, break_long_words=page.cut,
+    )

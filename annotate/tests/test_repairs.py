@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repairs: the right one first, at the right lines, with what the repaired program then loads."""
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+import why_kernels
+from bdannotate.cli import main
+from why_machine import LINE, Machine
+
+# What is to be found, and the lines that are named.
+KERNELS = {
+    "product": ("interchange", [32, 33]),
+    "transpose": ("tile", [31, 32]),
+    "passes": ("fuse", [30, 31, 32]),
+    "fat": ("split", [32, 33]),
+    "columns": ("pad", [32, 33, 34, 35, 36, 37]),
+    "rows": ("interchange", [31, 32]),
+    "table": ("prefetch", [32]),
+    "chain": ("colocate", [32]),
+    "pages": ("huge-pages", [32]),
+}
+
+
+@cache
+def made(name, repaired=False):
+    """The files by name, and how many lines were missed."""
+    machine = Machine(sets=8, ways=4, ll_lines=1024)
+    getattr(why_kernels, name)(machine, repaired)
+    with tempfile.TemporaryDirectory() as folder:
+        machine.files(Path(folder))
+        files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+    return files, sum(count for (_, _, what), count in machine.distances.items() if what == "misses")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    """A folder whose files have short names."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run(name, repaired=False):
+    files, _ = made(name, repaired)
+    for path, data in files.items():
+        Path(path).write_bytes(data)
+    return "p.out"
+
+
+def repairs(capsys, path):
+    assert main([path, "--format=json"]) == 0
+    return json.loads(capsys.readouterr().out)["repairs"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_right_repair_is_first_and_saves_what_it_says(capsys, name):
+    path = run(name)
+    assert main(["--check", path]) == 0
+    capsys.readouterr()
+    found = repairs(capsys, path)
+    remedy, lines = KERNELS[name]
+    first = found[0]
+    assert (first["remedy"], sorted(first["lines"])) == (remedy, lines)
+    assert first["function"] == "work" and first["file"] == "/src/prog.c"
+    before, after = (first["saves"]["L1 misses"][when] for when in ("before", "after"))
+    assert first["saves"]["L1 bytes"] == {"before": LINE * before, "after": LINE * after}
+    predicted = made(name)[1] - before + after
+    assert predicted == pytest.approx(made(name, repaired=True)[1], rel=0.15)
+    assert 0 < first["share"] <= 1 and first["evidence"]
+
+
+@pytest.mark.parametrize("name", ["stream", "small"])
+def test_where_nothing_is_to_be_gained_it_says_so_and_nothing_else(capsys, name):
+    path = run(name)
+    found = repairs(capsys, path)
+    assert [repair["remedy"] for repair in found] in ([], ["none"])
+    assert main([path, "--hints", "--width=80"]) == 0
+    text = capsys.readouterr().out
+    assert "Usually helps" not in text
+    assert main([path, "--width=80"]) == 0
+    assert "exchange" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "stream"])
+def test_the_first_screen_leads_with_it_in_80_columns(capsys, name):
+    path = run(name)
+    for option in ("--width=80", "--hints"):
+        assert main([path, option, "--width=80"]) == 0
+        text = capsys.readouterr().out
+        assert max(map(len, text.split("\n"))) <= 80
+    assert "Usually helps" not in text
+    assert "Evidence: " in text
+    assert main([path, "--width=80"]) == 0
+    screen = capsys.readouterr().out
+    assert screen.count("\n") <= 40
+    assert screen.index("== What to change ==") < screen.index("== Functions by")
+    assert "bd_annotate --hints" in screen or name == "stream"
+    assert "--why=yes" not in screen
+
+
+def test_without_a_why_file_the_screen_says_how_to_get_one(capsys):
+    path = run("product")
+    Path("why.p.out").unlink()
+    assert main([path, "--width=80"]) == 0
+    screen = capsys.readouterr().out
+    assert "valgrind --tool=bdgrind --why=yes prog  # repairs" in screen
+    assert screen.count("\n") <= 40
+
+
+def test_what_is_damaged_is_left_out_with_a_note(capsys):
+    path = run("product")
+    why = Path("why.p.out")
+    why.write_bytes(why.read_bytes()[:-9])
+    assert main([path]) == 0
+    captured = capsys.readouterr()
+    assert "why lines were loaded is left out" in captured.err
+    assert "Usually" not in captured.out and "== What to change ==" in captured.out

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What machines of tests run: programs with a known fault, and the same repaired. main is function 1, work,
+with the loops, function 2."""
+
+import random
+from contextlib import contextmanager
+
+A, B, C = 0x100000, 0x200000, 0x300000
+
+
+@contextmanager
+def work(machine):
+    with machine.call(2, 9):
+        yield
+
+
+def steps(machine, number):
+    return machine.loop(range(number), 8)
+
+
+def product(machine, repaired, size=40):
+    def row(matrix, i, j):
+        return matrix + (i * (size + 4) + j) * 8
+
+    with work(machine):
+        for i in machine.loop(range(size), 31):
+            if repaired:
+                for k in machine.loop(range(size), 32):
+                    machine.read(34, row(A, i, k))
+                    for j in machine.loop(range(size), 33):
+                        machine.read(35, row(B, k, j))
+                        machine.write(36, row(C, i, j))
+            else:
+                for j in machine.loop(range(size), 32):
+                    for k in machine.loop(range(size), 33):
+                        machine.read(34, row(A, i, k))
+                        machine.read(35, row(B, k, j))
+                    machine.write(36, row(C, i, j))
+
+
+def transpose(machine, repaired, size=40):
+    def step(i, j):
+        machine.read(35, A + (i * size + j) * 8)
+        machine.write(36, B + (j * size + i) * 8)
+
+    with work(machine):
+        if not repaired:
+            for i in machine.loop(range(size), 31):
+                for j in machine.loop(range(size), 32):
+                    step(i, j)
+            return
+        for row in machine.loop(range(0, size, 8), 31):
+            for column in machine.loop(range(0, size, 8), 32):
+                for i in machine.loop(range(row, row + 8), 33):
+                    for j in machine.loop(range(column, column + 8), 34):
+                        step(i, j)
+
+
+def passes(machine, repaired, size=1600):
+    def first(i):
+        machine.read(33, A + i * 8)
+        machine.write(34, A + i * 8)
+
+    def second(i):
+        machine.read(35, A + i * 8)
+        machine.read(36, B + i * 8)
+
+    def third(i):
+        machine.read(37, A + i * 8)
+
+    for _ in steps(machine, 3):
+        with work(machine):
+            if repaired:
+                for i in machine.loop(range(size), 30):
+                    first(i)
+                    second(i)
+                    third(i)
+            else:
+                for line, part in ((30, first), (31, second), (32, third)):
+                    for i in machine.loop(range(size), line):
+                        part(i)
+
+
+def fat(machine, repaired, size=400):
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(range(size), 31):
+                machine.read(32, A + (i * 16 if repaired else i * 128))
+                machine.read(33, A + (i * 16 + 8 if repaired else i * 128 + 120))
+
+
+def columns(machine, repaired, size=128):
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(range(size), 31):
+                for column in range(6):
+                    machine.read(32 + column, A + i * 8 + column * (size * 16 + 64 * repaired))
+
+
+def rows(machine, repaired):
+    """A column whose rows are a power of two apart, some bytes further each time: conflicts by stride."""
+    for _ in steps(machine, 2):
+        with work(machine):
+            for j in machine.loop(range(32), 31):
+                for i in machine.loop(range(20), 32):
+                    machine.read(33, A + i * (1024 + 64 * repaired) + j * 8)
+
+
+def table(machine, repaired):
+    chance = random.Random(1)
+    keys = [chance.randrange(20000) for _ in range(2000)]
+    with work(machine):
+        for i in machine.loop(range(len(keys) - 8), 31):
+            if repaired:
+                machine.read(33, A + keys[i + 8] * 8)
+            machine.read(32, A + keys[i] * 8)
+
+
+def chain(machine, repaired, size=500):
+    order = list(range(size))
+    if not repaired:
+        random.Random(1).shuffle(order)
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(order, 31):
+                where = A + (i * 16 if repaired else i * 64)
+                machine.read(32, where, depends=3, on=32)
+                machine.read(33, where + 8, depends=4, on=32)
+
+
+def pages(machine, _repaired, size=2000):
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(range(size), 31):
+                machine.read(32, A + i * 4160)
+
+
+def stream(machine, _repaired, size=1600):
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(range(size), 31):
+                machine.read(32, A + i * 8)
+                machine.write(33, B + i * 8)
+
+
+def small(machine, _repaired):
+    for _ in steps(machine, 100):
+        with work(machine):
+            for i in machine.loop(range(200), 31):
+                machine.read(32, A + i * 8)
