@@ -23,7 +23,7 @@ class ObjectFile:
     def bytes(self):
         names, _ = place_lines(self.functions)
         data = head([
-            "data-objects: 2", *self.head.splitlines(), "depth: 3", "whole-to: 65536",
+            "data-objects: 3", *self.head.splitlines(), "depth: 3", "whole-to: 65536",
             f"events: {' '.join(self.events)}", *names,
             f"groups: {len(self.groups)}", *self.groups, "rows:",
         ])

@@ -149,7 +149,7 @@ def test_data_objects_have_no_cold_parts_either(tmp_path, capsys):
     text = text.replace("0x28 5 2\n", "0x28 5 2 1\n").replace("0x28 5 8\n", "0x28 5 8 3\n")
     (tmp_path / "p.out").write_text(text.replace("0x14 9 1\n", "0x14 9 1 5\n", 1))
     functions = [("app", "a.c", 3, "f"), ("app", "a.c", 9, "f.cold")]
-    groups = ["heap 1 64 0 64 64 64 64 64 1 2 1 9 16 0 0 malloc", "stack 1 1 f", "stack 1 1 f.cold"]
+    groups = ["heap 1 64 0 64 64 64 64 64 0 1 2 1 9 16 0 0 malloc", "stack 1 1 f", "stack 1 1 f.cold"]
     rows = [(1, 1, 1, 5, (0, 1)), (1, 2, 1, 5, (0, 3)), (2, 1, 1, 9, (0, 0)), (3, 2, 1, 9, (0, 5))]
     data = ObjectFile(("Ir", "DLmr"), functions, groups, rows).bytes()
     (tmp_path / "objects.p.out").write_bytes(data)

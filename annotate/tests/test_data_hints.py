@@ -12,7 +12,7 @@ from object_files import ObjectFile
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1", "AcCost1")
 FUNCTIONS = [("/prog", "/src/prog.c", 1, "main"), ("/prog", "/src/prog.c", 20, "make"), ("/lib", "", 0, "copy")]
 # 1,000 elements of 64 bytes, by make() in line 22, called by main in line 5.
-HEAP = "heap 1 64000 0 64000 64000 64000 64000 64 2 2 1 22 100 1 1 5 200 1 1 calloc"
+HEAP = "heap 1 64000 0 64000 64000 64000 64000 64 0 2 2 1 22 100 1 1 5 200 1 1 calloc"
 GROUPS = ["unknown", HEAP, "static 1 4096 table", "stack 1 1 main", "static 1 4096 large"]
 # main loads 1,000 lines of the heap and uses 16 bytes of each; copy loads the second variable.
 ROWS = [

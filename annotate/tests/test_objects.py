@@ -25,7 +25,7 @@ from object_files import ObjectFile
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1")
 FUNCTIONS = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "make")]
 # 3 blocks of 16 bytes, by make() in line 22, called by main in line 5.
-HEAP = "heap 3 48 1 32 48 16 16 16 2 2 1 22 100 1 1 5 200 1 1 malloc"
+HEAP = "heap 3 48 1 32 48 16 16 16 0 2 2 1 22 100 1 1 5 200 1 1 malloc"
 GROUPS = ["unknown", HEAP, "static 1 64 table", "stack 1 1 main", "code 1", "unused", "file 1", "mapping 0"]
 ROWS = [
     (1, 1, 1, 6, (0, 0, 10, 1, 54, 60)),
@@ -83,7 +83,7 @@ def test_all_that_was_written_is_read(tmp_path):
         "(unknown)", "heap prog.c:22, make", "variable table", "stack of main", "code of prog",
         "(allocator's own, and free)", "file prog", "mapped at the start",
     ]
-    assert found.groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16)
+    assert found.groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16, 0)
     main_7, make_23 = (Place(Function("prog", "/src/prog.c", name), "/src/prog.c", line)
                        for name, line in (("main", 7), ("make", 23)))
     assert set(found.groups[1].patterns) == {
@@ -152,7 +152,7 @@ def test_several_parts_in_one_file_are_added_up(tmp_path):
 
 
 def test_recursion_is_one_place(tmp_path):
-    deep = "heap 1 16 0 16 16 16 16 16 3 2 1 22 100 2 1 22 100 1 1 5 200 1 1 malloc"
+    deep = "heap 1 16 0 16 16 16 16 16 0 3 2 1 22 100 2 1 22 100 1 1 5 200 1 1 malloc"
     found = read(tmp_path, groups=[*GROUPS[:1], deep, HEAP, *GROUPS[3:]], rows=ROWS[:2], patterns=[])
     assert len(found.groups) == len(GROUPS) - 1
     assert found.groups[1].blocks.number == 4
@@ -189,7 +189,7 @@ INLINED = [("/prog", "/src/prog.cpp", 1, "main"), ("/prog", "/usr/include/new.h"
 def test_what_was_inlined_from_another_file_is_placed_where_the_function_calls_it(tmp_path, capsys, monkeypatch):
     """Two containers allocate in one line of the library, which was inlined into main."""
     groups = [
-        f"heap {number} {16 * number} 0 16 16 16 16 16 1 1 2 9 {address} 1 1 malloc"
+        f"heap {number} {16 * number} 0 16 16 16 16 16 0 1 1 2 9 {address} 1 1 malloc"
         for number, address in ((1, 100), (2, 200), (4, 300))
     ]
     rows = [(group, 1, 1, 5, (0, 0, 10 * group, 1, 0, 1)) for group in (1, 2, 3)]
@@ -218,7 +218,7 @@ def test_what_was_inlined_from_another_file_is_placed_where_the_function_calls_i
 
 def test_a_file_that_is_gone_is_told_of_once(tmp_path, capsys):
     """Though it is asked for the places of blocks, and for their types."""
-    groups = ["heap 1 16 0 16 16 16 16 16 1 1 2 9 100 1 1 malloc"]
+    groups = ["heap 1 16 0 16 16 16 16 16 0 1 1 2 9 100 1 1 malloc"]
     rows = [(1, 1, 1, 5, (0, 0, 10, 1, 0, 1))]
     profile = beside(tmp_path, functions=INLINED, groups=groups, rows=rows, patterns=[])
     (tmp_path / "p.out").write_text(
@@ -235,8 +235,8 @@ def test_a_file_that_is_gone_is_told_of_once(tmp_path, capsys):
     [
         (b"contexts: 1\n", "not a file of data objects"),
         (b"data-objects: 1\n", "version 1"),
-        (b"data-objects: 2\nevents: Ir\nobjects: 0\nfiles: 0\nfunctions: 0\ngroups: 1\n", "ends in its head"),
-        (b"data-objects: 2\nobjects: 0\n", "events: is missing"),
+        (b"data-objects: 3\nevents: Ir\nobjects: 0\nfiles: 0\nfunctions: 0\ngroups: 1\n", "ends in its head"),
+        (b"data-objects: 3\nobjects: 0\n", "events: is missing"),
     ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, data, message):

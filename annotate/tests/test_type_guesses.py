@@ -391,3 +391,21 @@ def test_types_are_looked_up_where_the_program_has_them():
 
     assert wanted(through("/usr/lib/libstdc++.so.6.0.30")) == {"/prog": ["Node"]}
     assert wanted(through("/usr/lib/libgeo.so.1")) == {"/usr/lib/libgeo.so.1": ["Node"], "/prog": ["Node"]}
+
+
+def test_a_few_odd_sizes_do_not_hide_a_type():
+    """As of a pool: what refills it is larger, and has patterns behind the size of an element."""
+    odd = Pattern(4096, 8, 0xFF, 3, STEP)
+    usual = Pattern(0, 24, 0xFF, 7, STEP)
+    name = f"void {VECTOR}::push_back()".replace("geo::", "")
+    group = heap([(name, "???", 0)], (24, 16384, 8, 24), patterns=[usual, odd])
+    assert resolved(group, [Type("Vec", 24)]) == (24, [])
+    assert resolved(group, [Type("Vec", 16)]) == (None, [])
+    assert resolved(heap([(name, "???", 0)], (24, 16384, 8)), [Type("Vec", 24)]) == (None, [])
+    found = FoundTypes({("/prog", "Vec"): (Type("Vec", 24, (Field("x", "long", 0, 8),)),)}, {})
+    types, _ = types_of((), typing([group], (), {}, ()), found)
+    typed = types.known[group.identity]
+    assert "the blocks of 24 bytes, nine tenths of them or more" in typed.reason
+    assert [(field.name, field.used) for field in typed.fields][0] == ("x", 7)
+    only = elements_of(group, typed.start, typed.only)
+    assert only.blocks.largest == 24 and list(only.patterns) == [usual]

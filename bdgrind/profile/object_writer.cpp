@@ -64,7 +64,7 @@ ObjectWriter::ObjectWriter(TextOutput& out, const Engine& engine, bool compat_ev
 void ObjectWriter::write(const RunDescription& run) {
     choose_rows(run.thread);
     choose_groups(run.thread);
-    out_ << "data-objects: 2\n";
+    out_ << "data-objects: 3\n";
     write_process(out_, run);
     write_descriptions(out_, run);
     out_ << "depth: " << objects_.rules().depth << "\nwhole-to: " << UsePatterns::kMostWhole << '\n';
@@ -179,7 +179,7 @@ void ObjectWriter::write_group(const ObjectGroup& group, bool is_counted) {
             } else {
                 out_ << " 0 0 0 0 0";
             }
-            out_ << ' ' << group.smallest << ' ' << group.largest << ' ' << group.divisor;
+            out_ << ' ' << group.smallest << ' ' << group.largest << ' ' << group.divisor << ' ' << group.usual_size();
             [[fallthrough]];
         case ObjectKind::kMapping:
             out_ << ' ' << group.places.size();

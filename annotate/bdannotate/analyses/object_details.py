@@ -51,7 +51,7 @@ def object_details(
     for entry in meant:
         group = entry.group
         typed = types.known.get(group.identity)
-        elements = group if typed is None else elements_of(group, typed.start)
+        elements = group if typed is None else elements_of(group, typed.start, typed.only)
         if typed is None or element_size is not None or typed.type.size > MOST_ELEMENT:
             picture = layout(elements, line, element_size)
         else:

@@ -22,13 +22,28 @@ class Fit:
     start: int = 0  # where in a block the first element is, in bytes
     has_open_end: bool = False  # its last field goes on to the end of the block
     note: str = ""
+    only: int = 0  # it is the blocks of this size that have it; 0: all
 
 
 def fit(found: Type, guess: Guess, group: Group) -> Fit | None:
-    """None where the sizes say that it is not so."""
+    """None where the sizes say that it is not so. A few blocks may be of other sizes, as those are that refill a
+    pool."""
     blocks = group.blocks
     if blocks is None or not blocks.divisor:
         return None
+    known = _fit(found, guess, group, blocks)
+    if known is not None or not blocks.usual:
+        return known
+    usual = _fit(found, guess, group, _of_size(blocks, blocks.usual))
+    note = f"; the blocks of {blocks.usual:,} bytes, nine tenths of them or more"
+    return replace(usual, note=usual.note + note, only=blocks.usual) if usual else None
+
+
+def _of_size(blocks: Blocks, size: int) -> Blocks:
+    return blocks._replace(smallest=size, largest=size, divisor=size)
+
+
+def _fit(found: Type, guess: Guess, group: Group, blocks: Blocks) -> Fit | None:
     last = _open_end(found)
     if last is not None:
         return _with_open_end(found, last, blocks)
@@ -66,8 +81,12 @@ def _with_open_end(found: Type, last: Field, blocks: Blocks) -> Fit | None:
     return Fit(replace(found, size=size, fields=fields), has_open_end=True, note=note)
 
 
-def elements_of(group: Group, start: int) -> Group:
-    """With its patterns from where its first element is."""
+def elements_of(group: Group, start: int, only: int = 0) -> Group:
+    """With its patterns from where its first element is; of blocks of one size only, as far as patterns tell: what lies
+    behind that size is none of theirs."""
+    if only and group.blocks:
+        patterns = tuple(pattern for pattern in group.patterns if pattern.offset + pattern.bytes <= only)
+        group = replace(group, blocks=_of_size(group.blocks, only), patterns=patterns)
     return replace(group, patterns=tuple(_from(start, group.patterns))) if start else group
 
 

@@ -44,6 +44,7 @@ class TypedGroup:
     has_use: bool  # whether anybody knows how they were used
     start: int = 0  # where in a block the first element is, in bytes
     has_open_end: bool = False  # the last field goes on to the end of the block
+    only: int = 0  # of blocks of this size, in bytes; 0: of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +198,10 @@ def _variable(identity: Identity) -> VariableName:
 
 
 def _typed(group: Group, found: Fit, reason: str) -> TypedGroup:
-    uses = field_uses(found.type, elements_of(group, found.start).patterns)
-    return TypedGroup(found.type, reason, uses, group.has_patterns, found.start, found.has_open_end)
+    uses = field_uses(found.type, elements_of(group, found.start, found.only).patterns)
+    return TypedGroup(
+        found.type, reason, uses, group.has_patterns, found.start, found.has_open_end, found.only
+    )
 
 
 def _asked(group: Group, asked: Sequence[AskedType]) -> list[AskedType]:

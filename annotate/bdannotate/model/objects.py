@@ -67,6 +67,7 @@ class Blocks(NamedTuple):
     smallest: int
     largest: int
     divisor: int  # the greatest common one of all sizes; of calloc's, of its elements
+    usual: int = 0  # the size of at least nine tenths of them; 0 if there is none, or they are too few to tell
 
 
 class Pattern(NamedTuple):
@@ -298,6 +299,7 @@ def _beside(mine: Blocks, other: Blocks) -> Blocks:
         mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
         min(mine.smallest, other.smallest), max(mine.largest, other.largest),
         gcd(mine.divisor, other.divisor),
+        mine.usual if mine.usual == other.usual else 0,
     )
 
 

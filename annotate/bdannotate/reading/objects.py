@@ -66,7 +66,7 @@ class _Reader(ColumnReader[Objects]):
     what = "a file of data objects"
     plural = "data objects"
     first_line = "data-objects"
-    version = "2"
+    version = "3"
 
     def _part(self) -> Objects:
         headers, own, objects, files = self._head(("depth", "whole-to", "sample"))

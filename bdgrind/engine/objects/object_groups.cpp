@@ -65,6 +65,11 @@ GroupId ObjectGroups::at(ObjectKind kind, const Function* function, std::span<co
     return id;
 }
 
+std::uint64_t ObjectGroup::usual_size() const {
+    constexpr std::uint64_t kFewest = 10;
+    return sized_ >= kFewest && sized_ - votes_ <= sized_ / 10 ? candidate_ : 0;
+}
+
 void ObjectGroups::add_block(GroupId id, std::uint64_t size, std::uint64_t element) {
     ObjectGroup& group = (*this)[id];
     ++group.blocks;
@@ -73,6 +78,9 @@ void ObjectGroups::add_block(GroupId id, std::uint64_t size, std::uint64_t eleme
     group.most_live_bytes = std::max(group.most_live_bytes, group.live_bytes);
     group.smallest = std::min(group.smallest, size);
     group.largest = std::max(group.largest, size);
+    ++group.sized_;
+    if (group.votes_ == 0) group.candidate_ = size;
+    group.votes_ += size == group.candidate_ ? 1 : ~std::uint64_t{0};
     if (element != group.divisor && group.divisor != 1) group.divisor = std::gcd(group.divisor, element);
 }
 

@@ -77,6 +77,18 @@ struct ObjectGroup {
     std::uint64_t smallest = ~std::uint64_t{0};
     std::uint64_t largest = 0;
     std::uint64_t divisor = 0;
+
+    // The size of at least nine tenths of all blocks, ever; 0 if there is none, or the blocks are too few to tell. A
+    // pool's blocks have it, though what refills the pool is larger.
+    std::uint64_t usual_size() const;
+
+private:
+    friend class ObjectGroups;
+
+    // Blocks of other sizes take votes back (Boyer, Moore): so many more than of all others have been of that size.
+    std::uint64_t sized_ = 0;
+    std::uint64_t candidate_ = 0;
+    std::uint64_t votes_ = 0;
 };
 
 class ObjectGroups {

@@ -66,6 +66,27 @@ TEST_F(ObjectsTest, BlocksAreCounted) {
     }
 }
 
+TEST_F(ObjectsTest, NineTenthsOfABlocksSizesAreUsual) {
+    const auto usual = [](std::initializer_list<std::pair<int, std::uint64_t>> sizes) {
+        ObjectGroups groups;
+        const GroupId id = groups.at(ObjectKind::kHeap, nullptr, {}, 0);
+        for (const auto& [times, size] : sizes) {
+            for (int i = 0; i < times; ++i) groups.add_block(id, size, size);
+        }
+        return groups[id].usual_size();
+    };
+    EXPECT_EQ(usual({{20, 48}}), 48u);
+    // A pool that is refilled at first, in between and in the end.
+    EXPECT_EQ(usual({{1, 16384}, {40, 48}, {1, 16384}, {58, 48}, {1, 16384}}), 48u);
+    // Each other block takes back one vote, so a tenth of them is one in twenty at least.
+    EXPECT_EQ(usual({{95, 48}, {5, 64}}), 48u);
+    EXPECT_EQ(usual({{94, 48}, {6, 64}}), 0u);
+    EXPECT_EQ(usual({{10, 48}, {10, 64}}), 0u);
+    EXPECT_EQ(usual({{9, 48}}), 0u);
+    EXPECT_EQ(usual({{10, 48}}), 48u);
+    EXPECT_EQ(usual({}), 0u);
+}
+
 TEST_F(ObjectsTest, ABlockOfNoBytesIsCountedAsOne) {
     allocate(call_first_, 0x10000, 0);
     for (const ObjectGroup& group : finished().objects()->groups().all()) {
@@ -368,7 +389,7 @@ TEST_F(ObjectsTest, TheFileHasItAll) {
     run.command = "prog";
     ObjectWriter(text, engine_, false).write(run);
     const std::string file = text.finished();
-    EXPECT_TRUE(file.starts_with("data-objects: 2\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
+    EXPECT_TRUE(file.starts_with("data-objects: 3\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
     EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
 }
 
