@@ -551,3 +551,13 @@ def test_a_sample_of_no_number_is_refused(tmp_path, text):
     with pytest.raises(ProfileError, match="sample"):
         beside(tmp_path, head=f"sample: {text}")
         read_objects(str(tmp_path / "objects.p.out"))
+
+
+def test_a_file_without_usual_sizes_can_be_read(tmp_path):
+    """Version 2 has eight numbers of a place's blocks."""
+    groups = [group.replace("48 16 16 16 0 2", "48 16 16 16 2") for group in GROUPS]
+    assert groups != GROUPS
+    data = ObjectFile(EVENTS, FUNCTIONS, groups, ROWS, PATTERNS, HEAD).bytes()
+    path = tmp_path / "objects.p.out"
+    path.write_bytes(data.replace(b"data-objects: 3", b"data-objects: 2"))
+    assert read_objects(str(path)).groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16, 0)

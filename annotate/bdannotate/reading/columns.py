@@ -73,7 +73,7 @@ class ColumnReader(ABC, Generic[_Part]):
     what: ClassVar[str]
     plural: ClassVar[str]
     first_line: ClassVar[str]
-    version = "1"
+    versions: ClassVar[tuple[str, ...]] = ("1",)  # that can be read, the latest last
     has_events = True
 
     def __init__(self, file: BinaryFile, source: str) -> None:
@@ -82,6 +82,7 @@ class ColumnReader(ABC, Generic[_Part]):
         self._source = source
         self._ahead = b""
         self._values = 0
+        self._version = ""  # of the part that is read
 
     @classmethod
     def read(cls, path: str) -> list[_Part]:
@@ -117,10 +118,12 @@ class ColumnReader(ABC, Generic[_Part]):
         key, value = self._key_value()
         if key != self.first_line:
             raise FormatProblem(f"this is not {self.what} of bdgrind")
-        if value != self.version:
+        if value not in self.versions:
+            verb = "is" if len(self.versions) == 1 else "are"
             raise FormatProblem(
-                f"version {shorten(value)} of {self.plural} is unknown ({self.version} is known)"
+                f"version {shorten(value)} of {self.plural} is unknown ({' and '.join(self.versions)} {verb} known)"
             )
+        self._version = value
         while (key_value := self._key_value())[0] != "objects":
             key, value = key_value
             if key in own:

@@ -66,7 +66,7 @@ class _Reader(ColumnReader[Objects]):
     what = "a file of data objects"
     plural = "data objects"
     first_line = "data-objects"
-    version = "3"
+    versions = ("2", "3")
 
     def _part(self) -> Objects:
         headers, own, objects, files = self._head(("depth", "whole-to", "sample"))
@@ -75,7 +75,9 @@ class _Reader(ColumnReader[Objects]):
             functions.append(named_function(text, objects, files)[0])
         texts = self._names(self._section("groups"))
         self._section("rows")
-        names = _Names(objects, files, functions)
+        # Version 2 did not say which size is usual.
+        numbers = _BLOCK_NUMBERS - (self._version == "2")
+        names = _Names(objects, files, functions, numbers)
         groups = [names.group(text) for text in texts]
         rows = self._rows(names, len(groups), len(headers.events))
         sums = sum_rows((row.cost for row in rows), len(headers.events))
@@ -126,8 +128,11 @@ class _Reader(ColumnReader[Objects]):
 
 
 class _Names:
-    def __init__(self, objects: list[str], files: list[str], functions: list[Function]) -> None:
+    def __init__(
+        self, objects: list[str], files: list[str], functions: list[Function], block_numbers: int
+    ) -> None:
         self._objects = objects
+        self._block_numbers = block_numbers
         self._files = files
         self._functions = functions
 
@@ -162,7 +167,7 @@ class _Names:
         blocks = None
         sites: list[Site] = []
         if kind is ObjectKind.HEAP:
-            numbers, rest = _numbers(rest, _BLOCK_NUMBERS, text)
+            numbers, rest = _numbers(rest, self._block_numbers, text)
             blocks = Blocks(*numbers)
         if kind in (ObjectKind.HEAP, ObjectKind.MAPPING):
             (count,), rest = _numbers(rest, 1, text)

@@ -390,7 +390,7 @@ TEST_F(ObjectsTest, TheFileHasItAll) {
     ObjectWriter(text, engine_, false).write(run);
     const std::string file = text.finished();
     EXPECT_TRUE(file.starts_with("data-objects: 3\ncreator: test\npid: 1\ncmd: prog\npart: 1\n"));
-    EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
+    EXPECT_NE(file.find("\nheap 1 64 0 64 64 64 64 64 0 1 1 1 10 4112 1 1 malloc\n"), std::string::npos) << file;
 }
 
 }  // namespace
