@@ -17,6 +17,7 @@ from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
 from ..analyses.types import AskedType, GroupTypes, call_sites, types_of, typing
+from ..analyses.wrappers import wrappers
 from ..html.page_objects import PageObjects
 from ..model.errors import UserError
 from ..model.graph import CallGraph
@@ -129,7 +130,9 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
     if found.asked_for and options.objects:
         threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
         limit = rows_of(options.limit, DEFAULT_OBJECTS)
-        lines += text_report.objects(list_objects(found.asked_for, threshold, limit), page)
+        everything = list_objects(found.asked_for, 0, None).entries
+        listing = list_objects(found.asked_for, threshold, limit)
+        lines += text_report.objects(listing, wrappers(everything), page)
     if found.details:
         one_in = found.asked_for.one_in if found.asked_for else 1
         lines += text_report.object_details(found.details, one_in, page)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import textwrap
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from ..analyses.object_labels import label, label_parts, label_pieces
 from ..analyses.objects import Listing, Loader, Use
 from ..analyses.types import TypedGroup
 from ..analyses.ways import Reached, Way
+from ..analyses.wrappers import Wrapper, place_text
 from ..model.numbers import bytes_told, percent, short_count
 from ..model.objects import Group
 from ..model.profile import Function
@@ -50,6 +52,21 @@ def objects_table(found: Listing, page: Page) -> list[str]:
     cells.append(_use(found.total, page))
     names.append("all")
     return named_rows(_HEADINGS, "object", cells, names, page)
+
+
+def wrapper_lines(found: Sequence[Wrapper], page: Page) -> list[str]:
+    """What to tell the next run, so that these allocate for nobody."""
+    if not found:
+        return []
+    options = " ".join(f"--alloc-fn={shlex.quote(pattern)}" for one in found for pattern in one.patterns)
+    behind = ", then ".join(
+        f"{page.inlined_name(one.function)} ({printable(place_text(one))}) "
+        f"for {one.callers} functions, {100 * one.share:.0f}%" for one in found
+    )
+    return wrapped(
+        f"Of what heap blocks never used, one place has allocated most: {behind}. A run with {options} has the places "
+        "that call it instead.", page,
+    )
 
 
 def named_rows(

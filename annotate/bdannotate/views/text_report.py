@@ -31,6 +31,7 @@ from ..analyses.structure import Structure
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
+from ..analyses.wrappers import Wrapper
 from ..model.profile import Function, Profile
 from . import diff as diff_view
 from .code import code_table
@@ -45,7 +46,7 @@ from .lines import line_table
 from .next_steps import next_steps
 from .object_diff import object_diff_table
 from .objects import object_details as details_of_object
-from .objects import objects_table
+from .objects import objects_table, wrapper_lines
 from .overview import overview
 from .per_file import spread_tables
 from .picture import legend, sample_sentence
@@ -284,8 +285,10 @@ def per_file_report(found: PerFile, page: Page) -> list[str]:
     return lines
 
 
-def objects(found: Listing, page: Page) -> list[str]:
-    return section("Data objects by bytes never used", objects_table(found, page), page)
+def objects(found: Listing, hidden: Sequence[Wrapper], page: Page) -> list[str]:
+    """hidden: the functions that places are hidden behind."""
+    lines = section("Data objects by bytes never used", objects_table(found, page), page)
+    return [*lines, "", *wrapper_lines(hidden, page)] if hidden else lines
 
 
 def objects_head(profile: Profile, page: Page) -> list[str]:
