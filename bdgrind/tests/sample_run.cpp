@@ -18,7 +18,7 @@ Address stack_of(std::size_t thread) {
 }  // namespace
 
 SampleRun::SampleRun(std::uint32_t seed, std::size_t records, std::size_t functions, unsigned line_bits)
-    : random_(seed), blocks_(line_bits) {
+    : random_(seed), flow_random_(seed), blocks_(line_bits) {
     write_program(functions);
     run(records);
 }
@@ -49,6 +49,8 @@ Block& SampleRun::write_block(const Function& function, Address address, bool is
     BlockBuilder builder;
     builder.start(address, function, 0x1000, static_cast<std::uint32_t>(random_.below(2)), is_entry);
     auto line = static_cast<std::uint32_t>(10 + random_.below(1000));
+    DataflowBuilder flow;
+    flow.start();
     const std::size_t instructions = 1 + random_.below(8);
     for (std::size_t i = 0; i < instructions; ++i) {
         const auto size = static_cast<std::uint32_t>(1 + random_.below(12));
@@ -59,16 +61,43 @@ Block& SampleRun::write_block(const Function& function, Address address, bool is
             const std::uint32_t access_size = kSizes[random_.below(std::size(kSizes))];
             const auto kind = static_cast<AccessKind>(random_.below(3));
             const std::int64_t distance = 8 * static_cast<std::int64_t>(random_.below(4)) - 8;
+            add_access_flow(&flow, builder.access_count());
             if (random_.one_in(2) && builder.join_access(access_size, kind, distance)) continue;
             builder.add_access(access_size, kind, random_.one_in(6));
         }
         if (random_.one_in(6)) {
             builder.add_exit(JumpKind::kJump, random_.one_in(3) ? Branch::kNotTaken : Branch::kTaken);
+            add_exit_flow(&flow, builder.access_count());
         }
     }
     const auto jump = static_cast<JumpKind>(random_.below(3));
     builder.add_exit(jump, random_.one_in(3) ? Branch::kIndirect : Branch::kNone);
+    add_exit_flow(&flow, builder.access_count());
+    if (!flow_random_.one_in(4)) builder.set_dataflow(flow.words());
     return blocks_.add(builder);
+}
+
+Value SampleRun::any_value(std::size_t accesses) {
+    Value value;
+    for (std::size_t sources = flow_random_.below(4); sources != 0; --sources) {
+        const bool is_loaded = accesses != 0 && flow_random_.one_in(2);
+        const auto number = static_cast<unsigned>(flow_random_.below(is_loaded ? accesses : 8));
+        const Value source(is_loaded ? Source::of_access(number) : Source::of_register(number));
+        value = value.plus(flow_random_.one_in(2) ? source.scaled() : source);
+    }
+    return value;
+}
+
+void SampleRun::add_access_flow(DataflowBuilder* flow, std::size_t accesses) {
+    const Value stored = any_value(accesses);
+    flow->add_access(any_value(accesses), flow_random_.one_in(4), flow_random_.one_in(3) ? &stored : nullptr);
+}
+
+void SampleRun::add_exit_flow(DataflowBuilder* flow, std::size_t accesses) {
+    for (std::size_t puts = flow_random_.below(4); puts != 0; --puts) {
+        flow->put(static_cast<unsigned>(flow_random_.below(8)), any_value(accesses));
+    }
+    flow->add_exit();
 }
 
 void SampleRun::run(std::size_t records) {

@@ -17,6 +17,7 @@
 #include "engine/program/block.h"
 #include "engine/program/block_builder.h"
 #include "engine/program/block_table.h"
+#include "engine/program/dataflow.h"
 #include "engine/program/symbols.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/trace_file.h"
@@ -85,6 +86,9 @@ private:
     };
 
     void write_program(std::size_t functions);
+    Value any_value(std::size_t accesses);
+    void add_access_flow(DataflowBuilder* flow, std::size_t accesses);
+    void add_exit_flow(DataflowBuilder* flow, std::size_t accesses);
     Block& write_block(const Function& function, Address address, bool is_entry);
 
     void run(std::size_t records);
@@ -98,6 +102,7 @@ private:
     const Code& any_code() { return code_[random_.below(code_.size())]; }
 
     Random random_;
+    Random flow_random_;  // for what addresses are computed from
     SymbolTable symbols_;
     BlockTable blocks_;
     std::vector<Code> code_;

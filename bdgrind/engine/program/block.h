@@ -181,6 +181,8 @@ struct Block {
     std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
     std::span<const CachedFetch> fetches() const { return {fetches_, fetch_count}; }
     std::span<CachedFetch> fetches() { return {fetches_, fetch_count}; }
+    // What addresses are computed from, see dataflow.h. Empty: nobody asks.
+    std::span<const std::uint16_t> dataflow() const { return {dataflow_, dataflow_size_}; }
 
     Address instruction_address(std::size_t index) const { return address + instructions_[index].offset; }
 
@@ -189,6 +191,8 @@ struct Block {
     const Access* accesses_;
     const AccessGroup* groups_;
     CachedFetch* fetches_;
+    const std::uint16_t* dataflow_;
+    std::uint32_t dataflow_size_;
 
     // The counts of this block, one set per context; this is the set used last. See BlockCosts.
     BlockCost* costs;

@@ -33,6 +33,7 @@ void BlockBuilder::start(Address address, const Function& function, Address load
     accesses_.clear();
     groups_.clear();
     fetches_.clear();
+    dataflow_.clear();
     reads_ = 0;
     writes_ = 0;
     guarded_ = 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/base/types.h"
@@ -32,6 +33,8 @@ public:
     void add_bus_event() { add_access(1, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
+    // What addresses are computed from, for who asks; see dataflow.h. Empty: nobody does.
+    void set_dataflow(std::span<const std::uint16_t> words) { dataflow_.assign(words.begin(), words.end()); }
     // Returns its index.
     std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
 
@@ -56,6 +59,7 @@ private:
     std::vector<Access> accesses_;
     std::vector<AccessGroup> groups_;
     std::vector<CachedFetch> fetches_;
+    std::vector<std::uint16_t> dataflow_;
     std::uint32_t reads_ = 0;
     std::uint32_t writes_ = 0;
     std::uint16_t guarded_ = 0;

@@ -43,7 +43,7 @@ Block& BlockTable::add(BlockBuilder& builder) {
     builder.cut_fetches(line_bits_);
     const std::size_t bytes = sizeof(Block) + kExitAlignment + room_for(builder.exits_) +
                               room_for(builder.instructions_) + room_for(builder.accesses_) +
-                              room_for(builder.groups_) + room_for(builder.fetches_);
+                              room_for(builder.groups_) + room_for(builder.fetches_) + room_for(builder.dataflow_);
     std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
     Block* block = new (memory) Block(builder.header_);
     block->id = static_cast<std::uint32_t>(blocks_.size());
@@ -60,6 +60,10 @@ Block& BlockTable::add(BlockBuilder& builder) {
     block->accesses_ = copy_array(memory, builder.accesses_);
     block->groups_ = copy_array(memory, builder.groups_);
     block->fetches_ = copy_array(memory, builder.fetches_);
+    if (!builder.dataflow_.empty()) {
+        block->dataflow_ = copy_array(memory, builder.dataflow_);
+        block->dataflow_size_ = static_cast<std::uint32_t>(builder.dataflow_.size());
+    }
     for (TracedExit& exit : builder.exits_) {
         exit.block = block;
         exit.first_group = block->groups_;

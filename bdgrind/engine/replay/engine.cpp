@@ -10,19 +10,41 @@ namespace bd {
 
 Engine::Engine(const EngineConfig& config)
     : state_(config), replay_(Replay::make(state_)), next_dump_(config.dump_every) {
+    BD_CHECK(config.cache_sim || !config.orders);
+    if (config.orders) {
+        orders_ =
+            std::make_unique<OrderSampler>(config.caches.d1.line_bytes, config.separate_threads, config.order_sampling);
+    }
     state_.replay = replay_.get();
 }
 
 std::size_t Engine::replay(Batch batch) {
     BD_CHECK(requests().empty());
     unfold_objects();
-    if (config().dump_every == 0) return replay_->run(batch);
-    const std::size_t words = replay_->run(batch.first(words_to_next_dump(batch)));
+    if (config().dump_every == 0) return run(batch);
+    const std::size_t words = run(batch.first(words_to_next_dump(batch)));
     if (blocks_run() == next_dump_) {
         next_dump_ += config().dump_every;
         state_.calls.requests().push_back({RequestKind::kDumpEvery, nullptr, 0});
     }
     return words;
+}
+
+std::size_t Engine::run(Batch batch) {
+    if (orders_ == nullptr) return replay_->run(batch);
+    const auto collects = [&] {
+        return state_.current == nullptr ? state_.collect_at_start : state_.current->collecting;
+    };
+    const bool collected = collects();
+    const std::uint32_t thread = state_.thread;
+    const std::size_t words = replay_->run(batch);
+    orders_->replay(batch.first(words), thread, collected && collects());
+    return words;
+}
+
+void Engine::zero(std::uint32_t thread) {
+    state_.zero(thread);
+    if (orders_ != nullptr) orders_->clear_counts(thread);
 }
 
 void Engine::replay_whole(Batch batch) {

@@ -56,7 +56,7 @@ public:
     void settle() { state_.settle(); }
 
     // Forgets all counts of a guest thread (0: of all); what is open and what is cached stays. Implies settle().
-    void zero(std::uint32_t thread) { state_.zero(thread); }
+    void zero(std::uint32_t thread);
 
     // Empties the caches, so that whoever loaded what is cached is charged for its use. All that was announced must
     // have been replayed.
@@ -100,14 +100,18 @@ public:
     const ContextTree* context_tree() const { return state_.context_tree.get(); }
     // Null: none were asked for. Complete after settle() or finish(), too.
     const Objects* objects() const { return state_.objects.get(); }
+    // Null: nothing was asked for.
+    const OrderSampler* orders() const { return orders_.get(); }
     EngineStats stats() const;
 
 private:
+    std::size_t run(Batch batch);
     std::size_t words_to_next_dump(Batch batch) const;
     void unfold_objects();
 
     EngineState state_;
     std::unique_ptr<Replay> replay_;
+    std::unique_ptr<OrderSampler> orders_;
     std::uint64_t next_dump_;  // in blocks_run()
 };
 

@@ -11,6 +11,7 @@
 #include "engine/costs/context_tree.h"
 #include "engine/costs/events.h"
 #include "engine/objects/objects.h"
+#include "engine/order/order_sampler.h"
 
 namespace bd {
 
@@ -34,6 +35,8 @@ struct EngineConfig {
     ContextTreeRules context_tree_rules{};
     bool objects = false;  // keeps costs apart by data objects, too; needs cache_sim and cache_use
     ObjectRules object_rules{};
+    bool orders = false;  // looks at the order of addresses in pieces of the trace; needs cache_sim
+    OrderSampling order_sampling{};
 
     EventSet events() const;
 };

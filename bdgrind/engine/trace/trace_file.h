@@ -16,6 +16,8 @@
 //               3 name file object flags              function; flags: 1 skipped, 2 left by jump
 //               4 function address bias section exits step...
 //                                                     block; section: 2 * its number + (1: begins its function)
+//               7 count number...                     what the addresses of the block that is defined next, and the
+//                                                     registers that it leaves, are computed from: see dataflow.h
 //   step        0 + 4 * size, distance, line, file    instruction
 //               1 + 4 * kind, size                    access of the latest instruction; kind: AccessKind, + 4: guarded
 //               2 + 4 * (jump + 3 * branch)           exit; jump: JumpKind, branch: Branch
@@ -31,6 +33,8 @@
 // The steps of a block come in program order; the last exit is its end. The distance of an instruction is the
 // difference between its address and the end of the one before, its line the difference to the line before (the first:
 // to 0).
+//
+// What a block's addresses are computed from is there if it was asked for when the trace was recorded.
 //
 // A joined access lies at a fixed distance, a difference, from the latest access that is not joined, and all of them
 // within AccessGroup::kMostBytes.
@@ -56,7 +60,7 @@ inline constexpr std::string_view kTraceMagic = "bdtrace\n";
 inline constexpr std::uint64_t kTraceVersion = 4;
 
 // What items of a trace begin with, but for records.
-enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd };
+enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd, kDataflow };
 
 enum class TraceStep : std::uint8_t { kInstruction, kAccess, kExit, kJoinedAccess };
 

@@ -2,10 +2,15 @@
 
 #include "engine/trace/trace_reader.h"
 
+#include <limits>
+
+#include "engine/program/dataflow.h"
+
 namespace bd {
 namespace {
 
 constexpr const char* kCutShort = "the trace is cut short";
+constexpr const char* kNoDataflow = "what is said of a block's addresses does not fit the block";
 constexpr const char* kNoInstruction = "a block does not begin with an instruction";
 // Nothing is known to be mapped higher than the kernel's vsyscall page, 10 MiB below the end.
 constexpr Address kMaxCodeAddress = ~Address{0} - 2 * kMaxTracedCodeBytes;
@@ -81,6 +86,9 @@ void TraceReader::read_item(SymbolTable& symbols, BlockTable& blocks) {
                 break;
             case TraceItem::kMarker:
                 read_marker();
+                break;
+            case TraceItem::kDataflow:
+                define_dataflow();
                 break;
             case TraceItem::kEnd:
                 read_end();
@@ -187,6 +195,16 @@ void TraceReader::define_function(SymbolTable& symbols) {
     functions_.push_back(&function);
 }
 
+// Of the block that is defined next, which it is compared with then.
+void TraceReader::define_dataflow() {
+    dataflow_.clear();
+    const std::uint64_t size = number(trace_.size() - at_, kCutShort);
+    for (std::uint64_t i = 0; i < size && !error_; ++i) {
+        const std::uint64_t word = number(std::numeric_limits<std::uint16_t>::max(), kNoDataflow);
+        dataflow_.push_back(static_cast<std::uint16_t>(word));
+    }
+}
+
 void TraceReader::define_block(BlockTable& blocks) {
     const Function* const function = one_of(functions_, "there is no function with this number");
     const Address address = number(kMaxCodeAddress, "a block lies at an impossible address");
@@ -204,7 +222,13 @@ void TraceReader::define_block(BlockTable& blocks) {
     if (error_) return;
 
     const std::size_t groups = builder_.group_count();
+    builder_.set_dataflow(dataflow_);
+    dataflow_.clear();
     const Block& block = blocks.add(builder_);
+    if (!block.dataflow().empty() && !describes_dataflow(block, block.dataflow())) {
+        fail(kNoDataflow);
+        return;
+    }
     for (const TracedExit& exit : block.exits()) exits_.push_back({&exit, expectation_.next_group()});
     expectation_.add_block(static_cast<std::size_t>(exits), groups);
 }

@@ -60,6 +60,7 @@ private:
     void read_marker();
     void read_end();
     void define_function(SymbolTable& symbols);
+    void define_dataflow();
     void define_block(BlockTable& blocks);
     void read_steps(std::uint64_t exits, Address address);
     void read_instruction(std::uint64_t size, Address address);
@@ -97,6 +98,7 @@ private:
 
     // The block that is being defined.
     BlockBuilder builder_;
+    std::vector<std::uint16_t> dataflow_;  // its, or that of the next one
     std::uint64_t code_bytes_ = 0;
     Address next_instruction_ = 0;
     std::uint64_t line_ = 0;

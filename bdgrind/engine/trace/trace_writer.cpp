@@ -86,6 +86,7 @@ TraceWriter::KnownBlock TraceWriter::known(const Block& block) {
     if (__builtin_expect(known_block.first_exit == 0, 0)) {
         const std::uint32_t function = known(*block.function);
         for (const Instruction& instruction : block.instructions()) known(*instruction.file);
+        if (!block.dataflow().empty()) define_dataflow(block);
         item(TraceItem::kBlock);
         number(function);
         number(block.address);
@@ -127,6 +128,12 @@ std::uint32_t TraceWriter::known(const Function& function) {
         number((function.skipped ? 1u : 0) + (function.left_by_jump ? 2u : 0));
     }
     return functions_[function.id];
+}
+
+void TraceWriter::define_dataflow(const Block& block) {
+    item(TraceItem::kDataflow);
+    number(block.dataflow().size());
+    for (const std::uint16_t word : block.dataflow()) number(word);
 }
 
 void TraceWriter::define_steps(const Block& block) {

@@ -52,6 +52,7 @@ private:
     std::uint32_t known(const ObjectFile& object);
     std::uint32_t known(const SourceFile& file);
     std::uint32_t known(const Function& function);
+    void define_dataflow(const Block& block);
     void define_steps(const Block& block);
 
     void item(TraceItem item);

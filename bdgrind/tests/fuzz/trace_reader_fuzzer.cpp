@@ -13,7 +13,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     bd::TraceReader reader({reinterpret_cast<const char*>(data), size});
     // Not the recorded caches: they may be larger than this machine, and take long to empty.
-    const bd::EngineConfig config{.caches = {.i1 = {4096, 4, 64}, .d1 = {2048, 2, 64}, .ll = {49152, 12, 64}}};
+    const bd::EngineConfig config{.caches = {.i1 = {4096, 4, 64}, .d1 = {2048, 2, 64}, .ll = {49152, 12, 64}},
+                                  .orders = true};
     bd::SymbolTable symbols;
     bd::BlockTable blocks(config.caches.i1.line_bits());
     bd::Engine engine(config);

@@ -16,6 +16,7 @@
 #include "engine/program/block.h"
 #include "engine/program/block_builder.h"
 #include "engine/program/block_table.h"
+#include "engine/program/dataflow.h"
 #include "engine/program/symbols.h"
 #include "engine/trace/trace.h"
 
@@ -55,6 +56,11 @@ public:
     }
     Code& may_exit(JumpKind jump = JumpKind::kJump, Branch branch = Branch::kNone) {
         builder_.add_exit(jump, branch);
+        return *this;
+    }
+    // What its addresses are computed from.
+    Code& flows(const DataflowBuilder& flow) {
+        builder_.set_dataflow(flow.words());
         return *this;
     }
     // The instructions from here on come from another source file.

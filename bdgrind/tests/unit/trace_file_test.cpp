@@ -2,6 +2,7 @@
 
 #include "engine/trace/trace_file.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -69,6 +70,7 @@ void expect_same_block(Block& a, Block& b) {
         EXPECT_EQ(a.accesses()[i].group, b.accesses()[i].group);
         EXPECT_EQ(a.accesses()[i].distance, b.accesses()[i].distance);
     }
+    EXPECT_TRUE(std::ranges::equal(a.dataflow(), b.dataflow()));
     ASSERT_EQ(a.exit_count, b.exit_count);
     for (std::size_t i = 0; i < a.exit_count; ++i) {
         EXPECT_EQ(a.exits()[i].jump, b.exits()[i].jump);
@@ -287,6 +289,11 @@ public:
     Bytes& joined_access(std::uint64_t size, std::int64_t distance, std::uint64_t kind = 0) {
         return number(4 * kind + 3).number(size).number(to_zigzag(static_cast<std::uint64_t>(distance)));
     }
+    Bytes& dataflow(const std::vector<std::uint64_t>& words) {
+        item(TraceItem::kDataflow).number(words.size());
+        for (const std::uint64_t word : words) number(word);
+        return *this;
+    }
     Bytes& exit(std::uint64_t jump = 0) { return number(4 * jump + 2); }
     Bytes& marker(Marker marker, Word a, Word b = 0, Word c = 0) {
         return marker_with(marker, 3).number(a).number(b).number(c);
@@ -338,7 +345,7 @@ TEST(TraceFile, OtherFilesAreRejected) {
 
 TEST(TraceFile, ImpossibleItemsAreRejected) {
     const std::size_t start = Bytes().size();
-    expect_error(Bytes().number(0).number(7), "there is no such kind of item", start + 1);
+    expect_error(Bytes().number(0).number(8), "there is no such kind of item", start + 1);
     expect_error(Bytes().number(0).number(0), "there is no such kind of item", start + 1);
     expect_error(Bytes().number(0).number(257), "there is no such kind of item", start + 1);
     expect_error(Bytes().end(0).number(0), "the trace goes on behind its end", start + 2);
@@ -456,6 +463,35 @@ TEST(TraceFile, ImpossibleCachesAreRejected) {
     EXPECT_STREQ(TraceReader(out.text()).error().message, "the recorded run's caches are impossible");
 }
 
+TEST(TraceFile, WhatAddressesAreComputedFromMustFitTheirBlock) {
+    constexpr const char* kMessage = "what is said of a block's addresses does not fit the block";
+    Bytes names;
+    names.names();
+    const auto with = [&](const std::vector<std::uint64_t>& words) {
+        Bytes bytes = names;
+        bytes.dataflow(words).block().instruction(4).access(8).exit();
+        return bytes;
+    };
+    Bytes fine = with({1, 3, 0});
+    const ReadTrace read(fine.end(0));
+    ASSERT_FALSE(read.reader.error()) << read.reader.error().message;
+    EXPECT_EQ(read.blocks.blocks()[0]->dataflow().size(), 3u);
+    const auto end = [&](const std::vector<std::uint64_t>& words) { return with(words).size() - 1; };
+    for (const std::vector<std::uint64_t>& words :
+         {std::vector<std::uint64_t>{1, 64, 0}, {1, 3}, {1, 3, 0, 0}, {2, 3, 0x8000, 0}, {0, 1, 64, 0}, {64, 0}}) {
+        expect_error(with(words), kMessage, end(words));
+    }
+    const std::size_t start = names.size() + 2;
+    expect_error(with({65536}), kMessage, start + 1);
+    expect_error(Bytes(names).item(TraceItem::kDataflow).number(1000), "the trace is cut short", start);
+    // It belongs to one block only.
+    Bytes two = with({1, 3, 0});
+    two.block(0x2000).instruction(4).access(8).exit().end(0);
+    const ReadTrace read_two(two);
+    ASSERT_FALSE(read_two.reader.error()) << read_two.reader.error().message;
+    EXPECT_TRUE(read_two.blocks.blocks()[1]->dataflow().empty());
+}
+
 // Wherever it is cut, what comes before is read and the cut is noticed.
 TEST(TraceFile, CutTracesAreReadUpToTheCut) {
     const SampleRun run(3, 300);
@@ -470,7 +506,7 @@ TEST(TraceFile, CutTracesAreReadUpToTheCut) {
 
 // Changed bytes give an error or another trace, which can be replayed.
 TEST(TraceFile, NoChangeOfBytesDoesHarm) {
-    const EngineConfig config{.caches = SampleRun::description().caches};
+    const EngineConfig config{.caches = SampleRun::description().caches, .orders = true};
     std::size_t errors = 0;
     std::size_t replayed = 0;
     for (std::uint32_t seed = 0; seed < 2000; ++seed) {
