@@ -45,6 +45,17 @@ def write(pieces: Iterable[str]) -> None:
         _fail(error)
 
 
+def write_data(pieces: Iterable[str]) -> None:
+    """What is for other programs: to a terminal, lines without control characters; else as it is."""
+    write(map(printable_lines, pieces) if is_terminal() else pieces)
+
+
+def printable_lines(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
 def flush() -> None:
     """So that what follows on standard error comes after it."""
     try:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _CODES = ((1, "B", 1 << 8), (2, "H", 1 << 16), (4, "I", 1 << 32), (8, "Q", 1 << 64))
-# The page computes in doubles, which are exact up to here; what is larger is rounded there.
+_MOST = (1 << 64) - 1  # what is larger is shown as this; the page computes in doubles anyway
 _ALIGNMENT = 8
 
 
@@ -48,6 +48,8 @@ def _encoded(data: bytes) -> str:
 
 def _column(values: Sequence[int]) -> bytes:
     largest = max(values, default=0)
+    if largest > _MOST:
+        values, largest = [min(value, _MOST) for value in values], _MOST
     width, code = next((width, code) for width, code, limit in _CODES if largest < limit)
     data = array(code, values)
     if sys.byteorder == "big":

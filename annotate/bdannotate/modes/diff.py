@@ -41,9 +41,9 @@ def diff(paths: Sequence[str], options: Options) -> int:
     made = make_diff(before, after, selection)
     if options.format == "json":
         changes = hint_changes(with_threshold(made)) if options.hints else None
-        console.write(to_json(json_report.diff_json(made, objects.diff, changes)))
+        console.write_data(to_json(json_report.diff_json(made, objects.diff, changes)))
     elif options.format == "csv":
-        console.write([
+        console.write_data([
             csv_objects.object_diff_csv(objects.diff) if objects.diff else csv_report.diff_csv(made)
         ])
     else:

@@ -45,7 +45,7 @@ def export(paths: Sequence[str], options: Options) -> int:
         inputs.say_notes([note])
     pieces: Iterable[str | bytes] = form.pieces(request)
     if options.output is None:
-        console.write(piece for piece in pieces if isinstance(piece, str))
+        console.write_data(piece for piece in pieces if isinstance(piece, str))
     else:
         write_file(options.output, pieces)
     return EXIT_GOOD

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from bdcommon import console
 
@@ -81,7 +83,7 @@ def write_text(
     page = page_of(options, functions, files)
     if options.format == "markdown":
         page = markdown_page(page)
-        console.write(f"{line}\n" for line in markdown(lines_on(page)))
+        console.write_data(f"{line}\n" for line in markdown(lines_on(page)))
     else:
         write_paged(lines_on(page))
     if options.show and page.left_out:
@@ -92,15 +94,44 @@ def write_text(
 
 
 def write_file(path: str, pieces: Iterable[str | bytes]) -> None:
+    """To a new file, which takes the name when it is whole. What is no regular file is written to as
+    it is."""
     try:
-        with open(path, "wb") as file:
-            for piece in pieces:
-                file.write(
-                    piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
-                )
+        if os.path.lexists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                _write_pieces(file, pieces)
+            return
+        # Where a link leads to, so that the link stays.
+        target = os.path.realpath(path)
+        folder, name = os.path.split(target)
+        with tempfile.NamedTemporaryFile(
+            dir=folder, prefix=f".{name[:100]}.", suffix=".new", delete=False
+        ) as new:
+            try:
+                _write_pieces(new, pieces)
+                new.flush()
+                os.chmod(new.name, _mode(target))
+                os.replace(new.name, target)
+            except BaseException:
+                os.unlink(new.name)
+                raise
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "not a file's name"
         raise UserError(f"{path}: {reason}") from None
+
+
+def _write_pieces(file: IO[bytes], pieces: Iterable[str | bytes]) -> None:
+    for piece in pieces:
+        file.write(piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape"))
+
+
+def _mode(path: str) -> int:
+    """Of the file that is there; or as any other new file would have it."""
+    if os.path.exists(path):
+        return stat.S_IMODE(os.stat(path).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def judge(options: Options, profile: Profile, baseline: Profile | None) -> int:

@@ -23,9 +23,9 @@ def per_file(paths: Sequence[str], options: Options) -> int:
     profiles = [reorder(profile, profiles[0].events) for profile in profiles]
     found = make_per_file(profiles, selection_of(profiles[0], options))
     if options.format == "json":
-        console.write(to_json(json_report.per_file_json(found)))
+        console.write_data(to_json(json_report.per_file_json(found)))
     elif options.format == "csv":
-        console.write([csv_report.per_file_csv(found)])
+        console.write_data([csv_report.per_file_csv(found)])
     else:
         functions = (entry.function for entry, _ in found.functions)
         write_text(lambda page: text_report.per_file_report(found, page), functions, options)

@@ -51,12 +51,12 @@ def report(paths: Sequence[str], options: Options) -> int:
             hints(with_threshold(made)) if options.hints else None,
             of_sizes.curve if of_sizes else None, repairs,
         )
-        console.write(to_json(shape))
+        console.write_data(to_json(shape))
     elif options.format == "sarif":
-        console.write(to_json(sarif(with_threshold(made), Names(f.name for f in made.graph.functions))))
+        console.write_data(to_json(sarif(with_threshold(made), Names(f.name for f in made.graph.functions))))
     elif options.format == "csv":
         of_objects = objects_as_csv(objects, options)
-        console.write([csv_report.profile_csv(made) if of_objects is None else of_objects])
+        console.write_data([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
             first = _sections(made, found, objects, of_sizes, repairs, options, page)
