@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from bdcommon.auxiliary import ToolError, answer_of
+from bdcommon.regular_files import is_regular_file
 
 from ..model.errors import UserError
 from ..model.profile import Function, Row, add_rows
@@ -117,18 +119,15 @@ def disassemble(path: str, start: int, stop: int) -> dict[int, str]:
     """By address; empty without objdump or the object file. That costs the report nothing but
     this text."""
     objdump = shutil.which("objdump")
-    if not objdump or not path.startswith("/"):
+    if not objdump or not path.startswith("/") or not is_regular_file(path):
         return {}
     command = [
         objdump, "-d", "-C", "--no-show-raw-insn", f"--start-address={start:#x}",
         f"--stop-address={stop:#x}", path,
     ]
     try:
-        result = subprocess.run(
-            command, capture_output=True, timeout=_OBJDUMP_SECONDS, check=False,
-            stdin=subprocess.DEVNULL, text=True, errors="replace",
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
+        text = answer_of(command, "", _OBJDUMP_SECONDS)
+    except ToolError:
         return {}
-    matches = map(_DISASSEMBLED.fullmatch, result.stdout.split("\n"))
+    matches = map(_DISASSEMBLED.fullmatch, text.split("\n"))
     return {int(match[1], 16): match[2].expandtabs(8) for match in matches if match}

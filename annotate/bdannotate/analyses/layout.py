@@ -79,8 +79,13 @@ def padding_of(found: Type) -> set[int]:
     """The bytes that no field has. Where a type has virtual bases, they may be theirs."""
     if not found.fields or found.has_virtual_bases:
         return set()
-    taken = {at for field in found.fields for at in range(field.offset, field.offset + field.size)}
-    return set(range(found.size)) - taken
+    padding: set[int] = set()
+    end = 0
+    for field in sorted(found.fields, key=lambda field: field.offset):
+        padding.update(range(end, field.offset))
+        end = max(end, field.offset + field.size)
+    padding.update(range(end, found.size))
+    return padding
 
 
 def _told(group: Group) -> tuple[int, str]:

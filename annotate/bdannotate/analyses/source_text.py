@@ -15,12 +15,12 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bdcommon.regular_files import is_below, is_of_kernel
+
 MAX_SOURCE_BYTES = 32 << 20
 
 # The headers of compilers and libraries, and sources that distributions install: no secrets.
 _SYSTEM_FOLDERS = ("/usr",)
-# The kernel's own: their files are none, whatever they say.
-_KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _candidates(name: str, include: Sequence[str]) -> list[str]:
 
 def _read(path: str, include: Sequence[str]) -> SourceText | str:
     real = os.path.realpath(path)
-    if _is_below(real, _KERNEL_FOLDERS):
+    if is_of_kernel(real):
         return "not a regular file"
     # Opening a FIFO must not wait for a writer, nor a terminal become ours.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -79,9 +79,5 @@ def _read(path: str, include: Sequence[str]) -> SourceText | str:
     known = [os.path.realpath(folder) for folder in (os.curdir, *include)]
     return SourceText(
         path, tuple(text.split("\n")), status.st_mtime,
-        not _is_below(real, (*known, *_SYSTEM_FOLDERS)),
+        not is_below(real, (*known, *_SYSTEM_FOLDERS)),
     )
-
-
-def _is_below(path: str, folders: Sequence[str]) -> bool:
-    return any(path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
+
+from bdcommon.auxiliary import ToolError, answer_of
 
 _TOOL = "c++filt"
 _SECONDS = 600
@@ -20,11 +21,8 @@ def demangled(names: Iterable[str]) -> dict[str, str]:
     if not mangled or tool is None:
         return {}
     try:
-        result = subprocess.run(
-            [tool], input="\n".join(mangled), check=True, capture_output=True, timeout=_SECONDS,
-            text=True, errors="surrogateescape",
-        )
-    except (OSError, subprocess.SubprocessError):
+        text = answer_of([tool], "\n".join(mangled), _SECONDS)
+    except ToolError:
         return {}
-    found = result.stdout.removesuffix("\n").split("\n")
+    found = text.removesuffix("\n").split("\n")
     return dict(zip(mangled, found)) if len(found) == len(mangled) else {}

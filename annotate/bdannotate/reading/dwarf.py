@@ -29,6 +29,11 @@ _FROM_ONE = (
 )
 _SCOPES = (*UNIT_TYPES, "DW_TAG_namespace", "DW_TAG_module")
 _MOST_ENTRIES = 3_000_000
+_ENTRY_BYTES = 256  # a text or block of that length takes as long to read as an entry
+_MOST_UNITS = 1 << 17
+_MOST_NAME = 1 << 14  # characters; what is longer is cut
+_MOST_SCOPES = 64  # one in another
+_MOST_ULEB_BYTES = 10
 # As DWARF 5 and pyelftools number or name them.
 _TYPE_UNITS = (2, 6, "DW_UT_type", "DW_UT_split_type")
 _SKELETONS = (4, "DW_UT_skeleton")
@@ -121,7 +126,7 @@ class Units:
     ) -> None:
         self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
         self._error_class = importlib.import_module("elftools.common.exceptions").DWARFError
-        self._entries = 0
+        self._entries = self._units = 0
         # Not kept for ever: there may be thousands of .dwo files.
         self._sources: weakref.WeakKeyDictionary[Dwarf, Source] = weakref.WeakKeyDictionary()
         self._split = split
@@ -138,8 +143,12 @@ class Units:
     ) -> list[Unit]:
         """With their heads, of which pyelftools does not know the longer ones."""
         source = self._sources[dwarf] = Source(dwarf, signatures)
-        units = list(dwarf.iter_CUs())
-        for unit in units:
+        units: list[Unit] = []
+        for unit in dwarf.iter_CUs():
+            self._units += 1
+            if self._units > _MOST_UNITS:
+                raise UserError("its debug information has too many units")
+            units.append(unit)
             raw = source.raw(unit)
             kind = unit.header.get("unit_type")
             offset_bytes, start = (8, 12) if raw.startswith(_LARGE_LENGTH) else (4, 4)
@@ -237,6 +246,7 @@ class Units:
         attribute = entry.attributes.get(name)
         if attribute is None:
             return None
+        self._spend(1)
         if attribute.form == "DW_FORM_ref_sig8":
             return self._of_signature(entry.cu, integer(attribute.raw_value))
         target = entry.get_DIE_from_attribute(name)
@@ -260,6 +270,11 @@ class Units:
         entry: Entry = self._entry_class(unit, unit.get_top_DIE().stream, offset)
         return entry
 
+    def _spend(self, entries: int) -> None:
+        self._entries += entries
+        if self._entries > _MOST_ENTRIES:
+            raise UserError("its debug information is too large")
+
     def children(self, entry: Entry) -> Iterator[Entry]:
         if not entry.has_children:
             return
@@ -268,9 +283,10 @@ class Units:
         at, depth = entry.offset + entry.size, 1
         while at < end:
             child = self._entry(unit, at)
-            self._entries += 1
-            if self._entries > _MOST_ENTRIES:
-                raise UserError("its debug information is too large")
+            texts = sum(
+                len(one.value) for one in child.attributes.values() if isinstance(one.value, bytes | list)
+            )
+            self._spend(1 + (texts + child.size) // _ENTRY_BYTES)
             at += child.size
             if child.is_null():
                 depth -= 1
@@ -289,10 +305,13 @@ class Units:
 
     def walk(
         self, entry: Entry, scope: str, everywhere: bool, skipped: tuple[str, ...] = (),
-        only: tuple[str, ...] = (),
+        only: tuple[str, ...] = (), depth: int = 0,
     ) -> Iterator[tuple[Entry, str]]:
         """All entries below, with the scope that they stand in; those in functions only if so
-        asked. skipped: scopes that are not looked into; only: the outermost that are, if any."""
+        asked. skipped: scopes that are not looked into; only: the outermost that are, if any. Those in
+        too many others are left out."""
+        if depth > _MOST_SCOPES:
+            return
         scopes = self.source(entry.cu).scopes
         for child in self.children(entry):
             here = scope
@@ -308,12 +327,12 @@ class Units:
             yield child, here
             if child.tag in _SCOPES:
                 name = name_of(child)
-                inner = f"{here}{name}::" if name else here
+                inner = f"{here}{name}::"[-_MOST_NAME:] if name else here
                 is_other = bool(only) and not here and inner not in only
                 if inner not in skipped and not is_other:
-                    yield from self.walk(child, inner, everywhere, skipped)
+                    yield from self.walk(child, inner, everywhere, skipped, (), depth + 1)
             elif everywhere and child.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
-                yield from self.walk(child, scope, everywhere)
+                yield from self.walk(child, scope, everywhere, (), (), depth + 1)
 
     def qualified_name(self, entry: Entry) -> str:
         """With the scopes around it, as far as a walk has come by them; empty if it has none."""
@@ -359,7 +378,7 @@ def name_of(entry: Entry) -> str:
     found = entry.attributes.get("DW_AT_name")
     if found is None or not isinstance(found.value, bytes):
         return ""
-    return found.value.decode("utf-8", "surrogateescape")
+    return found.value[:_MOST_NAME].decode("utf-8", "surrogateescape")
 
 
 def integer(value: object) -> int:
@@ -370,7 +389,7 @@ def integer(value: object) -> int:
 
 def uleb(operands: Sequence[int]) -> int:
     number = 0
-    for index, byte in enumerate(operands):
+    for index, byte in enumerate(operands[:_MOST_ULEB_BYTES]):
         number |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
             break

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from bdcommon.regular_files import is_regular_file
+
 from ..model.errors import UserError, shorten
 from .dwarf import Dwarf, Entry
 from .object_files import require_object_file
@@ -22,6 +24,9 @@ from .object_files import require_object_file
 _DEBUG_FOLDER = "/usr/lib/debug"
 _MOST_BYTES = 1 << 32  # of a file whose checksum is computed
 _CHUNK_BYTES = 1 << 20
+# Of compressed sections, all together; up to the first number, any.
+_UNPACKED_BYTES = 64 << 20
+_UNPACKED_RATIO = 50
 _NO_DEBUG = "there is no debug information (compile with -g)"
 # The sections of a .dwo file, by what pyelftools calls their like.
 _SPLIT_SECTIONS = {
@@ -32,6 +37,8 @@ _SPLIT_SECTIONS = {
 
 class _ElfSection(Protocol):
     name: str
+    compressed: int
+    data_size: int
 
     def data(self) -> bytes: ...
     def __getitem__(self, name: str) -> object: ...
@@ -53,7 +60,24 @@ def opened(path: str) -> Iterator[Elf]:
     require_object_file(path)
     with open(path, "rb") as stream:
         elf: Elf = importlib.import_module("elftools.elf.elffile").ELFFile(stream)
+        _refuse_bombs(elf)
         yield elf
+
+
+def _refuse_bombs(elf: Elf) -> None:
+    """Debug information shrinks to a third or a tenth when it is compressed."""
+    packed = unpacked = 0
+    for section in elf.iter_sections():
+        if section.compressed or section.name.startswith(".zdebug_"):
+            stated = section.data_size
+            if section.name.startswith(".zdebug_"):
+                # pyelftools unpacks it later, from a head of the letters ZLIB and 8 bytes.
+                stated = int.from_bytes(section.data()[4:12], "big")
+            size = section["sh_size"]
+            packed += size if isinstance(size, int) else 0
+            unpacked += stated
+    if unpacked > max(_UNPACKED_BYTES, _UNPACKED_RATIO * packed):
+        raise UserError(f"its sections unpack to {unpacked:,} bytes, {_UNPACKED_RATIO} times their size")
 
 
 @contextmanager
@@ -74,7 +98,7 @@ def _by_build_id(elf: Elf) -> str | None:
         number = str(note["n_desc"])
         if note["n_type"] == "NT_GNU_BUILD_ID" and re.fullmatch(r"[0-9a-f]{4,}", number):
             path = os.path.join(_DEBUG_FOLDER, ".build-id", number[:2], f"{number[2:]}.debug")
-            return path if os.path.isfile(path) else None
+            return path if is_regular_file(path) else None
     return None
 
 
@@ -91,7 +115,7 @@ def _by_link(elf: Elf, path: str) -> str:
         os.path.join(folder, name), os.path.join(folder, ".debug", name),
         os.path.join(f"{_DEBUG_FOLDER}{folder}", name),
     ]
-    there = [one for one in known if os.path.isfile(one) and not os.path.samefile(one, path)]
+    there = [one for one in known if is_regular_file(one) and not os.path.samefile(one, path)]
     for one in there:
         if _checksum(one) == int.from_bytes(data[-4:], "little"):
             return one
@@ -151,7 +175,7 @@ class SplitFiles:
         where = os.path.join(_text(skeleton, "DW_AT_comp_dir"), name)
         beside = os.path.join(self._folder, os.path.basename(name))
         for path in (where, beside):
-            if os.path.isabs(path) and os.path.isfile(path):
+            if os.path.isabs(path) and is_regular_file(path):
                 with opened(path) as elf:
                     found = _with_sections(elf, _SPLIT_SECTIONS)
                 found.debug_addr_sec = self._dwarf.debug_addr_sec

@@ -11,6 +11,9 @@ from ..model.types import Field, Repeats, Type
 from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
+_MOST_BYTES = 1 << 22  # of a type; what is made of it takes a step for each
+_MOST_MEMBERS = 1 << 16  # that are looked at for the fields of a type
+_MOST_NAME = 1 << 12  # characters, of a field with all around it; what is longer is cut
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ", "DW_TAG_volatile_type": "volatile ",
     "DW_TAG_restrict_type": "", "DW_TAG_atomic_type": "_Atomic ",
@@ -31,9 +34,10 @@ class TypeReader:
     def __init__(self, units: Units, pointer: int) -> None:
         self._units = units
         self._pointer = pointer
+        self._members = 0  # of this type, so far
 
     def type(self, entry: Entry) -> Type | None:
-        """Of an array, that of its elements; None where the size is not known."""
+        """Of an array, that of its elements; None where the size is not known, or too large."""
         name = ""
         for _ in range(MOST_STEPS):
             if entry.tag == "DW_TAG_typedef" and not name:
@@ -45,11 +49,13 @@ class TypeReader:
                 return None
             entry = target
         size = self._size(entry)
-        if size < 1:
+        if not 0 < size <= _MOST_BYTES:
             return None
         own = self._units.qualified_name(entry) or name or self._type_name(entry)
+        self._members = 0
         fields = sorted(
-            self._fields(entry, 0, "", 0), key=lambda field: (field.offset, field.size)
+            (field for field in self._fields(entry, 0, "", 0) if 0 <= field.offset <= size - field.size),
+            key=lambda field: (field.offset, field.size),
         ) if entry.tag in UNIT_TYPES else []
         has_virtual = any(
             child.tag == "DW_TAG_inheritance" and "DW_AT_virtuality" in child.attributes
@@ -79,12 +85,16 @@ class TypeReader:
                 continue
             if any(f"DW_AT_{word}" in attributes for word in _NO_MEMBER):
                 continue
+            self._members += 1
+            if self._members > _MOST_MEMBERS:
+                raise UserError("a type has too many members in members")
             target = self._units.follow(child)
             if target is None:
                 continue
             offset = base + _offset(child)
             name = "" if is_base else name_of(child)
-            for field in self._field(child, target, offset, f"{prefix}{name}", depth, repeats):
+            path = f"{prefix}{name}"[:_MOST_NAME]
+            for field in self._field(child, target, offset, path, depth, repeats):
                 count += 1
                 if count > _MOST_FIELDS:
                     raise UserError("a type has too many fields")
@@ -181,6 +191,8 @@ class TypeReader:
                 first = child.attributes.get("DW_AT_lower_bound")
                 last = child.attributes.get("DW_AT_upper_bound")
                 start = first.value if first else first_index(array.cu.get_top_DIE())
+                if len(found) == MOST_STEPS:
+                    raise UserError("an array has too many dimensions")
                 if count is not None and isinstance(count.value, int):
                     found.append(count.value)
                 elif last is not None and isinstance(last.value, int) and isinstance(start, int):
@@ -190,7 +202,11 @@ class TypeReader:
         return found
 
     def _size(self, entry: Entry) -> int:
-        """In bytes; 0 if it is not known."""
+        """In bytes; 0 if it is not known, or no program has so much."""
+        size = self._stated_size(entry)
+        return size if 0 <= size < 1 << 63 else 0
+
+    def _stated_size(self, entry: Entry) -> int:
         factor = 1
         for _ in range(MOST_STEPS):
             size = entry.attributes.get("DW_AT_byte_size")
@@ -208,6 +224,9 @@ class TypeReader:
         return 0
 
     def _type_name(self, entry: Entry) -> str:
+        return self._whole_type_name(entry)[:_MOST_NAME]
+
+    def _whole_type_name(self, entry: Entry) -> str:
         before, behind = "", ""
         for _ in range(MOST_STEPS):
             if entry.tag in _POINTERS and name_of(entry):  # of Rust

@@ -10,9 +10,10 @@ LLVM 14 some templates of the C++ library, c++filt can, where that is there.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from bdcommon.auxiliary import ToolError, answer_of
 
 from ..model.errors import UserError, shorten
 from ..model.frames import Chain, Position
@@ -97,13 +98,10 @@ def _answers(name: str, addresses: list[int], seconds: int, *options: str) -> li
         raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
     command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", *options]
     try:
-        result = subprocess.run(
-            command, input="".join(f"{address:#x}\n" for address in addresses), check=True,
-            capture_output=True, timeout=seconds, text=True, errors="surrogateescape",
-        )
-    except (OSError, subprocess.SubprocessError) as error:
+        text = answer_of(command, "".join(f"{address:#x}\n" for address in addresses), seconds)
+    except ToolError as error:
         raise UserError(f"{_SYMBOLIZER} failed: {shorten(str(error))}") from None
-    answers = list(_chains(result.stdout))
+    answers = list(_chains(text))
     if len(answers) != len(addresses):
         raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
     return answers

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable
+
+from bdcommon.regular_files import is_regular_file
 
 from ..model.errors import UserError, shorten
 
 
 def require_object_file(name: str) -> None:
-    try:
-        is_file = name.startswith("/") and stat.S_ISREG(os.stat(name).st_mode)
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+    if not (name.startswith("/") and is_regular_file(name)):
         raise UserError("there is no such file")
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..model.errors import UserError, shorten
 from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
+from .bounded import bounded
 from .dwarf import (
     NAMED_TYPES, Entry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
 )
@@ -24,7 +26,8 @@ _OP_CONSTX = (0xA2, 0xFC)
 # What stands behind a place in a thread's block: of DWARF 3, and of GNU before it.
 _OP_OF_THREAD = (0x9B, 0xE0)
 _SPACES = re.compile(r"\s+(?=\W)|(?<=\W)\s+")
-_CONST = re.compile(r"(?:^|(?<=[<,(]))const\s+")
+_CONSTS = re.compile(r"(?:const\s+)+")
+_PIECES = re.compile(r"[<(,>)*&]|[^<(,>)*&]+")
 _INTEGER_WORDS = ("unsigned", "signed", "short", "long", "char", "int", "__int128", "double")
 _NUMBER_WORDS = re.compile(r"\b(?:{0})(?: (?:{0}))*\b".format("|".join(_INTEGER_WORDS)))
 _NUMBER = re.compile(r"\b(\d+)[uUlL]+\b")
@@ -57,7 +60,7 @@ def read_types(
         try:
             if path in changed:
                 raise UserError("it is not the file that ran: its code has other lines")
-            found = _read(path, what)
+            found = bounded(partial(_read, path, what), "its debug information")
         except UserError as error:
             problems[path] = str(error)
             notes.append(f"types of {shorten(path)} are not known: {error}")
@@ -81,7 +84,7 @@ def _read(path: str, wanted: WantedTypes) -> _Found:
     try:
         with with_debug_information(path) as elf:
             return _in_file(elf, path, wanted)
-    except UserError:
+    except (UserError, MemoryError):
         raise
     except OSError as error:
         raise UserError(error.strerror or "it cannot be read") from None
@@ -143,21 +146,31 @@ def _addresses(elf: object, variable: VariableName) -> set[int]:
 def _alike(name: str) -> str:
     """Compilers differ in spaces, where const stands, the words of integers, and the ends of numbers."""
     name = _SPACES.sub("", _KEYWORD.sub("", name.strip())).replace(*_LOCK_POLICY)
-    while match := _CONST.search(name):
-        end = _end_of_type(name, match.end())
-        name = f"{name[: match.start()]}{name[match.end() : end]} const{name[end:]}"
-    name = _SPACES.sub("", name)
+    name = _SPACES.sub("", _with_const_behind(name))
     return _NUMBER.sub(r"\1", _NUMBER_WORDS.sub(_number, name))
 
 
-def _end_of_type(name: str, start: int) -> int:
-    """Of the type that begins there: what stands behind is a pointer, or another argument."""
-    depth = 0
-    for index in range(start, len(name)):
-        if depth == 0 and name[index] in "*&,>)":
-            return index
-        depth += (name[index] in "<(") - (name[index] in ">)")
-    return len(name)
+def _with_const_behind(name: str) -> str:
+    """`const T*` as `T const*`, also in brackets, and once. What stands behind a type is a pointer, or
+    another argument."""
+    pieces: list[str] = []
+    waiting = [False]  # in each bracket that is open: whether a const belongs behind what comes
+    begins = True
+    for piece in _PIECES.findall(name):
+        if piece in "<(":
+            waiting.append(False)
+        elif piece in "*&,>)":
+            if waiting[-1]:
+                pieces.append(" const")
+                waiting[-1] = False
+            if piece in ">)" and len(waiting) > 1:
+                waiting.pop()
+        elif begins and (consts := _CONSTS.match(piece)):
+            piece = piece[consts.end() :]
+            waiting[-1] = True
+        pieces.append(piece)
+        begins = piece in ("<", "(", ",")
+    return "".join(pieces) + " const" * any(waiting)
 
 
 def _number(match: re.Match[str]) -> str:
