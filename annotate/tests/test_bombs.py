@@ -105,3 +105,17 @@ def test_memory_that_is_not_there_is_a_sentence(tmp_path):
     )
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("bd_annotate: there is not enough memory")
+
+
+@pytest.mark.parametrize("words", [
+    ["--html=page.html"], ["--export=folded"], ["--export=callgrind"], ["--diff", "--html=page.html", "p.out"],
+])
+def test_a_tree_that_is_cut_off_is_left_out(words, tmp_path):
+    (tmp_path / "p.out").write_bytes(HELPER.read_bytes())
+    (tmp_path / "contexts.p.out").write_bytes(tree(1000) + ROOT[:20])
+    result = subprocess.run(
+        [*BD_ANNOTATE, *words, "p.out"], capture_output=True, text=True, cwd=tmp_path, timeout=60
+    )
+    assert result.returncode == 0
+    assert result.stderr.count("the context tree is cut off") == ("callgrind" not in words[0])
+    assert result.stderr.count("a context tree is left out") == result.stderr.count("cut off")

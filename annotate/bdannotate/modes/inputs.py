@@ -14,6 +14,7 @@ from ..analyses.report import Report
 from ..analyses.structure import wanted_lines
 from ..model.cold_parts import with_cold_parts
 from ..model.contexts import ContextTree
+from ..model.errors import UserError
 from ..model.frames import Chains
 from ..model.merge import Renaming, parse_substitution
 from ..model.metrics import with_cycle_costs
@@ -21,7 +22,7 @@ from ..model.profile import Function, Profile
 from ..model.separate import Separation, separated
 from ..options import Options
 from ..reading.inlined import read_inlined_calls
-from ..reading.load import load, load_contexts, load_sum
+from ..reading.load import Contexts, load, load_contexts, load_sum
 from ..reading.parser import Detail
 
 
@@ -95,12 +96,17 @@ class Inputs:
     def trees(
         self, paths: Sequence[str], profiles: Sequence[Profile]
     ) -> list[ContextTree | None]:
-        """The context trees beside the profiles. Those of other runs are left out, with a note."""
-        found = [
-            load_contexts(path, profile, self.renaming) for path, profile in zip(paths, profiles)
-        ]
-        self.say_notes(contexts.note for contexts in found if contexts.note)
-        return [contexts.tree for contexts in found]
+        """The context trees beside the profiles. Those of other runs, and those that cannot be read, are
+        left out, with a note."""
+        found: list[ContextTree | None] = []
+        for path, profile in zip(paths, profiles):
+            try:
+                contexts = load_contexts(path, profile, self.renaming)
+            except UserError as error:
+                contexts = Contexts(None, f"a context tree is left out: {error}")
+            self.say_notes([contexts.note] if contexts.note else [])
+            found.append(contexts.tree)
+        return found
 
     def _detail(self, detail: Detail) -> Detail:
         return Detail.INSTRUCTIONS if self.separation else detail
