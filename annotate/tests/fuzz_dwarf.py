@@ -73,7 +73,8 @@ def damaged(data, chance):
                 data[at] ^= 1 << chance.randrange(8)
             case 3:
                 width = chance.choice((2, 4, 8))
-                value = chance.choice((0, 1, (1 << 8 * width) - 1, 1 << 8 * width - 1, chance.randrange(1 << 8 * width)))
+                most = (1 << 8 * width) - 1
+                value = chance.choice((0, 1, most, most // 2 + 1, chance.randrange(most)))
                 data[at : at + width] = value.to_bytes(width, "little")
             case 4:
                 size = chance.randrange(1, 40)

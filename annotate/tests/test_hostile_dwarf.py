@@ -8,10 +8,12 @@ import resource
 
 import pytest
 from bdannotate.analyses.instructions import disassemble
+from bdannotate.model.errors import UserError
 from bdannotate.model.types import Type
+from bdannotate.reading import bounded, dwarf
 from bdannotate.reading.inlined import read_inlined_calls
 from bdannotate.reading.types import _alike
-from dwarf_corpus import CASES
+from dwarf_corpus import CASES, units
 from fuzz_dwarf import WANTED, damaged, read, seeds
 
 pytestmark = pytest.mark.usefixtures("elftools")
@@ -89,3 +91,27 @@ def test_only_regular_files_are_opened(name, tmp_path):
 ])
 def test_const_stands_behind(name, same):
     assert _alike(name) == _alike(same) == same
+
+
+def test_units_are_counted(tmp_path, monkeypatch):
+    """Each takes a reader 140 KiB."""
+    monkeypatch.setattr(dwarf, "_MOST_UNITS", 100)
+    path = tmp_path / "self"
+    path.write_bytes(units())
+    assert read(path)[0].problems == {str(path): "its debug information has too many units"}
+
+
+@pytest.mark.parametrize("limit, problem", [
+    ("_MOST_BYTES", "its debug information takes more than 0 GiB of memory to read"),
+    ("_SECONDS", "its debug information takes longer than 1 seconds to read"),
+])
+def test_what_no_count_bounds_ends(limit, problem, monkeypatch):
+    monkeypatch.setattr(bounded, limit, 1)
+
+    def work():
+        kept = bytearray(1 << 26)
+        while limit == "_SECONDS":
+            kept[0] ^= 1
+
+    with pytest.raises(UserError, match=problem):
+        bounded.bounded(work, "its debug information")

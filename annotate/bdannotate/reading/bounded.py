@@ -16,7 +16,7 @@ from typing import TypeVar
 from ..model.errors import UserError
 
 _SECONDS = 240  # of processor time
-_MOST_BYTES = 2 << 30  # beyond what there is already
+_MOST_BYTES = 4 << 30  # beyond what there is already
 _MOST_ANSWER = 512 << 20
 
 _Result = TypeVar("_Result")
