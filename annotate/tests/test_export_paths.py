@@ -127,7 +127,7 @@ def test_what_a_context_tree_had_no_room_for_is_said():
 def test_inlined_functions_are_frames_where_they_are_known(tmp_path, sites):
     request = inlined_request("pprof", tmp_path, sites)
     found = {
-        tuple((frame.name, line, frame.is_inlined) for frame, line in zip(stack.frames, stack.lines)):
+        tuple((frame.name, line, frame.is_inlined) for frame, line in stack.steps()):
         stack.row
         for stack in stacks(request)
     }

@@ -19,7 +19,7 @@ from bdcommon import __version__
 
 from ..model.metrics import Metric
 from .request import Request, counts_bytes
-from .stacks import Frame, Stack, stacks
+from .stacks import Frame, Path, Stack, stacks
 from .texts import unicode_text
 
 _VERSION = 70
@@ -60,15 +60,22 @@ class _Tables:
     frames: dict[tuple[int, int, int], int] = field(default_factory=dict)
     # A frame below a stack; the roots are below _NONE.
     stacks: dict[tuple[int, int], int] = field(default_factory=dict)
+    # Of each path its stack, and how many inlined calls it ends with.
+    paths: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def stack(self, stack: Stack) -> int:
-        number, depth = _NONE, 0
-        lines = stack.lines or (0,) * len(stack.frames)
-        for frame, line in zip(stack.frames, lines):
-            depth = depth + 1 if frame.is_inlined else 0
-            function = self.functions.setdefault(frame, len(self.functions))
-            place = self.frames.setdefault((function, line, depth), len(self.frames))
+        new: list[Path] = []
+        path: Path | None = stack.path
+        while path is not None and path not in self.paths:
+            new.append(path)
+            path = path.above
+        number, depth = (_NONE, 0) if path is None else self.paths[path]
+        for path in reversed(new):
+            depth = depth + 1 if path.frame.is_inlined else 0
+            function = self.functions.setdefault(path.frame, len(self.functions))
+            place = self.frames.setdefault((function, path.line, depth), len(self.frames))
             number = self.stacks.setdefault((number, place), len(self.stacks))
+            self.paths[path] = number, depth
         return number
 
     def text(self, text: str) -> int:

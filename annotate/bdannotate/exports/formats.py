@@ -10,7 +10,7 @@ from ..model.contexts import ContextTree, Kind
 from .callgrind import callgrind
 from .dot import dot, dot_contexts
 from .firefox import firefox
-from .folded import folded
+from .folded import folded, size_note
 from .pprof import pprof
 from .request import Request
 from .speedscope import speedscope
@@ -56,6 +56,10 @@ def _uncertain(request: Request) -> str:
     )
 
 
+def _of_folded(request: Request) -> str:
+    return "; ".join(filter(None, (_uncertain(request), size_note(request))))
+
+
 def _share_of_others(request: Request, tree: ContextTree) -> float:
     columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
     others = [
@@ -71,7 +75,7 @@ FORMATS: Mapping[str, Format] = {
     "dot": Format(dot, _nothing, is_one_event=True),
     "dot-contexts": Format(dot_contexts, _room, is_one_event=True, has_paths=True),
     "firefox": Format(firefox, _uncertain, has_paths=True, has_inlined=True),
-    "folded": Format(folded, _uncertain, is_one_event=True, has_paths=True),
+    "folded": Format(folded, _of_folded, is_one_event=True, has_paths=True),
     "pprof": Format(
         pprof, _uncertain, has_paths=True, has_inlined=True, is_binary=True, all_events=True
     ),

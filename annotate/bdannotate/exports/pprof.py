@@ -19,7 +19,7 @@ from bdcommon import __version__
 from ..model.metrics import Metric
 from ..model.profile import Profile
 from .request import Request, counts_bytes
-from .stacks import Frame, Stack, stacks
+from .stacks import Frame, Stack, require_size, stacks
 from .texts import unicode_text
 
 _BYTES = 2  # protocol buffers' wire type of what begins with its length; that of a number is 0
@@ -27,6 +27,7 @@ _WRITTEN_AT_ONCE = 1 << 20
 
 
 def pprof(request: Request) -> Iterator[bytes]:
+    require_size(request, "pprof")
     data = b"".join(_messages(request))
     packed = gzip.compress(data, mtime=0)  # the same profile gives the same bytes
     for start in range(0, len(packed), _WRITTEN_AT_ONCE):
@@ -84,7 +85,7 @@ _Location = tuple[tuple[Frame, int], ...]
 
 def _locations(stack: Stack) -> list[_Location]:
     found: list[_Location] = []
-    for place in zip(stack.frames, stack.lines or (0,) * len(stack.frames)):
+    for place in stack.steps():
         around = found.pop() if place[0].is_inlined and found else ()
         found.append((*around, place))
     return found

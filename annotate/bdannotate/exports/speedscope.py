@@ -11,13 +11,14 @@ from bdcommon import __version__
 
 from ..model.metrics import Metric
 from .request import Request, counts_bytes
-from .stacks import Frame, Stack, stacks
+from .stacks import Frame, Stack, require_size, stacks
 from .texts import unicode_text
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(request: Request) -> Iterator[str]:
+    require_size(request, "speedscope")
     found = list(stacks(request))
     numbers: dict[Frame, int] = {}
     samples = [

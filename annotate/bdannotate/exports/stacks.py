@@ -20,10 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model.contexts import CallPlace, ContextTree
+from ..model.errors import UserError
 from ..model.frames import Chain
 from ..model.graph import CallGraph, build
 from ..model.profile import Function, Place, Row, add_rows, subtract_rows, sum_rows
 from .request import Request
+
+_MOST_FRAMES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,37 @@ class Frame:
         return f"{self.name} [and callees]" if self.has_callees else self.name
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """A frame below others; line is that of its call to the next one, or 0. What paths have in common they
+    share, so that a tree's take as much memory as the tree."""
+
+    above: Path | None
+    frame: Frame
+    line: int
+    depth: int  # how many frames there are, with this one
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The outermost function first; row has the request's counts of the innermost frame. lines has
-    for each frame the line of its call to the next, or 0; it is empty where no calls are known."""
+    """row has the request's counts of the innermost frame."""
 
-    frames: tuple[Frame, ...]
+    path: Path
     row: Row
-    lines: tuple[int, ...] = ()
+
+    def steps(self) -> list[_Step]:
+        """The outermost function first. That takes as long as the path is."""
+        found: list[_Step] = []
+        path: Path | None = self.path
+        while path is not None:
+            found.append((path.frame, path.line))
+            path = path.above
+        found.reverse()
+        return found
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(frame for frame, _ in self.steps())
 
 
 def stacks(request: Request) -> Iterator[Stack]:
@@ -55,12 +81,22 @@ def stacks(request: Request) -> Iterator[Stack]:
     return _of_tree(request, request.tree) if request.tree else _of_graph(request)
 
 
-# From the outermost function on, each with the line that it is in, or 0.
-_Path = tuple[tuple[Frame, int], ...]
+# A function with the line that it is in, or 0.
+_Step = tuple[Frame, int]
+# Some of them, from the outer ones on.
+_Steps = tuple[_Step, ...]
 
 
-def _stack(path: _Path, row: Row) -> Stack:
-    return Stack(tuple(frame for frame, _ in path), row, tuple(line for _, line in path))
+def _below_path(path: Path | None, steps: _Steps) -> Path | None:
+    for frame, line in steps:
+        path = Path(path, frame, line, path.depth + 1 if path else 1)
+    return path
+
+
+def _stack(around: Path | None, steps: _Steps, row: Row) -> Iterator[Stack]:
+    path = _below_path(around, steps)
+    if path is not None:
+        yield Stack(path, row)
 
 
 def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
@@ -73,18 +109,20 @@ def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
     nodes_of = Counter(tree.frame)
     code = _Code(request)
+    around: list[Path | None] = []  # of each node
     for node, costs in enumerate(zip(*columns)):
+        above = tree.parent[node]
+        outer = around[above] if above >= 0 else None
+        if above >= 0 and (has_roots or tree.parent[above] >= 0):
+            outer = _below_path(outer, code.call(frames[tree.frame[above]], tree.places[tree.place[node]]))
+        around.append(outer)
         if not any(request.row(costs)):
             continue
         number, innermost = tree.frame[node], frames[tree.frame[node]]
-        around: _Path = ()
-        while (above := tree.parent[node]) >= 0 and (has_roots or tree.parent[above] >= 0):
-            around = (*code.call(frames[tree.frame[above]], tree.places[tree.place[node]]), *around)
-            node = above
         is_only_path = nodes_of[number] == 1
         function = tree.frames[number].function if is_only_path else None
         for own, row in code.own(function, innermost, costs):
-            yield _stack((*around, *own), row)
+            yield from _stack(outer, own, row)
 
 
 class _Code:
@@ -97,17 +135,17 @@ class _Code:
             for place in request.profile.instructions:
                 self._places.setdefault(place.function, []).append(place)
 
-    def call(self, frame: Frame, place: CallPlace) -> _Path:
+    def call(self, frame: Frame, place: CallPlace) -> _Steps:
         """The frame of the function that calls from this place, and those inlined there."""
         chain = self._request.chains.get(frame.object, {}).get(place.address, ())
         return _inlined(frame, chain) if chain else ((frame, place.line),)
 
     def own(
         self, function: Function | None, frame: Frame, costs: Row
-    ) -> Iterator[tuple[_Path, Row]]:
+    ) -> Iterator[tuple[_Steps, Row]]:
         """What a path costs itself, as far as that is something: by the inlined functions and
         lines that it is in, where this function is named, because all that it costs is here."""
-        found: dict[_Path, Row] = {}
+        found: dict[_Steps, Row] = {}
         for place in self._places.get(function, ()) if function else ():
             chains = self._request.chains.get(frame.object, {})
             for address, instruction in self._request.profile.instructions[place].items():
@@ -125,7 +163,7 @@ class _Code:
                 yield path, row
 
 
-def _inlined(frame: Frame, chain: Chain) -> _Path:
+def _inlined(frame: Frame, chain: Chain) -> _Steps:
     inner = (
         (Frame(name, file, object=frame.object, is_inlined=True), line)
         for name, file, line, _ in chain[1:]
@@ -151,7 +189,7 @@ def _of_graph(request: Request) -> Iterator[Stack]:
             uncovered = subtract_rows(costs.inclusive, sum_rows(incoming, width))
             row = request.row(uncovered)
             if any(row) and not costs.cycle:
-                yield Stack((_end(graph, function),), row)
+                yield from _stack(None, ((_end(graph, function), 0),), row)
     for cycle in graph.cycles:
         incoming = [
             call.cost
@@ -162,7 +200,19 @@ def _of_graph(request: Request) -> Iterator[Stack]:
         row = request.row(subtract_rows(cycle.inclusive, sum_rows(incoming, width)))
         if any(row):
             # Which of its members was entered first is not known.
-            yield Stack((Frame(f"<cycle {cycle.number}>", "???", True),), row)
+            yield from _stack(None, ((Frame(f"<cycle {cycle.number}>", "???", True), 0),), row)
+
+
+def require_size(request: Request, form: str) -> None:
+    """For forms in which each path has all of its frames, which is the square of a deep tree's depth:
+    UserError where that is too much."""
+    frames = sum(stack.path.depth for stack in stacks(request))
+    if frames > _MOST_FRAMES:
+        raise UserError(
+            f"--export={form} has all functions of each path, which are {frames:,} here and may be "
+            f"{_MOST_FRAMES:,}: take --export=firefox, whose paths share them, or a run with "
+            "--context-tree-recursion=folded or less --context-tree-nodes"
+        )
 
 
 def certain_share(request: Request) -> float:
@@ -170,7 +220,7 @@ def certain_share(request: Request) -> float:
     total = certain = 0
     for stack in stacks(request):
         total += stack.row[0]
-        certain += 0 if stack.frames[-1].has_callees else stack.row[0]
+        certain += 0 if stack.path.frame.has_callees else stack.row[0]
     return certain / total if total else 1.0
 
 
@@ -178,19 +228,20 @@ def _below(
     request: Request, graph: CallGraph, code: _Code, root: Function
 ) -> Iterator[Stack]:
     """Chains of calls are deeper than Python's, so the paths to go are on a list."""
-    open_paths: list[tuple[Function, tuple[Frame, ...]]] = [(root, (_frame(root),))]
+    open_paths: list[tuple[Function, Path | None]] = [(root, None)]
     while open_paths:
-        function, path = open_paths.pop()
-        around = tuple((frame, 0) for frame in path[:-1])
-        for own, row in code.own(function, path[-1], graph.functions[function].self_cost):
-            yield _stack((*around, *own), row)
+        function, around = open_paths.pop()
+        frame = _frame(function)
+        for own, row in code.own(function, frame, graph.functions[function].self_cost):
+            yield from _stack(around, own, row)
+        path = _below_path(around, ((frame, 0),))
         for callee, call in sorted(graph.callees.get(function, {}).items(), reverse=True):
             if _has_one_path(graph, callee) and _is_covered(graph, callee):
-                open_paths.append((callee, (*path, _frame(callee))))
+                open_paths.append((callee, path))
                 continue
             row = request.row(call.cost)
             if any(row):
-                yield Stack((*path, _end(graph, callee)), row)
+                yield from _stack(path, ((_end(graph, callee), 0),), row)
 
 
 def _frame(function: Function) -> Frame:
