@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Costs of 2 to the 63rd and above, in every view: numbers, no tracebacks."""
+"""Costs of 2 to the 63rd and above, and a thousand profiles, in every view: numbers, no tracebacks."""
+
+import subprocess
 
 import pytest
-from test_hostile import run
+from test_hostile import BD_ANNOTATE, HELPER, run
+
+MANY = ([], ["--per-file", "--format=csv"], ["--html=page.html"], ["--export=folded"])
 
 EVENTS = "Ir Dr Dw D1mr D1mw DLmr DLmw SpLoss1 UsByte1 EvLine1 Access1 AcCost1"
 VIEWS = (
@@ -29,3 +33,17 @@ def test_huge_costs(cost, view, tmp_path):
     assert b"Traceback" not in result.stderr, result.stderr.decode()[-600:]
     assert (result.returncode, result.stderr.count(b"\n") <= 1) in ((0, True), (2, True)), result.stderr
     assert result.returncode == 0 or cost == 10**300
+
+
+@pytest.mark.parametrize("view", MANY, ids=" ".join)
+def test_a_thousand_profiles_at_once(view, tmp_path):
+    """More than a process may have files open."""
+    text = HELPER.read_text()
+    names = [f"{number}.out" for number in range(1000)]
+    for name in names:
+        (tmp_path / name).write_text(text)
+    words = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *BD_ANNOTATE, *view, *names]
+    result = subprocess.run(words, capture_output=True, cwd=tmp_path, timeout=120)
+    assert result.returncode == 0 and b"Traceback" not in result.stderr
+    if not view:
+        assert b"(1000 files)" in result.stdout
