@@ -77,7 +77,7 @@ def _refuse_bombs(elf: Elf) -> None:
             packed += size if isinstance(size, int) else 0
             unpacked += stated
     if unpacked > max(_UNPACKED_BYTES, _UNPACKED_RATIO * packed):
-        raise UserError(f"its sections unpack to {unpacked:,} bytes, {_UNPACKED_RATIO} times their size")
+        raise UserError(f"its sections unpack to {unpacked:,} bytes, more than {_UNPACKED_RATIO} times their size")
 
 
 @contextmanager
