@@ -13,9 +13,6 @@
 namespace bd {
 namespace {
 
-constexpr std::size_t kBlockRows = 4096;
-static_assert(kBlockRows <= kMostColumnValues);
-
 std::string_view text_of(ObjectKind kind) {
     switch (kind) {
         case ObjectKind::kUnknown:
@@ -42,18 +39,6 @@ std::string_view text_of(ObjectKind kind) {
 
 bool any(ConstCosts costs) {
     return std::ranges::any_of(costs, [](std::uint64_t count) { return count != 0; });
-}
-
-// Calls write(first, count) for each so many of `size`.
-template <class Write>
-void write_in_blocks(TextOutput& out, std::size_t size, Write write) {
-    for (std::size_t done = 0; done < size;) {
-        const std::size_t count = std::min(kBlockRows, size - done);
-        write_binary(out, count, 2);
-        write(done, count);
-        done += count;
-    }
-    write_binary(out, 0, 2);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ constexpr const char* kUsage =
     "Runs bdgrind's engine and a naive one, which shares no code with it, on traces\n"
     "that were recorded with valgrind --tool=bdgrind --record-trace=TRACE. The options\n"
     "are those of bdgrind's that name the caches, and of data objects those that were\n"
-    "recorded with; others are counted with all events whatever was recorded. The exit\n"
-    "status is 1 if the engines differ, and 2 if a trace cannot be read.\n";
+    "recorded with; and --why=yes. All other events are counted whatever was recorded.\n"
+    "The exit status is 1 if the engines differ, and 2 if a trace cannot be read.\n";
 
 // Of more lines than that, the engine need not count patterns one by one.
 constexpr std::uint64_t kMostLinesForPatterns = 1u << 17;
@@ -134,13 +134,14 @@ int compare(const char* path, const Options& options) {
     test::RunCosts costs;
     test::add_costs_of(engine, 0, costs);
     const unsigned depth = options.objects ? options.objects_depth : 0;
-    const test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth);
+    const test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why);
     const std::uint64_t lines = expected.totals[column(Event::kEvLineD1)];
     const bool with_patterns = depth != 0 && lines <= kMostLinesForPatterns;
     const std::string differences =
         test::differences(expected, costs, engine.events(), config.collect_jumps, with_patterns);
     std::printf("%s: %zu records, %zu functions, %zu arcs, ", path, scenario.records.size(), scenario.functions.size(),
                 expected.arcs.size());
+    if (config.why) std::printf("%zu distances, ", expected.distances.size());
     if (depth != 0) {
         std::printf("%zu costs of objects, %zu patterns, %zu of large objects%s, ", expected.objects.size(),
                     expected.patterns.size(), expected.large_patterns.size(),

@@ -28,6 +28,7 @@
 #include "profile/object_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
+#include "profile/why_writer.h"
 #include "tool/function_options.h"
 #include "tool/options.h"
 
@@ -175,7 +176,7 @@ void write_file(const char* path, Write write) {
     if (std::fclose(file) != 0 || !written) fail("%s: %s", path, std::strerror(errno));
 }
 
-// And the context tree and the objects, if there are any, beside it.
+// And what else there is, beside it.
 void write_profile(const std::string& path, const Arguments& arguments, const TraceRun& run, const Engine& engine,
                    const Profile& profile) {
     const EngineConfig& config = engine.config();
@@ -208,6 +209,9 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
         write_beside("objects.", [&](TextOutput& out) {
             ObjectWriter(out, engine, arguments.options.compat_events).write(description);
         });
+    }
+    if (engine.why() != nullptr) {
+        write_beside("why.", [&](TextOutput& out) { WhyWriter(out, engine).write(description); });
     }
 }
 

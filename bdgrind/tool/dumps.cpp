@@ -8,6 +8,7 @@
 #include "profile/context_tree_writer.h"
 #include "profile/object_writer.h"
 #include "profile/run_ending.h"
+#include "profile/why_writer.h"
 #include "tool/options.h"
 #include "tool/output.h"
 #include "tool/valgrind.h"
@@ -59,6 +60,18 @@ private:
     const Engine& engine_;
 };
 
+// Why lines were loaded, as it is written.
+class WhyText final : public Text {
+public:
+    WhyText(const RunDescription& run, const Engine& engine) : run_(run), engine_(engine) {}
+
+    void write_to(TextOutput& out) const override { WhyWriter(out, engine_).write(run_); }
+
+private:
+    const RunDescription& run_;
+    const Engine& engine_;
+};
+
 }  // namespace
 
 void write_command(TextOutput& out) {
@@ -77,12 +90,14 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
       other_paths_(engine.events().width()) {
     if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
     if (engine.objects() != nullptr) objects_file_ = std::make_unique<OutFile>(OutFile::Kind::kObjects);
+    if (engine.why() != nullptr) why_file_ = std::make_unique<OutFile>(OutFile::Kind::kWhy);
 }
 
 template <class Use>
 void Dumps::for_each_beside(Use use) {
     if (tree_file_ != nullptr) use(*tree_file_);
     if (objects_file_ != nullptr) use(*objects_file_);
+    if (why_file_ != nullptr) use(*why_file_);
 }
 
 bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
@@ -194,6 +209,7 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     if (objects_file_ != nullptr && !objects_file_->write(ending.view(), ObjectsText(run, engine_))) {
         any_is_lost_ = true;
     }
+    if (why_file_ != nullptr && !why_file_->write(ending.view(), WhyText(run, engine_))) any_is_lost_ = true;
     return true;
 }
 

@@ -75,6 +75,7 @@ private:
     OutFile file_{OutFile::Kind::kProfile};
     std::unique_ptr<OutFile> tree_file_;     // null: there is no context tree
     std::unique_ptr<OutFile> objects_file_;  // null: no objects are told apart
+    std::unique_ptr<OutFile> why_file_;      // null: it is not asked why lines are loaded
     bool any_is_lost_ = false;               // a part of these, at least
     std::uint32_t parts_;
     std::vector<std::uint64_t> totals_;

@@ -177,7 +177,8 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                             .recursion = given.context_tree_recursion,
                             .most_nodes = given.context_tree_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
-                        .object_rules = {.depth = given.objects_depth}};
+                        .object_rules = {.depth = given.objects_depth},
+                        .why = given.why && given.cache_sim};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;

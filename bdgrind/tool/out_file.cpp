@@ -31,7 +31,7 @@ struct KindOfFile {
 };
 const KindOfFile& about(OutFile::Kind kind) {
     static constexpr KindOfFile kKinds[]{
-        {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}};
+        {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}, {"why file", "why."}};
     return kKinds[static_cast<unsigned>(kind)];
 }
 const char* text_of(OutFile::Kind kind) {

@@ -25,6 +25,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
     }
+    if (options.why && !config.why && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --why does nothing with --cache-sim=no.\n");
+    }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
     if (!options.objects && names_allocators && VG_(clo_verbosity) > 0) {

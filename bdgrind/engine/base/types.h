@@ -18,6 +18,9 @@ using Word = std::uint64_t;
 enum class LineNumber : std::uint64_t {};
 inline constexpr LineNumber kNoLine{~std::uint64_t{0}};
 
+// When data was touched: later touches have greater times, see touch_clock.h. 0 is before all of them.
+using TouchTime = std::uint32_t;
+
 // A calling instruction together with a called context; see arcs.h.
 enum class ArcId : std::uint32_t {};
 inline constexpr ArcId kNoArc{0};

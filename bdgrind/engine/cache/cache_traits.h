@@ -13,6 +13,7 @@ struct CacheTraits {
     bool common_lines;             // all caches have lines of 64 bytes, see has_common_lines
     bool line_use;                 // lines keep track of their use, and the sink is told of evictions
     bool write_back_and_prefetch;  // there may be dirty lines and prefetches
+    bool why = false;              // misses know their LRU stack distance
 
     constexpr bool operator==(const CacheTraits&) const = default;
 };

@@ -5,6 +5,8 @@
 // and leaves a list of its misses. Whoever replays the chunk then finds them there, knows what will miss next, and
 // need not look at the other accesses at all.
 //
+// With traits that ask why, it also knows how many other lines have been touched since a line that misses was.
+//
 // One thing is lost that way: how a line had been used when the replay gets somewhere, for D1 is ahead. Where that is
 // asked for, which is rare, use_before() finds it out again from the trace and what was saved.
 
@@ -12,11 +14,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <type_traits>
+#include <utility>
 
+#include "engine/cache/absent_lines.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/data_chunk.h"
 #include "engine/cache/l1_cache.h"
+#include "engine/cache/reuse.h"
 #include "engine/trace/trace.h"
 
 namespace bd {
@@ -31,18 +38,21 @@ class DataCache {
 
 public:
     using Use = std::conditional_t<kTraits.write_back_and_prefetch, DirtyUse, CleanUse>;
-    using Miss = DataMiss<Use>;
-    using Chunk = DataChunk<Use>;
+    using LineReuse = std::conditional_t<kTraits.why, Reuse, NoReuse>;
+    using Miss = DataMiss<Use, LineReuse>;
+    using Chunk = DataChunk<Use, LineReuse>;
 
     // `notes_writes`: only of effect with traits that write back. Without it no line is dirty.
-    DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes)
+    DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {})
         : lines_(geometry),
           chunk_words_(chunk_words),
           notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
-          by_group_(copies() && lines_.size() > 1 && !notes_writes_) {}
+          by_group_(copies() && lines_.size() > 1 && !notes_writes_),
+          absent_(rules) {}
 
     unsigned line_bits() const { return lines_.line_bits(); }
     unsigned line_bytes() const { return lines_.line_bytes(); }
+    std::uint32_t size() const { return lines_.size(); }
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
     // Simulates records from the beginning of `batch`, but none behind a marker that empties the caches: then flush()
@@ -62,13 +72,18 @@ public:
             if (lines_[slot] == kNoLine) continue;
             function(slot, static_cast<const Use&>(lines_.use_of(slot)));
             lines_.clear(slot);
+            if constexpr (kTraits.why) lines_.time_of(slot) = 0;
         }
+        if constexpr (kTraits.why) absent_.clear();
     }
 
 private:
     using Mask = LineMask<kTraits>;
-    using Lines = L1Cache<kTraits, Use>;
+    using Lines = L1Cache<kTraits, Use, std::conditional_t<kTraits.why, TouchTime, std::uint64_t>>;
     using Time = typename Lines::Time;
+    struct NoLines {
+        explicit NoLines(ReuseRules) {}
+    };
 
     static constexpr bool kSaves = kTraits.line_use || kTraits.write_back_and_prefetch;
     static constexpr std::uint32_t kMostCopied = 4096;
@@ -80,12 +95,14 @@ private:
         if constexpr (kTraits.write_back_and_prefetch) use.dirty |= notes_writes_ && writes;
     }
 
-    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
+    Miss& add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
     bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
     template <bool kByGroup>
     const Word* run_records();
     void simulate(const Word* record, const AccessGroup& group, Word address);
+    void start_times();
+    Reuse note_reuse(LineNumber line, std::uint32_t slot);
 
     Lines lines_;
     Time clock_ = 0;
@@ -94,6 +111,7 @@ private:
     bool by_group_;
     Chunk* chunk_ = nullptr;  // the latest
     Time chunk_start_ = 0;
+    [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;
 };
 
 template <CacheTraits kTraits>
@@ -101,6 +119,7 @@ void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
     chunk_ = chunk;
     chunk->misses.clear();
     chunk->saved.clear();
+    if constexpr (kTraits.why) start_times();
     chunk_start_ = clock_;
     if (kSaves && copies()) lines_.copy_uses(&chunk->copies);
     chunk->words = batch.first(std::min(batch.size(), chunk_words_));
@@ -109,14 +128,29 @@ void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
     add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
 }
 
-// Those that begin in the chunk. Returns where they end.
+// Of the chunk that begins.
+template <CacheTraits kTraits>
+void DataCache<kTraits>::start_times() {
+    chunk_->touches.more.clear();
+    chunk_->touches.renumbering.reset();
+    if (clock_ >= absent_.last_time()) {
+        chunk_->touches.renumbering = std::make_unique<TickRanks>(absent_.renumber(lines_.times(), &clock_));
+        lines_.changed_times();
+    }
+    chunk_->touches.start = clock_;
+}
+
+// Those that begin in the chunk. Returns where they end. The time is what a register counts, or follows from where a
+// word is.
 template <CacheTraits kTraits>
 template <bool kByGroup>
 [[gnu::noinline]] const Word* DataCache<kTraits>::run_records() {
     const Word stop = marker_word(Marker::kStop);
     const Word* at = chunk_->words.data();
+    const Word* const begin = at;
     const Word* const end = at + chunk_->words.size();
-    Time now = clock_;
+    Time now = clock_;  // less the words before, where it follows from these
+    const auto word_time = [&](const Word* word) { return static_cast<Time>(word - begin) + now; };
     Word first = 0;
     for (; at < end && first != stop; at += record_words(first)) {
         first = at[0];
@@ -126,18 +160,26 @@ template <bool kByGroup>
         for (const Word* address = at + kHeaderWords; group != last; ++group, ++address) {
             const std::uint32_t slot = kByGroup ? lines_.guess(*address, *group) : Lines::kAbsent;
             if (__builtin_expect(slot != Lines::kAbsent, 1)) {
-                lines_.time_of(slot) = ++now;
+                lines_.time_of(slot) = kTraits.why ? word_time(address) + 1 : ++now;
                 lines_.use_of(slot).touch(lines_.bytes_of(*address, *group), group->accesses);
             } else {
-                clock_ = now;
+                clock_ = kTraits.why ? word_time(address) : now;
                 if (!kByGroup || lines_.is_within(*address, *group) || !touch_both(exit, *group, *address)) {
                     simulate(at, *group, *address);
                 }
-                now = clock_;
+                if constexpr (kTraits.why) {
+                    const Time next = word_time(address + 1);
+                    if (clock_ <= next) continue;
+                    now += clock_ - next;
+                    chunk_->touches.more.push_back({static_cast<std::uint32_t>(address - begin),
+                                                    static_cast<std::uint32_t>(now - chunk_->touches.start)});
+                } else {
+                    now = clock_;
+                }
             }
         }
     }
-    clock_ = now;
+    clock_ = kTraits.why ? word_time(at) : now;
     chunk_->empties_caches = first == stop;
     return at;
 }
@@ -200,13 +242,24 @@ template <CacheTraits kTraits>
 
 // Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
 template <CacheTraits kTraits>
-[[gnu::always_inline]] inline void DataCache<kTraits>::add_miss(const DataPosition& at, std::uint32_t bytes,
-                                                                std::uint32_t slot, const Use& evicted) {
+[[gnu::always_inline]] inline typename DataCache<kTraits>::Miss& DataCache<kTraits>::add_miss(const DataPosition& at,
+                                                                                              std::uint32_t bytes,
+                                                                                              std::uint32_t slot,
+                                                                                              const Use& evicted) {
     Miss& miss = chunk_->misses.emplace_back();
     miss.at = at;
     miss.bytes = bytes;
     miss.slot = slot;
     miss.evicted = evicted;
+    return miss;
+}
+
+// `line` is about to be loaded into the slot.
+template <CacheTraits kTraits>
+[[gnu::noinline]] Reuse DataCache<kTraits>::note_reuse(LineNumber line, std::uint32_t slot) {
+    const Reuse reuse = absent_.load(line, std::span<const Time>(lines_.times()));
+    if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
+    return reuse;
 }
 
 // Where the line is that is accessed at `at`, now.
@@ -223,7 +276,8 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
         return slot;
     }
     Use& use = lines_.use_of(slot);
-    add_miss(at, bytes, slot, use);
+    Miss& miss = add_miss(at, bytes, slot, use);
+    if constexpr (kTraits.why) static_cast<Reuse&>(miss) = note_reuse(line, slot);
     use = {};
     lines_.replace(slot, line, clock_);
     return slot;

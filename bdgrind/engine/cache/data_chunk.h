@@ -6,9 +6,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/types.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/touch_clock.h"
 #include "engine/trace/trace.h"
 
 namespace bd {
@@ -23,9 +26,9 @@ struct DataPosition {
 };
 
 // Of an access that misses, the part that lies in one line; or an access that did not happen. `Use` is how a line was
-// used.
-template <class Use>
-struct DataMiss {
+// used; `LineReuse` is Reuse or, where that is not asked for, NoReuse.
+template <class Use, class LineReuse>
+struct DataMiss : LineReuse {
     static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
 
     DataPosition at;
@@ -34,8 +37,9 @@ struct DataMiss {
     Use evicted;             // of the line that was there
 };
 
-template <class Use>
+template <class Use, class LineReuse>
 struct DataChunk {
+    struct NoTimes {};
     struct SavedUse {
         std::uint32_t slot;
         Use use;
@@ -43,7 +47,9 @@ struct DataChunk {
 
     Batch words;
     // One more than there are: the last one is behind all records.
-    std::vector<DataMiss<Use>> misses;
+    std::vector<DataMiss<Use, LineReuse>> misses;
+    // Only where reuse is asked for.
+    [[no_unique_address]] std::conditional_t<std::is_same_v<LineReuse, NoReuse>, NoTimes, TouchTimes> touches;
     bool empties_caches = false;  // it ends with a marker for that
 
     // How lines had been used when the chunk began, for DataCache::use_before(): all of them by slot, or those that the

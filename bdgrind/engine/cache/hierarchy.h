@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/base/geometry.h"
@@ -34,6 +35,8 @@
 #include "engine/cache/data_cache.h"
 #include "engine/cache/instruction_cache.h"
 #include "engine/cache/l1_cache.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/touched_lines.h"
 #include "engine/cache/write_back_and_prefetch.h"
 
 namespace bd {
@@ -48,6 +51,12 @@ enum class Outcome : std::uint8_t {
     kLLDirtyMiss,  // an LL miss that drove out a line which had to be written to memory first
 };
 
+// Why an access missed, of all the lines that it did miss.
+struct Causes {
+    Cause l1 = Cause::kNone;
+    Cause ll = Cause::kNone;
+};
+
 template <CacheTraits kTraits, class Sink>
 class Hierarchy {
 public:
@@ -55,15 +64,16 @@ public:
     using Data = DataCache<kTraits>;
     using DataMiss = typename Data::Miss;
 
-    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {})
+    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {}, ReuseRules rules = {})
         : sink_(sink),
-          i1_(caches.i1),
+          i1_(caches.i1, rules),
           fetched_(kTraits.line_use ? static_cast<std::size_t>(caches.i1.lines()) : 0),
-          d1_(caches.d1, chunk_words(caches), config.write_back),
+          d1_(caches.d1, chunk_words(caches), config.write_back, rules),
           d1_lines_(caches.d1),
           ll_(caches.ll),
           ll_bits_(caches.ll.line_bits()),
-          write_back_and_prefetch_(caches, config) {
+          write_back_and_prefetch_(caches, config),
+          ll_touched_(rules) {
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
     }
@@ -82,12 +92,16 @@ public:
         position_ = miss.at;
         ++position_.address;
         const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
+        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause(d1_.size()));
         const LineNumber line = d1_.line_of(miss.at.address);
         const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.slot, line);
         Load& load = d1_lines_.use_of(miss.slot);
         if (evicted != kNoLine) retire_data(evicted, miss.evicted, load);
         return load_from_ll(Reference::kData, miss.at.address, miss.bytes, target, &load);
     }
+
+    // With traits that ask why: why the lines missed that have been loaded since this was called last.
+    Causes take_causes() { return std::exchange(causes_, {}); }
 
     // Lets the host fetch what load_data() will need for a later miss, in two steps.
     [[gnu::always_inline]] void host_prefetch_set(const DataMiss& miss) const {
@@ -96,6 +110,7 @@ public:
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
         if (miss.slot == DataMiss::kNoAccess) return;  // it has no line to be read
         ll_.host_prefetch_line(LineNumber{miss.at.address >> ll_bits()});
+        if constexpr (kTraits.why) ll_touched_.host_prefetch(LineNumber{miss.at.address >> ll_bits()});
         if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 
@@ -146,6 +161,7 @@ public:
             if constexpr (kTraits.line_use) retire_ll(ll_.use_of(index));
             ll_.clear(index);
         }
+        if constexpr (kTraits.why) ll_touched_.clear();
         if constexpr (kTraits.write_back_and_prefetch) write_back_and_prefetch_.clear();
     }
 
@@ -183,6 +199,10 @@ private:
 
     using DataLines = CacheLines<Load>;
 
+    struct NoLines {
+        explicit NoLines(ReuseRules) {}
+    };
+
     // A chunk is as long as is of use, but short where D1 is asked often for how lines have been used: LL evicts lines
     // that are in D1 if it is small.
     static std::size_t chunk_words(const CacheGeometries& caches) {
@@ -202,6 +222,7 @@ private:
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const ChargeTarget target =
             target_of_load(Reference::kFetch, address, kTraits.line_use ? fetched_[slot].target : ChargeTarget{});
+        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, i1_.note_reuse(slot, line));
         i1_.load(slot, line, [&](LineNumber evicted, const Use& use) { retire_fetched(evicted, use, slot); });
         if (fetches != 0) i1_.credit(slot, offset, bytes, fetches);
         Load load;
@@ -224,6 +245,11 @@ private:
                 if (write_back_and_prefetch_.prefetch) prefetch(reference, LineNumber{number});
             }
             std::uint32_t index = ll_.use(LineNumber{number});
+            if constexpr (kTraits.why) {
+                const bool misses = index == LLLines::kAbsent;
+                const Reuse reuse = ll_touched_.touch(LineNumber{number}, misses);
+                if (misses) causes_.ll = std::max(causes_.ll, reuse.cause(ll_.size()));
+            }
             if (index == LLLines::kAbsent) {
                 index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
                 Outcome missed = Outcome::kLLMiss;
@@ -259,7 +285,9 @@ private:
     // drives out is nobody's miss.
     void prefetch(Reference reference, LineNumber missed) {
         const LineNumber line = write_back_and_prefetch_.streams.on_lookup(missed);
-        if (line != kNoLine && ll_.use(line) == LLLines::kAbsent) {
+        if (line == kNoLine) return;
+        if constexpr (kTraits.why) ll_touched_.touch(line, false);
+        if (ll_.use(line) == LLLines::kAbsent) {
             load_ll(reference, line, static_cast<Address>(line) << ll_bits());
         }
     }
@@ -375,6 +403,8 @@ private:
     [[no_unique_address]] std::conditional_t<kTraits.write_back_and_prefetch, WriteBackAndPrefetch,
                                              NoWriteBackAndPrefetch>
         write_back_and_prefetch_;
+    [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NoLines> ll_touched_;
+    Causes causes_;
 };
 
 }  // namespace bd

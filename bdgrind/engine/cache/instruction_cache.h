@@ -20,10 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/geometry.h"
 #include "engine/base/types.h"
+#include "engine/cache/absent_lines.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/program/block.h"
@@ -37,7 +39,8 @@ public:
     using Time = std::uint64_t;
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
-    explicit InstructionCache(const CacheGeometry& geometry) : lines_(geometry), lists_(lines_.size()) {}
+    explicit InstructionCache(const CacheGeometry& geometry, ReuseRules rules = {})
+        : lines_(geometry), lists_(lines_.size()), absent_(rules) {}
 
     // Blocks may live on and be run by another engine.
     ~InstructionCache() {
@@ -151,6 +154,16 @@ public:
 
     // Where `line`, which is absent, has to go.
     std::uint32_t slot_for(LineNumber line) { return lines_.slot_for(line); }
+    // With traits that ask why: why it has to be loaded, before it is.
+    Cause note_reuse(std::uint32_t slot, LineNumber line) requires(kTraits.why) {
+        if (__builtin_expect(clock_ >= absent_.last_time(), 0)) {
+            absent_.renumber(lines_.times(), &clock_);
+            lines_.changed_times();
+        }
+        const Cause cause = absent_.load(line, std::span<const Time>(lines_.times())).cause(size());
+        if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
+        return cause;
+    }
     // Puts it there, not used yet, as the line used last. evict(line, use) for what was there, if anything was.
     template <class Evict>
     void load(std::uint32_t slot, LineNumber line, Evict evict) {
@@ -177,11 +190,16 @@ public:
             if (line == kNoLine) continue;
             retire(slot, line, [&](LineNumber evicted, const Use& use) { evict(slot, evicted, use); });
             lines_.clear(slot);
+            if constexpr (kTraits.why) lines_.time_of(slot) = 0;
         }
+        if constexpr (kTraits.why) absent_.clear();
     }
 
 private:
     using Mask = LineMask<kTraits>;
+    struct NoLines {
+        explicit NoLines(ReuseRules) {}
+    };
 
     // What is needed of a block: mostly it is in the host's cache no more.
     struct Listed {
@@ -245,6 +263,7 @@ private:
     L1Cache<kTraits, Use> lines_;
     Time clock_ = 0;
     std::vector<List> lists_;  // by slot
+    [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;
 
     TracedExit* block_exit_ = nullptr;
     std::size_t fetched_ = 0;   // so many of its instructions have been fetched,

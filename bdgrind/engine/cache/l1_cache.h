@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/geometry.h"
@@ -41,17 +43,18 @@ requires(kTraits.line_use) struct LineUse<kTraits> {
     }
 };
 
-// A Use has touch(), as above.
-template <CacheTraits kTraits, class Use>
+// A Use has touch(), as above. Each use has a time of its own; 0 is before the first.
+template <CacheTraits kTraits, class Use, class TimeOfUse = std::uint64_t>
 class L1Cache {
 public:
     using Mask = LineMask<kTraits>;
-    using Time = std::uint64_t;  // each use has its own; 0 is before the first
+    using Time = TimeOfUse;
 
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
     explicit L1Cache(const CacheGeometry& geometry)
         : lines_(geometry), next_(lines_.sets()), bits_(geometry.line_bits()) {
+        if constexpr (kTimesApart) times_.resize(lines_.size());
         for (std::uint32_t set = 0; set < next_.size(); ++set) next_[set].index = set * lines_.ways();
     }
 
@@ -64,7 +67,18 @@ public:
     // kNoLine if there is none.
     LineNumber operator[](std::uint32_t index) const { return lines_[index]; }
     Use& use_of(std::uint32_t index) { return lines_.use_of(index); }
-    Time& time_of(std::uint32_t index) { return lines_.use_of(index).time; }
+    Time& time_of(std::uint32_t index) {
+        if constexpr (kTimesApart) {
+            return times_[index];
+        } else {
+            return lines_.use_of(index).time;
+        }
+    }
+    // With traits that ask why: all times, by slot. Whoever changes them has to say so.
+    std::span<Time> times() requires(kTraits.why) { return times_; }
+    void changed_times() requires(kTraits.why) {
+        for (std::size_t set = 0; set < next_.size(); ++set) next_[set] = find_oldest(set);
+    }
 
     // All, by slot.
     void copy_uses(std::vector<Use>* to) {
@@ -135,9 +149,12 @@ public:
     void clear(std::uint32_t index) { lines_.clear(index); }
 
 private:
+    // All times are looked at, at each miss, where it is asked why; else at most those of a set, at their lines.
+    static constexpr bool kTimesApart = kTraits.why;
     struct TimedUse : Use {
         Time time;
     };
+    struct NoTimes {};
 
     struct Oldest {
         std::uint32_t index = 0;
@@ -167,7 +184,8 @@ private:
         hints_[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
     }
 
-    CacheLines<TimedUse> lines_;
+    CacheLines<std::conditional_t<kTimesApart, Use, TimedUse>> lines_;
+    [[no_unique_address]] std::conditional_t<kTimesApart, std::vector<Time>, NoTimes> times_;
     std::vector<Oldest> next_;  // by set: the oldest at the latest miss, and still if it has not been used
     unsigned bits_;
 

@@ -21,7 +21,8 @@ enum class EventGroup : std::uint8_t {
     kBranches,
     kBus,
     kSystemCalls,
-    kSystemCpuTime
+    kSystemCpuTime,
+    kCauses
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -71,7 +72,15 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(Ge, kBus, kViewers, "Global bus events")                                         \
     X(sysCount, kSystemCalls, kCallgrind, "System calls")                              \
     X(sysTime, kSystemCalls, kCallgrind, "Time in system calls")                       \
-    X(sysCpuTime, kSystemCpuTime, kCallgrind, "Processor time of system calls")
+    X(sysCpuTime, kSystemCpuTime, kCallgrind, "Processor time of system calls")        \
+    X(I1first, kCauses, kBdgrind, "L1 instruction fetch misses, first touch")          \
+    X(I1conf, kCauses, kBdgrind, "L1 instruction fetch misses, conflict")              \
+    X(D1first, kCauses, kBdgrind, "L1 data misses, first touch")                       \
+    X(D1conf, kCauses, kBdgrind, "L1 data misses, conflict")                           \
+    X(ILfirst, kCauses, kBdgrind, "LL instruction fetch misses, first touch")          \
+    X(ILconf, kCauses, kBdgrind, "LL instruction fetch misses, conflict")              \
+    X(DLfirst, kCauses, kBdgrind, "LL data misses, first touch")                       \
+    X(DLconf, kCauses, kBdgrind, "LL data misses, conflict")
 
 // What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
 struct DerivedEvent {
@@ -84,6 +93,10 @@ struct DerivedEvent {
 inline constexpr DerivedEvent kDerivedEvents[]{
     {"SpLossI1", "SpLoss1 - SpLossD1", EventGroup::kUse1, "L1 code bytes loaded but never used"},
     {"SpLossIL", "SpLoss2 - SpLossDL", EventGroup::kUse2, "LL code bytes loaded but never used"},
+    {"I1cap", "I1mr - I1first - I1conf", EventGroup::kCauses, "L1 instruction fetch misses, capacity"},
+    {"D1cap", "D1mr + D1mw - D1first - D1conf", EventGroup::kCauses, "L1 data misses, capacity"},
+    {"ILcap", "ILmr - ILfirst - ILconf", EventGroup::kCauses, "LL instruction fetch misses, capacity"},
+    {"DLcap", "DLmr + DLmw - DLfirst - DLconf", EventGroup::kCauses, "LL data misses, capacity"},
 };
 
 enum class Event : std::uint8_t {

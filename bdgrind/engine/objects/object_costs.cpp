@@ -54,7 +54,8 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     BD_CHECK(is_folded_);
     const ConstCosts all = costs_[instruction];
     std::ranges::fill(code, 0);
-    for (const Event event : {Event::kI1mr, Event::kILmr, Event::kILdmr}) {
+    for (const Event event : {Event::kI1mr, Event::kILmr, Event::kILdmr, Event::kI1first, Event::kI1conf,
+                              Event::kILfirst, Event::kILconf}) {
         if (column(event) < all.size()) code[column(event)] = all[column(event)];
     }
     // Behind the five of all lines stand the five of data.

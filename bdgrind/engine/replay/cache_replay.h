@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "engine/cache/chunk_queue.h"
 #include "engine/cache/hierarchy.h"
+#include "engine/cache/touch_clock.h"
 #include "engine/replay/chunk_cursor.h"
 #include "engine/replay/engine_state.h"
 #include "engine/replay/follow.h"
@@ -31,7 +33,7 @@ public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
           caches_(state.config.caches, *this,
-                  {.write_back = state.config.write_back, .prefetch = state.config.prefetch}),
+                  {.write_back = state.config.write_back, .prefetch = state.config.prefetch}, state.config.reuse_rules),
           i1_(caches_.instructions()),
           observer_(state),
           queue_(caches_.data()) {}
@@ -108,6 +110,9 @@ private:
                   column(Event::kAccessDL) == column(Event::kAcCost2) + 9);
     static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
                   column(Event::kDLdmw) == column(Event::kILdmr) + 2);
+    static_assert(column(Event::kD1conf) == column(Event::kI1first) + 3 &&
+                  column(Event::kILfirst) == column(Event::kI1first) + 4 &&
+                  column(Event::kDLconf) == column(Event::kILfirst) + 3);
 
     // The host is told of a miss when so many are before it, and once more when it is half of that.
     static constexpr std::ptrdiff_t kHostPrefetchAhead = 8;
@@ -126,6 +131,9 @@ private:
     void host_prefetch_misses();
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
+    Outcome load_data(const DataMiss& miss);
+    template <class Chunk>
+    void start_times(const Chunk& chunk);
     CostId code_cell(CostId instruction);
     CostId data_cell(CostId instruction, Address address);
 
@@ -151,6 +159,8 @@ private:
     [[no_unique_address]] Observer observer_;
     ChunkQueue<typename Caches::Data> queue_;
     ChunkCursor<typename Caches::Data> cursor_;
+    struct NoClock {};
+    [[no_unique_address]] std::conditional_t<kTraits.why, TouchClock, NoClock> clock_;
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
@@ -191,6 +201,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
             const auto& chunk = queue_.next(rest);
             caches_.set_chunk(chunk);
             cursor_.start_chunk(chunk);
+            if constexpr (kTraits.why) start_times(chunk);
         }
         BD_CHECK(cursor_.rest().data() == rest.data());
         BlockHandler handler{this, 0, nullptr};
@@ -201,6 +212,13 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
         done += words;
     } while (done < batch.size() && state_.calls.requests().empty());
     return done;
+}
+
+// Of the chunk that begins.
+template <CacheTraits kTraits, class Observer>
+template <class Chunk>
+void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
+    clock_.start_chunk(chunk.touches, chunk.words.data());
 }
 
 // Off the fast path. Its fetches get their credit when the block has run.
@@ -235,7 +253,7 @@ void CacheReplay<kTraits, Observer>::simulate_misses_before(std::size_t access) 
         Outcome outcome = Outcome::kHit;
         do {
             host_prefetch_misses();
-            outcome = std::max(outcome, caches_.load_data(cursor_.take_miss()));
+            outcome = std::max(outcome, load_data(cursor_.take_miss()));
         } while (cursor_.has_miss_at(index));
         if (is_write(missing.kind)) {
             charge(outcome, Event::kD1mw, Event::kDLmw);
@@ -243,6 +261,19 @@ void CacheReplay<kTraits, Observer>::simulate_misses_before(std::size_t access) 
             charge(outcome, Event::kD1mr, Event::kDLmr);
         }
     }
+}
+
+// By the cursor's instruction.
+template <CacheTraits kTraits, class Observer>
+[[gnu::always_inline]] inline Outcome CacheReplay<kTraits, Observer>::load_data(const DataMiss& miss) {
+    const Outcome outcome = caches_.load_data(miss);
+    if constexpr (kTraits.why) {
+        if (const ChargeTarget target = charge_target(); target.node != kNoNode) {
+            const unsigned bucket = miss.last_touch == 0 ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
+            state_.why->distances.add(target.costs, bucket, outcome >= Outcome::kLLMiss);
+        }
+    }
+    return outcome;
 }
 
 // The block that has run to `exit`, which it prepares for the fast path if it can.
@@ -355,6 +386,8 @@ template <CacheTraits kTraits, class Observer>
 template <CacheTraits kTraits, class Observer>
 void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Event ll_miss) {
     if (outcome == Outcome::kHit) return;
+    Causes causes;
+    if constexpr (kTraits.why) causes = caches_.take_causes();
     ChargeTarget target = charge_target();
     const CostId missed_cell = std::exchange(missed_cell_, kNoCost);
     if (target.node == kNoNode) return;
@@ -365,6 +398,13 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
         if constexpr (kTraits.write_back_and_prefetch) {
             const std::size_t dirty_miss = column(Event::kILdmr) + column(ll_miss) - column(Event::kILmr);
             if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
+        }
+        if constexpr (kTraits.why) {
+            const std::size_t first = column(Event::kI1first) + (l1_miss == Event::kI1mr ? 0 : 2);
+            if (causes.l1 == Cause::kFirst) costs[first] += times;
+            if (causes.l1 == Cause::kConflict) costs[first + 1] += times;
+            if (causes.ll == Cause::kFirst) costs[first + 4] += times;
+            if (causes.ll == Cause::kConflict) costs[first + 5] += times;
         }
     });
 }

@@ -102,6 +102,8 @@ public:
     const Objects* objects() const { return state_.objects.get(); }
     // Null: nothing was asked for.
     const OrderSampler* orders() const { return orders_.get(); }
+    // Null: it was not asked why lines are loaded. Complete after settle() or finish(), too.
+    const Why* why() const { return state_.why.get(); }
     EngineStats stats() const;
 
 private:

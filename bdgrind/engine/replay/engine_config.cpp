@@ -13,6 +13,7 @@ EventSet EngineConfig::events() const {
             events.enable(EventGroup::kUse2);
         }
         if (write_back) events.enable(EventGroup::kWriteBacks);
+        if (why) events.enable(EventGroup::kCauses);
     }
     if (branch_sim) events.enable(EventGroup::kBranches);
     if (bus_events) events.enable(EventGroup::kBus);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/base/geometry.h"
+#include "engine/cache/reuse.h"
 #include "engine/calls/call_tracker.h"
 #include "engine/costs/context_tree.h"
 #include "engine/costs/events.h"
@@ -37,6 +38,8 @@ struct EngineConfig {
     ObjectRules object_rules{};
     bool orders = false;  // looks at the order of addresses in pieces of the trace; needs cache_sim
     OrderSampling order_sampling{};
+    bool why = false;  // tells why lines are loaded; needs cache_sim
+    ReuseRules reuse_rules{};
 
     EventSet events() const;
 };

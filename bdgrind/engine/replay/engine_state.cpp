@@ -22,9 +22,11 @@ EngineState::EngineState(const EngineConfig& engine_config)
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
       calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get()),
-      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs) : nullptr) {
+      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs) : nullptr),
+      why(config.why ? std::make_unique<Why>() : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
+    BD_CHECK(!config.why || config.cache_sim);
 }
 
 void EngineState::mark(Marker marker, std::span<const Word> values) {
@@ -202,6 +204,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
             objects->costs().cleared();
             objects->clear_counts(0);
         }
+        if (why != nullptr) why->clear();
         return;
     }
     for (const BlockCost* cost : blocks.all()) {
@@ -213,6 +216,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         }
     }
     if (objects != nullptr) objects->clear_counts(thread_zeroed);
+    if (why != nullptr) why->drop_zeroed(costs);
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {
         const ArcId arc{i};
         if (arcs[arc].site.from->context->thread() != thread_zeroed) continue;

@@ -27,6 +27,7 @@
 #include "engine/program/block.h"
 #include "engine/replay/engine_config.h"
 #include "engine/trace/trace.h"
+#include "engine/why/why.h"
 
 namespace bd {
 
@@ -77,6 +78,7 @@ struct EngineState {
     Ledger ledger;
     CallTracker calls;
     std::unique_ptr<Objects> objects;  // null: none are asked for
+    std::unique_ptr<Why> why;          // null: it is not asked why
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;

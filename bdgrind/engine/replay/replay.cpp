@@ -14,11 +14,15 @@ constexpr CacheTraits kDefault{.common_lines = true, .line_use = true, .write_ba
 constexpr CacheTraits kMissesOnly{.common_lines = true, .line_use = false, .write_back_and_prefetch = false};
 constexpr CacheTraits kAnyLines{.common_lines = false, .line_use = true, .write_back_and_prefetch = false};
 constexpr CacheTraits kEverything{.common_lines = false, .line_use = true, .write_back_and_prefetch = true};
+constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back_and_prefetch = false, .why = true};
+constexpr CacheTraits kWhyEverything{
+    .common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
 
 CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
             .line_use = config.cache_use,
-            .write_back_and_prefetch = config.write_back || config.prefetch};
+            .write_back_and_prefetch = config.write_back || config.prefetch,
+            .why = config.why};
 }
 
 }  // namespace
@@ -34,6 +38,11 @@ std::unique_ptr<Replay> Replay::make(EngineState& state) {
         if (observes) return std::make_unique<CacheReplay<kDefault, BranchObserver>>(state);
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
     }
+    if (traits == kWhy) {
+        if (observes) return std::make_unique<CacheReplay<kWhy, BranchObserver>>(state);
+        return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
+    }
+    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, BranchObserver>>(state);
     if (traits == kMissesOnly && !observes) return std::make_unique<CacheReplay<kMissesOnly, NoObserver>>(state);
     if (traits == kAnyLines && !observes) return std::make_unique<CacheReplay<kAnyLines, NoObserver>>(state);
     return std::make_unique<CacheReplay<kEverything, BranchObserver>>(state);

@@ -23,7 +23,7 @@ LAYERS = {
     "profile": {"engine", "profile"},
     "tool": {"engine", "profile", "tool"},
 }
-# The rooms of engine/, and which others each may include from: 21 arrows, and no circle.
+# The rooms of engine/, and which others each may include from, and no circle.
 ROOMS: dict[str, set[str]] = {
     "base": set(),
     "program": {"base"},
@@ -33,7 +33,8 @@ ROOMS: dict[str, set[str]] = {
     "calls": {"base", "program", "costs"},
     "objects": {"base", "program", "costs", "calls"},
     "order": {"base", "program", "trace"},
-    "replay": {"base", "program", "trace", "cache", "costs", "calls", "objects", "order"},
+    "why": {"base", "costs"},
+    "replay": {"base", "program", "trace", "cache", "costs", "calls", "objects", "order", "why"},
 }
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -36,6 +36,11 @@ constexpr CacheTraits kAnyNoUse{.common_lines = false, .line_use = false, .write
 constexpr CacheTraits kAnyAll{.common_lines = false, .line_use = true, .write_back_and_prefetch = true};
 constexpr CacheTraits kAnyDirty{.common_lines = false, .line_use = false, .write_back_and_prefetch = true};
 
+// The same where it is asked why.
+constexpr CacheTraits kCommonWhy{
+    .common_lines = true, .line_use = true, .write_back_and_prefetch = false, .why = true};
+constexpr CacheTraits kAnyWhy{.common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
+
 constexpr Outcome kHit = Outcome::kHit;
 constexpr Outcome kL1Miss = Outcome::kL1Miss;
 constexpr Outcome kLLMiss = Outcome::kLLMiss;

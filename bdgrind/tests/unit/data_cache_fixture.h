@@ -44,8 +44,8 @@ public:
     using Miss = typename Cache::Miss;
     using Use = typename Cache::Use;
 
-    explicit Ahead(const CacheGeometry& geometry, std::size_t chunk_words = kAllWords)
-        : cache_(geometry, chunk_words, V::kNotesWrites) {}
+    explicit Ahead(const CacheGeometry& geometry, std::size_t chunk_words = kAllWords, ReuseRules rules = {})
+        : cache_(geometry, chunk_words, V::kNotesWrites, rules) {}
 
     Cache& cache() { return cache_; }
 
@@ -57,6 +57,7 @@ public:
         return chunk_.words;
     }
     std::span<const Miss> misses() const { return true_misses(chunk_); }
+    const auto& touches() const { return chunk_.touches; }
     bool empties_caches() const { return chunk_.empties_caches; }
     Use use_before(const DataPosition& position, std::uint32_t slot, LineNumber number) {
         return cache_.use_before(chunk_, position, slot, number);

@@ -87,7 +87,8 @@ private:
 };
 
 // Follows a trace part by part of each access, and compares what D1 has found ahead of it: the list of misses and, at
-// each point, the use of each line that is there.
+// each point, the use of each line that is there. Where it is asked why, also how many other lines were touched since a
+// line that misses was, and which records had begun then.
 template <class V>
 class NaiveCache {
 public:
@@ -99,9 +100,18 @@ public:
     void follow(Batch chunk) {
         misses_ = ahead_.misses();
         bool stops = false;
+        if constexpr (V::kTraits.why) {
+            const auto& renumbering = ahead_.touches().renumbering;
+            for (TouchTime& time : record_times_) {
+                if (renumbering != nullptr) time = renumbering->renumbered(time);
+            }
+            renumberings_ += renumbering != nullptr;
+            clock_.start_chunk(ahead_.touches(), chunk.data());
+        }
         for (std::size_t at = 0; at < chunk.size() && !testing::Test::HasFailure(); at += record_words(chunk[at])) {
             ASSERT_FALSE(stops) << "a chunk ends behind a stop";
             const Exit& exit = exit_of(chunk[at]);
+            if constexpr (V::kTraits.why) record_times_.push_back(clock_.before(&chunk[at]));
             if (exit.block != nullptr) {
                 follow_record(static_cast<std::uint32_t>(at), exit, chunk.data() + at + kHeaderWords);
             } else {
@@ -120,7 +130,10 @@ public:
             lines_.erase(line);
         });
         EXPECT_TRUE(lines_.empty());
+        touched_.clear();
     }
+
+    std::size_t renumberings() const { return renumberings_; }
 
 private:
     using Mask = ByteMask<V::kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
@@ -130,6 +143,10 @@ private:
         Mask bytes{};
         std::uint64_t accesses = 0;
         bool dirty = false;
+    };
+    struct Touched {
+        LineNumber number;
+        std::size_t record;  // of all
     };
 
     template <class Use>
@@ -166,6 +183,7 @@ private:
                 Line* const line = find_or_load(at, static_cast<std::uint32_t>(bytes));
                 if (line == nullptr) return;
                 line->time = ++now_;
+                if constexpr (V::kTraits.why) touch(line->number);
                 line->bytes |= Mask::range(static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
                 ++line->accesses;
                 line->dirty |= is_write(access.kind);
@@ -202,10 +220,31 @@ private:
                       })) << "not the least recently used line at " << at;
             EXPECT_TRUE(is_equal(miss.evicted, goes->second)) << at;
         }
+        if constexpr (V::kTraits.why) compare_reuse(miss, number);
         if (testing::Test::HasFailure()) return nullptr;
         Line& line = lines_[miss.slot];
         line = {.number = number};
         return &line;
+    }
+
+    void touch(LineNumber number) {
+        std::erase_if(touched_, [&](const Touched& each) { return each.number == number; });
+        touched_.push_back({number, record_times_.size() - 1});
+    }
+
+    template <class Miss>
+    void compare_reuse(const Miss& miss, LineNumber number) {
+        const auto last = std::ranges::find(touched_, number, &Touched::number);
+        if (last == touched_.end()) {
+            EXPECT_EQ(miss.distance, Reuse::kFirstTouch) << miss.at;
+            EXPECT_EQ(miss.last_touch, 0u) << miss.at;
+            return;
+        }
+        ASSERT_EQ(miss.distance, touched_.end() - last - 1) << miss.at;
+        for (std::size_t record = 0; record < record_times_.size(); ++record) {
+            ASSERT_EQ(record_times_[record] < miss.last_touch, record <= last->record)
+                << miss.at << ": record " << record << ", touched last in record " << last->record;
+        }
     }
 
     void compare_uses(const DataPosition& at) {
@@ -224,13 +263,19 @@ private:
     std::uint64_t now_ = 0;
     std::span<const typename Ahead<V>::Miss> misses_;  // those to come
     std::size_t uses_compared_ = 0;
+    // Where it is asked why.
+    std::vector<Touched> touched_;         // lines, the latest one last
+    TouchClock clock_;
+    std::vector<TouchTime> record_times_;  // of all records, when they began
+    std::size_t renumberings_ = 0;
 };
 
 template <class V>
-void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const Trace& trace) {
+void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const Trace& trace,
+                  std::uint64_t fewest_times = 1u << 22) {
     SCOPED_TRACE(testing::Message() << geometry.sets() << " sets of " << geometry.ways << " ways, lines of "
                                     << geometry.line_bytes << ", chunks of " << chunk_words);
-    Ahead<V> ahead(geometry, chunk_words);
+    Ahead<V> ahead(geometry, chunk_words, {.fewest_times = fewest_times});
     NaiveCache<V> naive(geometry, ahead);
     for (Batch rest = trace.all(); !rest.empty() && !testing::Test::HasFailure();) {
         const Batch chunk = ahead.run(rest);
@@ -240,6 +285,9 @@ void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const 
     }
     naive.flush();
     EXPECT_GT(naive.uses_compared(), 0u);
+    if (V::kTraits.why && chunk_words < 1000 && fewest_times < 1000) {
+        EXPECT_GT(naive.renumberings(), 0u);
+    }
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -256,7 +304,9 @@ protected:
 };
 using DataCacheVariants = testing::Types<Plain, AnyLines, Dirty, Variant<test::kAnyAll, Writes::kNoted>,
                                 Variant<test::kCommonAll>, Variant<test::kAnyAll>,  // with prefetches only
-                                Variant<test::kCommonNoUse>, Variant<test::kAnyDirty, Writes::kNoted>>;
+                                Variant<test::kCommonNoUse>, Variant<test::kAnyDirty, Writes::kNoted>,
+                                Variant<test::kCommonWhy>, Variant<test::kAnyWhy, Writes::kNoted>,
+                                Variant<test::kAnyWhy>>;
 TYPED_TEST_SUITE(DataCacheOracleTest, DataCacheVariants);
 
 // So small that lines come and go within a chunk.
@@ -269,6 +319,7 @@ TYPED_TEST(DataCacheOracleTest, TinyCaches) {
         const RandomTrace run(random, kRecords, 5, [&] { return 0x100000 + random() % (3 * geometry.size_bytes); });
         for (const std::size_t chunk_words : {std::size_t{1}, std::size_t{100}, kAllWords}) {
             expect_equal<TypeParam>(geometry, chunk_words, run.trace());
+            if (TypeParam::kTraits.why) expect_equal<TypeParam>(geometry, chunk_words, run.trace(), 1 + random() % 500);
         }
     }
 }
@@ -318,8 +369,11 @@ TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
                 }
                 done += chunk.size();
             }
-            ahead.cache().flush(
-                [&](std::uint32_t slot, const auto& use) { misses.push_back({{}, 0, slot, use}); });
+            ahead.cache().flush([&](std::uint32_t slot, const auto& use) {
+                Miss& miss = misses.emplace_back();
+                miss.slot = slot;
+                miss.evicted = use;
+            });
             return misses;
         };
         const std::vector<Miss> expected = misses_of(kAllWords);

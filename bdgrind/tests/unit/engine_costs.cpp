@@ -109,6 +109,18 @@ void add_patterns_of(const Engine& engine, const std::map<CostId, InstructionKey
     }
 }
 
+// Of those instructions.
+void add_distances_of(const Why& why, const std::map<CostId, InstructionKey>& instructions,
+                      std::map<DistanceKey, DistanceCounts>& distances) {
+    why.distances.for_each([&](CostId costs, unsigned bucket, const DistanceCount& count) {
+        const auto instruction = instructions.find(costs);
+        if (instruction == instructions.end()) return;
+        DistanceCounts& counts = distances[{instruction->second, bucket}];
+        counts.misses += count.misses;
+        counts.last_misses += count.ll_misses;
+    });
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
@@ -150,6 +162,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         add_objects_of(engine, instructions, costs.objects);
         add_patterns_of(engine, instructions, costs.patterns);
     }
+    if (engine.why() != nullptr) add_distances_of(*engine.why(), instructions, costs.distances);
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;

@@ -16,6 +16,29 @@ void NaiveCaches::flush() {
         while (!set.empty()) evict_last(set);
     }
     streams_.clear();
+    for (Cache* cache : {&i1_, &d1_, &ll_}) cache->touched.clear();
+}
+
+NaiveCaches::Distance NaiveCaches::Cache::touch_in_order(Address number) {
+    Distance distance;
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+        if (touched[i] != number) continue;
+        distance = touched.size() - i - 1;
+        touched.erase(touched.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    touched.push_back(number);
+    return distance;
+}
+
+// Of a line that misses.
+void NaiveCaches::Cache::note(const Distance& distance, Causes& causes) const {
+    if (!distance) {
+        causes.first = true;
+    } else if (*distance >= ways * sets.size()) {
+        causes.capacity = true;
+    } else {
+        causes.conflict = true;
+    }
 }
 
 NaiveCaches::Line* NaiveCaches::Cache::use(Address number) {
@@ -36,6 +59,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         const Address stop = std::min(end, (number + 1) * cache.line_bytes);
         Line* line = cache.use(number);
         const bool absent = line == nullptr;
+        const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
         if (absent) {
             std::list<Line>& set = cache.set_of(number);
             if (set.size() == cache.ways) evict_first(cache, set);
@@ -47,7 +71,13 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         for (Address byte = at; byte < stop; ++byte) line->touched.set(byte % cache.line_bytes);
         if (absent) {
             missed.first = true;
+            const bool last_before = std::exchange(missed.last, false);
             look_in_last(at, stop, &cache == &d1_, missed);
+            if (tells_why_) {
+                cache.note(distance, missed.first_causes);
+                missed.lines.push_back({distance, missed.last});
+            }
+            missed.last |= last_before;
         }
         at = stop;
     }
@@ -63,10 +93,13 @@ void NaiveCaches::look_in_last(Address begin, Address end, bool is_data, Missed&
     for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
         if (prefetches_) {
             const std::optional<Address> wanted = wanted_after(number);
+            if (wanted && tells_why_) ll_.touch_in_order(*wanted);
             if (wanted && ll_.use(*wanted) == nullptr) load_ll(*wanted, is_data, *wanted * ll_.line_bytes);
         }
+        const Distance distance = tells_why_ ? ll_.touch_in_order(number) : Distance{};
         if (ll_.use(number) != nullptr) continue;
         missed.last = true;
+        if (tells_why_) ll_.note(distance, missed.last_causes);
         if (load_ll(number, is_data, std::max(begin, number * ll_.line_bytes))) missed.dirty = true;
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all
-// of what it was loaded for.
+// of what it was loaded for. Why lines miss is told by a list of all lines in the order in which they were touched,
+// which is looked through at every touch.
 
 #pragma once
 
@@ -39,20 +40,39 @@ public:
     using Leave =
         std::function<void(Address begin, Address bytes, const Touched& used, const ChargeTarget& loader)>;
 
-    NaiveCaches(const CacheGeometries& geometries, bool prefetches, Loader loader, Charge charge, Leave leave)
+    // `tells_why`: why lines miss, which takes long where there are many.
+    NaiveCaches(const CacheGeometries& geometries, bool prefetches, bool tells_why, Loader loader, Charge charge,
+                Leave leave)
         : i1_(geometries.i1),
           d1_(geometries.d1),
           ll_(geometries.ll),
           prefetches_(prefetches),
+          tells_why_(tells_why),
           loader_(std::move(loader)),
           charge_(std::move(charge)),
           leave_(std::move(leave)) {}
+
+    // How many others had been touched since a line was; nothing: it had not been.
+    using Distance = std::optional<std::size_t>;
+    struct Causes {
+        bool first = false;
+        bool capacity = false;
+        bool conflict = false;
+    };
+    struct MissedLine {
+        Distance distance;
+        bool last = false;
+    };
 
     struct Missed {
         bool first = false;
         bool last = false;
         bool dirty = false;   // and wrote a line to memory
         std::string group{};  // of the first byte that missed
+        // If it was asked why: of the lines of L1 and of LL, and of each of L1.
+        Causes first_causes{};
+        Causes last_causes{};
+        std::vector<MissedLine> lines{};
     };
 
     Missed fetch(Address address, Address size) { return touch(i1_, address, size, false); }
@@ -82,9 +102,14 @@ private:
         // Makes a line the most recently used one, if it is there.
         Line* use(Address number);
 
+        // Touches a line.
+        Distance touch_in_order(Address number);
+        void note(const Distance& distance, Causes& causes) const;
+
         Address line_bytes;
         std::size_t ways;
         std::vector<std::list<Line>> sets;
+        std::vector<Address> touched{};  // lines, the latest one last
     };
 
     Missed touch(Cache& cache, Address address, Address size, bool writes);
@@ -103,6 +128,7 @@ private:
     Cache ll_;
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
+    const bool tells_why_;
     const Loader loader_;
     const Charge charge_;
     const Leave leave_;

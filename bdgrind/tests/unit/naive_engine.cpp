@@ -18,9 +18,9 @@ namespace {
 
 class NaiveEngine {
 public:
-    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth)
+    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth, bool why)
         : scenario_(scenario), paths_(paths), objects_(scenario, object_depth),
-          caches_(scenario.caches, scenario.prefetch,
+          caches_(scenario.caches, scenario.prefetch, why,
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
                       charge(event, cost, target);
@@ -480,6 +480,8 @@ private:
             if (fetch.first) count(Event::kI1mr, fetch.group);
             if (fetch.last) count(Event::kILmr, fetch.group);
             if (fetch.dirty) count(Event::kILdmr, fetch.group);
+            count_cause(fetch.first_causes, Event::kI1first, Event::kI1conf, fetch.group);
+            count_cause(fetch.last_causes, Event::kILfirst, Event::kILconf, fetch.group);
             for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
                 const Scenario::Access& what = block.accesses[access];
                 if (what.kind == AccessKind::kBus) count(Event::kGe);
@@ -490,6 +492,9 @@ private:
                 if (data.first) count(read ? Event::kD1mr : Event::kD1mw, data.group);
                 if (data.last) count(read ? Event::kDLmr : Event::kDLmw, data.group);
                 if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw, data.group);
+                count_cause(data.first_causes, Event::kD1first, Event::kD1conf, data.group);
+                count_cause(data.last_causes, Event::kDLfirst, Event::kDLconf, data.group);
+                count_distances(data.lines);
             }
             for (unsigned e = 0; e <= record.exit; ++e) {
                 const Branch branch = block.exits[e].branch;
@@ -532,6 +537,31 @@ private:
 
     void count(Event event, const std::string& group = {}) {
         if (execution().collecting) charge(event, 1, {charged_, open_arcs(execution()), path_of(execution()), group});
+    }
+
+    // A first touch of any line counts most, conflicts least; capacity is what is left.
+    void count_cause(const NaiveCaches::Causes& causes, Event first, Event conflict, const std::string& group) {
+        if (causes.first) {
+            count(first, group);
+        } else if (causes.conflict && !causes.capacity) {
+            count(conflict, group);
+        }
+    }
+
+    void count_distances(const std::vector<NaiveCaches::MissedLine>& lines) {
+        if (!execution().collecting) return;
+        for (const NaiveCaches::MissedLine& line : lines) {
+            unsigned bucket = 0;
+            if (line.distance) {
+                // The greatest one whose quarter power of two, 2^((bucket - 1) / 4), is not above distance + 1.
+                using Wide = unsigned __int128;
+                const Wide number = *line.distance + 1;
+                while (Wide{1} << bucket <= number * number * number * number) ++bucket;
+            }
+            DistanceCounts& counts = costs_.distances[{charged_, bucket}];
+            ++counts.misses;
+            if (line.last) ++counts.last_misses;
+        }
     }
 
     void count_patterns(Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
@@ -584,8 +614,8 @@ private:
 }  // namespace
 
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
-                     unsigned object_depth) {
-    NaiveEngine engine(scenario, paths, object_depth);
+                     unsigned object_depth, bool why) {
+    NaiveEngine engine(scenario, paths, object_depth, why);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }

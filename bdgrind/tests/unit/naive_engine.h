@@ -30,7 +30,8 @@ struct PathRules {
 
 // The first `records` records of the scenario.
 // `object_depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
+// `why`: tells why lines are loaded.
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {},
-                     unsigned object_depth = 0);
+                     unsigned object_depth = 0, bool why = false);
 
 }  // namespace bd::test

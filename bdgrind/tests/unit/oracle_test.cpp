@@ -50,6 +50,7 @@ struct RunVariant {
     std::optional<test::PathRules> paths{};  // with a context tree
     unsigned object_depth = 0;               // with data objects, told apart by so many callers
     bool patterns = false;                   // of their use, too
+    std::uint64_t why_times = 0;             // asks why lines are loaded, times being counted anew after so many; 0: no
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -106,7 +107,9 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
                                    .recursion = variant.paths && variant.paths->folded ? ContextRecursion::kFolded
                                                                                        : ContextRecursion::kApart},
             .objects = variant.object_depth != 0,
-            .object_rules = {.depth = variant.object_depth}};
+            .object_rules = {.depth = variant.object_depth},
+            .why = variant.why_times != 0,
+            .reuse_rules = {.fewest_times = variant.why_times}};
 }
 
 // How the engine differs from the naive one after so many records.
@@ -117,7 +120,8 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     replay(
         engine, built, records, variant,
         [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
-    return differences(run_naively(scenario, records, variant.paths, variant.object_depth), costs, engine.events(),
+    return differences(run_naively(scenario, records, variant.paths, variant.object_depth, variant.why_times != 0),
+                       costs, engine.events(),
                        variant.more_events, variant.patterns);
 }
 
@@ -221,6 +225,24 @@ TEST(Oracle, DataObjectsAreTheSame) {
     });
 }
 
+// Why each line was loaded, whatever else is asked for, and however often times are counted anew.
+TEST(Oracle, CausesAndDistancesAreTheSame) {
+    for_each_seed(kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const unsigned object_depth = random() % 4 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 4 != 0,
+                                 .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
+                                 .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = random() % 3 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 2 == 0,
+                                 .object_depth = object_depth,
+                                 .why_times = random() % 2 == 0 ? 1 + random() % 500 : 1u << 22};
+        const Scenario scenario = random_scenario(seed);
+        expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
+    });
+}
+
 // Which bytes of heap blocks were used of what each instruction loaded; of free ones, too, while nothing else is there.
 TEST(Oracle, PatternsOfUsedBytesAreTheSame) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
@@ -304,7 +326,7 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
         large += scenario.caches.d1.lines() > 4096 ? 1 : 0;
         for (const Scenario::Record& record : scenario.records)
             markers[record.marker] += record.is_marker ? 1 : 0;
-        const test::RunCosts costs = run_naively(scenario, scenario.records.size());
+        const test::RunCosts costs = run_naively(scenario, scenario.records.size(), {}, 0, true);
         for (std::size_t i = 0; i < kEventCount; ++i) totals[i] += costs.totals[i];
         for (const auto& [key, count] : costs.jumps) jumps += count;
         for (const auto& [key, counts] : costs.arcs) {

@@ -41,6 +41,11 @@ void print(std::ostream& out, const ObjectKey& key) {
     print(out, key.instruction);
 }
 
+void print(std::ostream& out, const DistanceKey& key) {
+    out << "distances of bucket " << key.bucket << ", ";
+    print(out, key.instruction);
+}
+
 void print(std::ostream& out, const PatternKey& key) {
     out << "pattern of " << key.group << " at " << key.offset << ' ' << key.used << ", ";
     print(out, key.loaded_by);
@@ -142,6 +147,13 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     });
     for_each_pair(expected.objects, actual.objects,
                   [&](const ObjectKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
+    for_each_pair(expected.distances, actual.distances,
+                  [&](const DistanceKey& key, const DistanceCounts& a, const DistanceCounts& b) {
+                      if (a.misses != b.misses) result.report(key, "misses", a.misses, b.misses);
+                      if (a.last_misses != b.last_misses) {
+                          result.report(key, "LL misses", a.last_misses, b.last_misses);
+                      }
+                  });
     if (with_patterns) {
         std::map<PatternKey, std::uint64_t> patterns = expected.patterns;
         compare_large(expected, actual, patterns, result);

@@ -92,6 +92,18 @@ struct PatternKey {
     auto operator<=>(const PatternKey&) const = default;
 };
 
+// D1's misses of an instruction by LRU stack distance, docs/format.md.
+struct DistanceKey {
+    InstructionKey instruction;
+    unsigned bucket;
+    auto operator<=>(const DistanceKey&) const = default;
+};
+struct DistanceCounts {
+    std::uint64_t misses = 0;  // lines
+    std::uint64_t last_misses = 0;
+    bool operator==(const DistanceCounts&) const = default;
+};
+
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
     Counts totals{};
@@ -100,6 +112,7 @@ struct RunCosts {
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;  // if asked for
     std::map<ObjectKey, Counts> objects;  // if asked for
+    std::map<DistanceKey, DistanceCounts> distances;  // if it was asked why
     std::map<PatternKey, std::uint64_t> patterns;  // the same
     // Those of blocks that are looked at in part, with the block's size. An engine that chooses the part counts what it
     // has chosen in `patterns`, and of all else there how many lines it was, as a pattern without bytes at offset 0.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The LRU stack distances of the lines that an L1 cache has to load, without any work at a hit but what the cache does
+// anyway: to note the time in the slot. A line that leaves keeps the time of its last touch, in a set that counts
+// (TickSet). So when it is loaded again, the distance is the number of absent lines with a later time and that of slots
+// with a later time.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/base/types.h"
+#include "engine/cache/line_times.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/tick_set.h"
+
+namespace bd {
+
+// The lines that a cache does not hold, but has held.
+class AbsentLines {
+public:
+    explicit AbsentLines(ReuseRules rules) : rules_(rules), last_time_(rules.last_time(0)), ticks_(last_time_) {}
+
+    // Later times are to be renumbered.
+    std::uint64_t last_time() const { return last_time_; }
+
+    // `line` is about to be loaded. `times`: of the slots' last touches; 0: empty.
+    template <class Time>
+    Reuse load(LineNumber line, std::span<const Time> times) {
+        TouchTime& time = times_[line];
+        if (time == 0) {
+            time = kPresent;
+            return {};
+        }
+        const TouchTime last = std::exchange(time, kPresent);
+        const std::uint64_t distance = ticks_.count_behind(last) + count_later<Time>(times, last);
+        ticks_.remove(last);
+        return {static_cast<std::uint32_t>(distance), last};
+    }
+    // A line that had been loaded leaves, touched last at that time, which is one of its own.
+    void evict(LineNumber line, std::uint64_t last) {
+        times_[line] = static_cast<TouchTime>(last);
+        ticks_.insert(last);
+    }
+
+    // The cache is emptied: what it had to load then, an infinite one would have to load, too.
+    void clear() {
+        times_.clear();
+        ticks_.clear(last_time_);
+    }
+
+    // Counts all times anew, those of the slots too, and sets the clock to the latest.
+    template <class Time>
+    TickRanks renumber(std::span<Time> times, Time* clock) {
+        // Of slots, some may be later than the set has room for.
+        std::vector<Time> latest;
+        for (const Time time : times) {
+            if (time == 0) continue;
+            if (time < ticks_.capacity()) {
+                ticks_.insert(time);
+            } else {
+                latest.push_back(time);
+            }
+        }
+        std::ranges::sort(latest);
+        TickRanks ranks = ticks_.take_ranks();
+        const std::uint64_t lines = ranks.size() + latest.size();
+        BD_CHECK_OP(lines, <, ReuseRules::kMostTimes / 2);
+        last_time_ = rules_.last_time(lines);
+        ticks_.clear(last_time_);
+        times_.for_each([&](TouchTime& time) {
+            if (time == kPresent) return;
+            time = ranks.renumbered(time);
+            ticks_.insert(time);
+        });
+        for (Time& time : times) {
+            if (time == 0) continue;
+            const auto later = static_cast<std::uint64_t>(std::ranges::upper_bound(latest, time) - latest.begin());
+            time = static_cast<Time>(ranks.before(std::uint64_t{time} + 1) + later);
+        }
+        *clock = static_cast<Time>(lines);
+        return ranks;
+    }
+
+    [[gnu::always_inline]] void host_prefetch(LineNumber line) const { times_.host_prefetch(line); }
+
+private:
+    static constexpr TouchTime kPresent = ~TouchTime{0};
+
+    // In vectors: all of a cache's are looked at for each line that it loads. Times have their highest bit free, so
+    // that of the difference tells which is the greater one.
+    template <class Time>
+    static std::uint64_t count_later(std::span<const Time> times, Time than) {
+        constexpr std::size_t kInVector = 16 / sizeof(Time);
+        using Vector [[gnu::vector_size(16)]] = Time;
+        Vector counts[4]{};
+        const Vector least = Vector{} + than;
+        std::size_t i = 0;
+        for (; i + 4 * kInVector <= times.size(); i += 4 * kInVector) {
+            for (std::size_t k = 0; k < 4; ++k) {
+                Vector some;
+                __builtin_memcpy(&some, &times[i + k * kInVector], sizeof some);
+                counts[k] += (least - some) >> (8 * sizeof(Time) - 1);
+            }
+        }
+        const Vector sums = counts[0] + counts[1] + (counts[2] + counts[3]);
+        std::uint64_t count = 0;
+        for (std::size_t k = 0; k < kInVector; ++k) count += sums[k];
+        for (; i < times.size(); ++i) count += times[i] > than;
+        return count;
+    }
+
+    ReuseRules rules_;
+    std::uint64_t last_time_;
+    LineTimes times_;  // of absent ones, of their last touch
+    TickSet ticks_;    // the same
+};
+
+}  // namespace bd

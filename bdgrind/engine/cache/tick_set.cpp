@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/cache/tick_set.h"
+
+#include <algorithm>
+
+namespace bd {
+namespace {
+
+// So many ticks that all levels but the last two are whole.
+constexpr std::uint64_t kStep = std::uint64_t{1} << 18;
+
+std::uint64_t rounded(std::uint64_t capacity) {
+    return std::max((capacity + kStep - 1) / kStep, std::uint64_t{1}) * kStep;
+}
+
+}  // namespace
+
+TickRanks::TickRanks(std::vector<std::uint64_t> words) : words_(std::move(words)), ranks_(words_.size()) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+        ranks_[i] = static_cast<std::uint32_t>(size_);
+        size_ += ones(words_[i]);
+    }
+}
+
+void TickSet::clear(std::uint64_t capacity) {
+    const auto words = static_cast<std::size_t>(rounded(capacity) / 64);
+    size_ = 0;
+    words_.assign(words, 0);
+    by_word_.reset(words);
+    by_64_words_.reset(words >> 6);
+    by_4096_words_.assign(words >> 12, 0);
+    by_top_.assign((words >> 18) + 1, 0);
+}
+
+void TickSet::grow(std::uint64_t tick) {
+    const auto words = static_cast<std::size_t>(rounded(std::max(tick + 1, capacity() * 2)) / 64);
+    words_.resize(words);
+    by_word_.grow(words);
+    by_64_words_.grow(words >> 6);
+    by_4096_words_.resize(words >> 12);
+    by_top_.resize((words >> 18) + 1);
+}
+
+}  // namespace bd

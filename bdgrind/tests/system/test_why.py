@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why lines were loaded: a file beside each profile, which `bd_annotate --check` compares with it.
+
+Causes and distances themselves are compared with a naive engine: in the unit tests, and here on recorded traces.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from harness import BDCOMPARE, BUILD, GUESTS, SMALL_CACHES, Run, check, guest_program, run_tool
+
+YES = "--why=yes"
+
+
+def run(folder: Path, command: Sequence[str | Path], *options: str, name: str = "profile") -> Run:
+    return run_tool(folder, command, [*SMALL_CACHES, *options], name=name)
+
+
+def checked(profile: Path) -> int:
+    """Whether the file beside a profile fits it; how many lines were missed."""
+    status, said = check(profile)
+    assert status == 0, said
+    why = re.escape(str(profile.with_name(f"why.{profile.name}")))
+    (lines,) = re.findall(rf"^{why}: ([\d,]+) lines missed by .*: the same run as", said, re.MULTILINE)
+    return int(lines.replace(",", ""))
+
+
+def profiles(folder: Path) -> list[Path]:
+    """Those in the folder, each of which has such a file beside it."""
+    found = sorted(folder.glob("profile.out*"))
+    assert {path.name for path in found} == {path.name.removeprefix("why.") for path in folder.glob("why.*")}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("guest", "options"),
+    [
+        ("attribution", []),
+        ("handlers", ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes"]),
+        ("odd_sets", ["--D1=3072,3,32", "--LL=12288,3,128"]),
+        ("straddle", ["--D1=512,8,64"]),
+        ("recursion", ["--cacheuse=no"]),
+        ("objects", ["--objects=yes", "--structure=yes"]),
+        ("longjmp", ["--toggle-collect=main", "--engine-thread=no"]),
+        ("x86/recursion", ["--context-tree=yes"]),
+    ],
+)
+def test_a_file_fits_its_profile(guest: str, options: list[str], tmp_path: Path) -> None:
+    assert checked(run(tmp_path, [guest_program(guest)], YES, *options).profile_path) > 100
+
+
+@pytest.mark.parametrize("options", [["--dump-every-bb=20000", "--separate-threads=yes"], ["--dump-every-bb=20000"]])
+def test_each_part_has_its_file(options: list[str], tmp_path: Path) -> None:
+    run(tmp_path, [GUESTS / "threads"], YES, *options)
+    found = profiles(tmp_path)
+    assert len(found) > 2
+    assert sum(checked(profile) for profile in found) > 100
+
+
+@pytest.mark.parametrize("combine", ["no", "yes"])
+def test_parts_before_an_exec(combine: str, tmp_path: Path) -> None:
+    options = ["--trace-children=yes", f"--combine-dumps={combine}"]
+    run(tmp_path, ["/usr/bin/env", "/usr/bin/env", GUESTS / "recursion"], YES, *options)
+    found = profiles(tmp_path)
+    assert len(found) == (1 if combine == "yes" else 3)
+    for profile in found:
+        checked(profile)
+
+
+def test_forked_children_have_files_of_their_own(tmp_path: Path) -> None:
+    run(tmp_path, [GUESTS / "forks"], YES)
+    found = profiles(tmp_path)
+    assert len(found) > 1
+    for profile in found:
+        checked(profile)
+
+
+@pytest.mark.parametrize(
+    ("guest", "caches"),
+    [
+        ("attribution", ["--D1=1024,2,64", "--LL=8192,4,64"]),
+        ("handlers", ["--D1=1024,2,32", "--LL=20480,5,128", "--simulate-hwpref=yes"]),
+        ("workload", ["--D1=4096,4,64", "--LL=16384,8,64"]),
+    ],
+)
+def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str, caches: list[str]) -> None:
+    if not BDCOMPARE.exists():
+        pytest.skip("bdcompare is not built: GoogleTest is missing")
+    trace = tmp_path / "trace"
+    options = ["--I1=1024,2,64", *caches, YES]
+    run_tool(tmp_path, [GUESTS / guest], [*options, f"--record-trace={trace}"])
+    compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+    (distances,) = re.findall(r" (\d+) distances, ", compared.stdout)
+    assert int(distances) > 100
+
+
+def test_a_traced_run_gives_the_same_file(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    done = run(tmp_path, [GUESTS / "handlers"], YES, f"--record-trace={trace}")
+    replayed = tmp_path / "replayed.out"
+    bdreplay: list[str | Path] = [BUILD / "bdgrind" / "bdreplay", YES, *SMALL_CACHES, f"--out={replayed}", trace]
+    subprocess.run(bdreplay, check=True, capture_output=True)
+    assert (tmp_path / "why.replayed.out").read_bytes() == (tmp_path / "why.profile.out").read_bytes()
+    assert replayed.read_bytes() == done.profile_path.read_bytes()
+
+
+def test_there_is_no_file_beside_a_stream(tmp_path: Path) -> None:
+    done = run(tmp_path, [GUESTS / "tail_call"], YES, "--bdgrind-out-file=/dev/stdout")
+    assert done.status == 1
+    assert "There can be no why file beside /dev/stdout, which is no file" in done.log
+    assert not list(tmp_path.glob("why.*"))
+
+
+def test_without_caches_there_is_none(tmp_path: Path) -> None:
+    done = run(tmp_path, [GUESTS / "tail_call"], YES, "--cache-sim=no")
+    assert "Warning: --why does nothing with --cache-sim=no." in done.log
+    assert not list(tmp_path.glob("why.*"))
