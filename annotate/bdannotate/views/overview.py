@@ -34,7 +34,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("Caches", _caches(profile)),
     ]
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
-    rows += [("Counted", _events(report)), *_levels(report)]
+    rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
     if found := verdict(profile, report.metrics, report.totals):
         rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
@@ -66,6 +66,7 @@ _COVERED = frozenset({
     "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
       for level in ("1", "2", "D1", "I1", "DL", "IL")),
+    *(f"{level}{cause}" for level in ("I1", "D1", "IL", "DL") for cause in ("first", "conf")),
 })
 
 
@@ -96,6 +97,27 @@ def _levels(report: Report) -> list[tuple[str, str]]:
             text += f"; {_count(report, loaded)}B loaded, {share} unused"
         rows.append((name, text))
     return rows
+
+
+_CAUSES = (("first", "first touch"), ("cap", "capacity"), ("conf", "conflict"))
+
+
+def _causes(report: Report) -> str:
+    """Of data misses, where the run was asked why."""
+    texts: list[str] = []
+    for level, name in (("D1", "D1"), ("LL", "DL")):
+        if f"{name}cap" not in report.metrics:
+            continue
+        misses = report.metrics[f"{name}m"].value(report.totals)
+        if not misses:
+            continue
+        shares = [
+            f"{100 * count / misses:.0f}% {cause}"
+            for event, cause in _CAUSES
+            if (count := report.metrics[f"{name}{event}"].value(report.totals))
+        ]
+        texts.append(f"{level} {', '.join(shares)}")
+    return "; ".join(texts)
 
 
 def _count(report: Report, name: str) -> str:
