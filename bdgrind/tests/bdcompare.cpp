@@ -134,14 +134,20 @@ int compare(const char* path, const Options& options) {
     test::RunCosts costs;
     test::add_costs_of(engine, 0, costs);
     const unsigned depth = options.objects ? options.objects_depth : 0;
-    const test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why);
+    test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why);
+    // The naive engine knows all lines, and no objects that end.
+    if (depth != 0 || (config.why && engine.why()->stays.one_in() != 1)) expected.stays = costs.stays = {};
     const std::uint64_t lines = expected.totals[column(Event::kEvLineD1)];
     const bool with_patterns = depth != 0 && lines <= kMostLinesForPatterns;
-    const std::string differences =
+    std::string differences =
         test::differences(expected, costs, engine.events(), config.collect_jumps, with_patterns);
+    if (config.why) differences += test::reuse_differences(expected, costs);
     std::printf("%s: %zu records, %zu functions, %zu arcs, ", path, scenario.records.size(), scenario.functions.size(),
                 expected.arcs.size());
-    if (config.why) std::printf("%zu distances, ", expected.distances.size());
+    if (config.why) {
+        std::printf("%zu distances, %zu reuses, %zu stays, ", expected.distances.size(), expected.reuses.size(),
+                    expected.stays.size());
+    }
     if (depth != 0) {
         std::printf("%zu costs of objects, %zu patterns, %zu of large objects%s, ", expected.objects.size(),
                     expected.patterns.size(), expected.large_patterns.size(),

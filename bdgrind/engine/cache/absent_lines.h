@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/line_table.h"
 #include "engine/base/types.h"
-#include "engine/cache/line_times.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/tick_set.h"
 
@@ -117,8 +117,8 @@ private:
 
     ReuseRules rules_;
     std::uint64_t last_time_;
-    LineTimes times_;  // of absent ones, of their last touch
-    TickSet ticks_;    // the same
+    LineTable<TouchTime> times_;  // of absent ones, of their last touch
+    TickSet ticks_;               // the same
 };
 
 }  // namespace bd

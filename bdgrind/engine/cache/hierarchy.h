@@ -114,6 +114,9 @@ public:
         if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 
+    // What D1 holds there, where the replay is; kNoLine: nothing.
+    LineNumber held_at(std::uint32_t slot) const { return d1_lines_[slot]; }
+
     // The address of the line that a miss to come will evict from D1, unless an earlier miss evicts it first. Only good
     // for host prefetches, as the slot may still be empty.
     Address replaced_by(const DataMiss& miss) const {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/line_table.h"
 #include "engine/base/types.h"
-#include "engine/cache/line_times.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/tick_set.h"
 
@@ -58,7 +58,7 @@ private:
     ReuseRules rules_;
     std::uint64_t last_time_;
     std::uint64_t clock_ = 0;
-    LineTimes times_;
+    LineTable<TouchTime> times_;
     TickSet ticks_;  // the same
 };
 

@@ -77,6 +77,11 @@ void push(CallStack& stack, Address stack_pointer, Address return_address, const
     open.arc = arc;
 }
 
+// Where the code goes on that calls from there.
+Address behind(const CallSite& site) {
+    return site.from->block->exits()[site.exit].return_address;
+}
+
 }  // namespace
 
 // The context of a function called by the current one.
@@ -95,6 +100,7 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     const ArcId arc = arcs_.get(site, blocks_.get(block, *execution.context));
     subtract_running(arcs_.costs(arc), execution.running);
     push(execution, stack_pointer, return_address, caller, arc);
+    if (__builtin_expect(scopes_ != nullptr, 0)) scopes_->enter(execution.scopes, behind(site));
     return arc;
 }
 
@@ -119,6 +125,7 @@ inline void CallTracker::open_skipped(CallStack& stack, const CallSite& charged_
     stack.charged_site = charged_site;
     push(stack, stack_pointer, return_address, stack.context, kNoArc);
     if (context_tree_ != nullptr) extend_path_nowhere(stack);
+    if (scopes_ != nullptr) scopes_->enter(stack.scopes, behind(charged_site));
 }
 
 // What may have been the call of a stub does more than jump on, so it is opened after all.
@@ -275,6 +282,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
     execution.base = stack_pointer;
     execution.update_stack();
     if (context_tree_ != nullptr) begin_path(execution);
+    if (scopes_ != nullptr) scopes_->start(execution.scopes);
     if (block.is_entry && block.function->triggers.any()) {
         execution.triggering_root = block.function;
         fire_entry_triggers(execution, *block.function);
@@ -364,6 +372,7 @@ void CallTracker::leave(CallStack& stack) {
     const NodeId node = open.node;
     const bool has_node = stack.nodes == stack.calls.size();
     if (__builtin_expect(context_tree_ != nullptr, 0)) shorten_path(stack);
+    if (__builtin_expect(scopes_ != nullptr, 0)) scopes_->leave(stack.scopes);
     if (open.arc != kNoArc) {
         add_running(arcs_.costs(open.arc), stack.running);
         const Function& callee = stack.context->function();

@@ -7,6 +7,7 @@
 
 #include "engine/calls/execution.h"
 #include "engine/calls/requests.h"
+#include "engine/calls/scope_tracker.h"
 #include "engine/costs/arcs.h"
 #include "engine/costs/backdating_tree.h"
 #include "engine/costs/block_cost.h"
@@ -23,12 +24,14 @@ struct ContextRules {
 class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
-                ContextRules rules = {}, bool back_dates = true, ContextTree* context_tree = nullptr)
+                ContextRules rules = {}, bool back_dates = true, ContextTree* context_tree = nullptr,
+                ScopeTracker* scopes = nullptr)
         : contexts_(contexts),
           blocks_(blocks),
           arcs_(arcs),
           tree_(tree),
           context_tree_(context_tree),
+          scopes_(scopes),
           rules_(rules),
           back_dates_(back_dates) {}
 
@@ -126,6 +129,7 @@ private:
     ArcTable& arcs_;
     BackdatingTree& tree_;
     ContextTree* const context_tree_;  // null: there is none
+    ScopeTracker* const scopes_;       // the same
     const ContextRules rules_;
     const bool back_dates_;  // no: all misses and all use are the root's
     Execution* running_ = nullptr;

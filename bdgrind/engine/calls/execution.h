@@ -18,6 +18,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/base/types.h"
+#include "engine/calls/scope_stack.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/events.h"
 
@@ -107,6 +108,7 @@ struct CallStack {
     std::vector<const Function*> callers;
     ContextPath path;
     std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
+    ScopeStack scopes;                        // only where it is asked which of them carries a reuse
 };
 
 // The members of the base class are the current stack's.

@@ -110,15 +110,22 @@ void Objects::allocate(OpenAllocation& call, Address result) {
     if (role.kind == AllocatorKind::kWraps) return;
     const bool reallocates = role.kind == AllocatorKind::kReallocates;
     if (result == 0) {
-        if (reallocates && call.size == 0) blocks_.free(call.before);
+        if (reallocates && call.size == 0) free(call.before);
         return;
     }
     if (call.allocated == result) return;
+    if (reallocates && call.before != result) end(call.before);
     if (reallocates) blocks_.free(call.before);
     const auto group = static_cast<GroupId>(call.group);
     blocks_.add(result, call.size, group, role.may_be_within && blocks_.find(result).size != 0);
     groups_.add_block(group, call.size, call.element);
     call.allocated = result;
+}
+
+void Objects::end(Address address) {
+    if (!notes_ends_) return;
+    const HeapBlock block = blocks_.find(address);
+    if (block.size != 0 && block.base == address) ended_.push_back(block);
 }
 
 // --- Places

@@ -31,8 +31,9 @@ class Objects {
 public:
     using Executions = std::vector<std::unique_ptr<Execution>>;
 
-    Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs)
-        : rules_(rules), arcs_(arcs), blocks_(groups_), costs_(costs) {}
+    // `notes_ends`: whether ended() is asked for.
+    Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs, bool notes_ends = false)
+        : rules_(rules), arcs_(arcs), notes_ends_(notes_ends), blocks_(groups_), costs_(costs) {}
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 
@@ -43,7 +44,10 @@ public:
     // The latest block of `execution` has returned, to where the stack pointer was `stack_pointer` when the function
     // was entered.
     void leave_allocator(Execution& execution, Address result, Address stack_pointer);
-    void free(Address block) { blocks_.free(block); }
+    void free(Address block) {
+        end(block);
+        blocks_.free(block);
+    }
 
     // `begin` to `end` has been mapped: as `list` says, sorted by address; or, if that is null, memory without a file.
     // `execution`: whose system call that was; may be null. Where something is mapped already, it is only known better
@@ -51,6 +55,9 @@ public:
     void map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list);
     // With all heap blocks that begin there.
     void unmap(Address begin, Address end);
+
+    // Blocks that have been freed since this was emptied last: by whoever wants to know.
+    std::vector<HeapBlock>& ended() { return ended_; }
 
     // --- What the caches ask
 
@@ -119,6 +126,7 @@ private:
     void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void allocate(OpenAllocation& call, Address result);
+    void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId find_place(const Execution& execution, ObjectKind kind, std::size_t call);
@@ -129,11 +137,13 @@ private:
 
     const ObjectRules rules_;
     const ArcTable& arcs_;
+    const bool notes_ends_;
     ObjectGroups groups_;
     HeapBlocks blocks_;
     Regions regions_;
     ObjectCosts costs_;
     UsePatterns patterns_;
+    std::vector<HeapBlock> ended_;  // only where asked for
     // Chains of calls that have been seen: a node for each further caller, by the node before and the caller's arc.
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> chains_;
     std::vector<GroupId> group_of_chain_;           // by node

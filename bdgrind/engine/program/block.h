@@ -128,6 +128,7 @@ struct Exit : ExitDetails, ExitTotals {
     std::uint16_t fetches = 0;     // up to here
     bool has_more_lines = false;   // than those of the first and the last fetch
     bool may_skip_access = false;  // one of the accesses is guarded
+    std::uint32_t begin = 0;       // the lower half of the block's address
 
     Address branch_address() const;  // of the last instruction
 };

@@ -100,6 +100,7 @@ std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     exit.accesses = narrow(accesses_.size());
     exit.groups = narrow(groups_.size());
     exit.may_skip_access = guarded_ != 0;
+    exit.begin = static_cast<std::uint32_t>(header_.address);
     exit.return_address = header_.address + last.offset + last.size;
     exit.index = narrow(exits_.size());
     exit.jump = jump;

@@ -18,6 +18,9 @@ namespace bd {
 
 class BranchObserver {
 public:
+    static constexpr bool kObserves = true;
+    static constexpr bool kFollowsLoops = false;
+
     explicit BranchObserver(EngineState& state)
         : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}
 
@@ -40,8 +43,9 @@ public:
 
     // Predictions charge costs, one branch after the other; jumps are but counted.
     bool allows_fast_path() const { return !predicts_; }
-    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const Block& next) {
-        return !counts_jumps_ || !is_jump(exit, next) || state_.jumps.count_again({exit.cost, exit.index}, next);
+    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const TracedExit& next, const Word*) {
+        const Block& block = *next.block;
+        return !counts_jumps_ || !is_jump(exit, block) || state_.jumps.count_again({exit.cost, exit.index}, block);
     }
 
 private:

@@ -91,6 +91,7 @@ public:
 
     template <class Mask>
     void evict_data(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes) {
+        if constexpr (kTraits.why) note_stay(target, address, used, line_bytes);
         if (state_.objects == nullptr || target.node == kNoNode) return;
         state_.objects->evict(target.costs, address, line_bytes, used);
     }
@@ -132,6 +133,10 @@ private:
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     Outcome load_data(const DataMiss& miss);
+    void note_reuse(const DataMiss& miss, LineNumber evicted, Outcome outcome);
+    ScopeId carrier(TouchTime last_touch);
+    template <class Mask>
+    void note_stay(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes);
     template <class Chunk>
     void start_times(const Chunk& chunk);
     CostId code_cell(CostId instruction);
@@ -159,8 +164,6 @@ private:
     [[no_unique_address]] Observer observer_;
     ChunkQueue<typename Caches::Data> queue_;
     ChunkCursor<typename Caches::Data> cursor_;
-    struct NoClock {};
-    [[no_unique_address]] std::conditional_t<kTraits.why, TouchClock, NoClock> clock_;
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
@@ -208,6 +211,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
         handler.start();
         const Batch records = cursor_.rest().first(std::min(cursor_.rest().size(), rest.size()));
         const std::size_t words = follow(state_, observer_, records, handler);
+        if constexpr (kTraits.why) observer_.pause();
         cursor_.skip(words);
         done += words;
     } while (done < batch.size() && state_.calls.requests().empty());
@@ -218,7 +222,9 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
 template <CacheTraits kTraits, class Observer>
 template <class Chunk>
 void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
-    clock_.start_chunk(chunk.touches, chunk.words.data());
+    observer_.clock().start_chunk(chunk.touches, chunk.words.data());
+    const TickRanks* const ranks = chunk.touches.renumbering.get();
+    if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
 }
 
 // Off the fast path. Its fetches get their credit when the block has run.
@@ -266,14 +272,66 @@ void CacheReplay<kTraits, Observer>::simulate_misses_before(std::size_t access) 
 // By the cursor's instruction.
 template <CacheTraits kTraits, class Observer>
 [[gnu::always_inline]] inline Outcome CacheReplay<kTraits, Observer>::load_data(const DataMiss& miss) {
-    const Outcome outcome = caches_.load_data(miss);
     if constexpr (kTraits.why) {
-        if (const ChargeTarget target = charge_target(); target.node != kNoNode) {
-            const unsigned bucket = miss.last_touch == 0 ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
-            state_.why->distances.add(target.costs, bucket, outcome >= Outcome::kLLMiss);
-        }
+        const LineNumber evicted = caches_.held_at(miss.slot);
+        const Outcome outcome = caches_.load_data(miss);
+        note_reuse(miss, evicted, outcome);
+        return outcome;
+    } else {
+        return caches_.load_data(miss);
     }
-    return outcome;
+}
+
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::note_reuse(const DataMiss& miss, LineNumber evicted,
+                                                                  Outcome outcome) {
+    Why& why = *state_.why;
+    const bool misses_ll = outcome >= Outcome::kLLMiss;
+    const ChargeTarget target = charge_target();
+    const LineNumber line = caches_.data().line_of(miss.at.address);
+    const LineHistory::Past past = why.history.load(line, miss.slot, evicted, target.costs);
+    if (target.node == kNoNode) return;
+    if (miss.distance == Reuse::kFirstTouch) {
+        why.distances.add(target.costs, Distances::kFirstTouch, misses_ll);
+        why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll);
+        return;
+    }
+    why.distances.add(target.costs, Distances::bucket_of(miss.distance), misses_ll);
+    why.reuses.add({.missed = target.costs,
+                    .loaded_by = past.loaded_by,
+                    .driven_out_by = past.driven_out_by,
+                    .scope = index_of(carrier(miss.last_touch)),
+                    .cause = static_cast<std::uint32_t>(miss.cause(caches_.data().size()))},
+                   miss.distance, misses_ll);
+}
+
+// The scope that carries the reuse of a line. Code that is not shown stands behind its call.
+template <CacheTraits kTraits, class Observer>
+inline ScopeId CacheReplay<kTraits, Observer>::carrier(TouchTime last_touch) {
+    const CallSite& site = state_.current->charged_site;
+    const auto position =
+        site ? static_cast<CodePosition>(site.from->block->exits()[site.exit].return_address) : cursor_.exit().begin;
+    return state_.scopes->carrier(*state_.current, position, last_touch);
+}
+
+// Of a line that leaves D1.
+template <CacheTraits kTraits, class Observer>
+template <class Mask>
+[[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::note_stay(const ChargeTarget& target,
+                                                                             Address address, const Mask& used,
+                                                                             unsigned line_bytes) {
+    if (target.node == kNoNode) return;
+    StaySample& stays = state_.why->stays;
+    for (unsigned begin = 0; begin < line_bytes; begin += StaySample::kBytes) {
+        if (!stays.has(address + begin)) continue;
+        StayKey key{.loaded_by = target.costs};
+        if (state_.objects != nullptr) {
+            const ObjectCosts::Owner& owner = state_.objects->costs().owner_of(target.costs);
+            key = {owner.instruction, static_cast<std::uint32_t>(owner.group)};
+        }
+        const unsigned bytes = std::min(line_bytes - begin, StaySample::kBytes);
+        stays.add(key, address + begin, bytes, used.word(begin / StaySample::kBytes));
+    }
 }
 
 // The block that has run to `exit`, which it prepares for the fast path if it can.
@@ -363,6 +421,13 @@ template <CacheTraits kTraits, class Observer>
     const auto* const near = far - kHostPrefetchAhead / 2;
     caches_.host_prefetch_set(*far);
     caches_.host_prefetch_line(*near);
+    if constexpr (kTraits.why) {
+        LineHistory& history = state_.why->history;
+        if (far->slot != far->kNoAccess) {
+            history.host_prefetch(caches_.data().line_of(far->at.address));
+            history.host_prefetch(caches_.held_at(far->slot));
+        }
+    }
     if (__builtin_expect(state_.objects != nullptr, 0)) host_prefetch_objects(far, near);
 }
 

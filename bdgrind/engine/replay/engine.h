@@ -104,6 +104,10 @@ public:
     const OrderSampler* orders() const { return orders_.get(); }
     // Null: it was not asked why lines are loaded. Complete after settle() or finish(), too.
     const Why* why() const { return state_.why.get(); }
+    // By their numbers, from 1 on; none, if it was not asked why.
+    std::span<const Scope> scopes() const {
+        return state_.scopes == nullptr ? std::span<const Scope>{} : state_.scopes->scopes();
+    }
     EngineStats stats() const;
 
 private:

@@ -21,9 +21,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
                                        : nullptr),
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
-      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get()),
-      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs) : nullptr),
-      why(config.why ? std::make_unique<Why>() : nullptr) {
+      scopes(config.why ? std::make_unique<ScopeTracker>() : nullptr),
+      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get(), scopes.get()),
+      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.why) : nullptr),
+      why(config.why ? std::make_unique<Why>(config.caches.d1.lines()) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
@@ -31,7 +32,9 @@ EngineState::EngineState(const EngineConfig& engine_config)
 
 void EngineState::mark(Marker marker, std::span<const Word> values) {
     if (marker >= Marker::kAllocatorEntered) {
-        if (objects != nullptr) mark_objects(marker, values);
+        if (objects == nullptr) return;
+        mark_objects(marker, values);
+        if (why != nullptr) end_lives();
         return;
     }
     const auto id = static_cast<std::uint32_t>(values[0]);
@@ -119,6 +122,12 @@ void EngineState::mark_objects(Marker marker, std::span<const Word> values) {
             objects->unmap(values[0], values[1]);
             return;
     }
+}
+
+// Of what has been freed.
+void EngineState::end_lives() {
+    for (const HeapBlock& block : objects->ended()) why->stays.end_life(block.base, block.size);
+    objects->ended().clear();
 }
 
 bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {

@@ -36,6 +36,8 @@ class Replay;
 struct EngineState {
     explicit EngineState(const EngineConfig& engine_config);
 
+    using Executions = std::vector<std::unique_ptr<Execution>>;
+
     // Handles a marker record.
     void mark(Marker marker, std::span<const Word> values);
 
@@ -55,13 +57,23 @@ struct EngineState {
 
     // A marker about the heap or what is mapped.
     void mark_objects(Marker marker, std::span<const Word> values);
+    void end_lives();
 
     void charge_system_call(Execution& execution, std::span<const Word> values);
     void forget_calls();
     void settle();
+    // Of everything that notes the times of touches: renumber(time).
+    template <class Renumber>
+    void renumber_times(Renumber renumber) {
+        for (const Executions& executions : threads) {
+            for (const auto& execution : executions) {
+                ScopeTracker::renumber(execution->scopes, renumber);
+                for (const auto& other : execution->others) ScopeTracker::renumber(other->scopes, renumber);
+            }
+        }
+    }
     void zero(std::uint32_t thread);
 
-    using Executions = std::vector<std::unique_ptr<Execution>>;
     void add_execution(Executions& executions, const ContextRoot& what, AddressRange stack);
     void leave_execution(Executions& executions);
 
@@ -76,9 +88,10 @@ struct EngineState {
     std::unique_ptr<ContextTree> context_tree;  // null: none is asked for
     BackdatingTree tree;
     Ledger ledger;
+    std::unique_ptr<ScopeTracker> scopes;  // null: it is not asked why
     CallTracker calls;
     std::unique_ptr<Objects> objects;  // null: none are asked for
-    std::unique_ptr<Why> why;          // null: it is not asked why
+    std::unique_ptr<Why> why;          // the same as of scopes
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;

@@ -16,15 +16,23 @@ namespace bd {
 
 // Where nothing but caches is asked for, without write-backs and prefetching. Observers:
 //
+//   bool kObserves                       whether it is told of blocks:
 //   void before(block), after(exit)      what runs goes on with a block; it has been entered, and left
 //   bool allows_fast_path()              it need not see each block, only
-//   bool takes_fast_path(exit, block)    which one goes on from which exit; false: it has to see this one
+//   bool takes_fast_path(exit, next, record)  which one goes on from which exit; false: it has to see this one
+//
+// One that follows loops is asked that, too, and is told of less off the fast path:
+//
+//   bool kFollowsLoops                   whether it does
+//   void before_change(record)           a call is made or left, perhaps, or there is a marker
+//   void go_on(exit, next, record)       the latest call goes on after that exit, which may be null: none
+//   void after_change(next, record)      the same where it had to be entered, if it is that call
 struct NoObserver {
+    static constexpr bool kObserves = false;
+    static constexpr bool kFollowsLoops = false;
     explicit NoObserver(EngineState&) {}
     static constexpr bool allows_fast_path() { return true; }
 };
-template <class Observer>
-constexpr bool kObserves = !std::is_same_v<Observer, NoObserver>;
 
 // What changes with every block: in registers, from start() on, while blocks take the fast path. Before anybody
 // else looks at the execution, stop() brings it there.
@@ -62,6 +70,12 @@ public:
         stack_pointer_ = stack_pointer;
     }
 
+    // How the latest block has ended, which may be null: none has run.
+    const Exit* latest_exit() const {
+        if (last_ != nullptr) return last_;
+        return execution_ == nullptr ? nullptr : execution_->last_exit;
+    }
+
     // Whether `exit` is counted where it is: see BlockCosts.
     [[gnu::always_inline]] bool is_on_fast_path(const TracedExit& exit) const {
         return exit.fast_path_context == counting_in_;
@@ -95,9 +109,9 @@ public:
             TracedExit& exit = exit_of(at[0]);
             if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
             if (!handler.takes_fast_path(exit, at)) break;
-            if constexpr (kObserves<Observer>) {
+            if constexpr (Observer::kObserves || Observer::kFollowsLoops) {
                 // Before the first, what it goes on from is in the execution.
-                if (cursor.last_ == nullptr || !observer.takes_fast_path(*cursor.last_, *exit.block)) break;
+                if (cursor.last_ == nullptr || !observer.takes_fast_path(*cursor.last_, exit, at)) break;
             }
             cursor.run(exit, at[1]);
             cursor.count(exit);
@@ -203,13 +217,14 @@ template <class Observer, class Handler>
                 if (at >= pause) break;
             }
             TracedExit& exit = exit_of(at[0]);
-            if constexpr (kObserves<Observer>) {
+            if constexpr (Observer::kObserves) {
                 cursor.stop(state);
                 if (exit.block != nullptr) observer.before(*exit.block);
             }
             if (__builtin_expect(!cursor.continues(exit, at[1]), 0)) {
                 cursor.stop(state);
                 handler.stop();
+                if constexpr (Observer::kFollowsLoops) observer.before_change(at);
                 if (exit.block == nullptr) {
                     const std::size_t words = record_words(at[0]);
                     state.mark(static_cast<Marker>(exit.index), {at + 1, words - 1});
@@ -220,6 +235,9 @@ template <class Observer, class Handler>
                 }
                 if (!enter_block(state, *exit.block, at[1])) return words_done();
                 cursor.start(state);
+                if constexpr (Observer::kFollowsLoops) observer.after_change(exit, at);
+            } else if constexpr (Observer::kFollowsLoops) {
+                observer.go_on(cursor.latest_exit(), exit, at);
             }
             cursor.run(exit, at[1]);
             if (cursor.is_on_fast_path(exit)) {
@@ -234,7 +252,7 @@ template <class Observer, class Handler>
                 handler.run_slow(exit, at);
                 handler.start();
             }
-            if constexpr (kObserves<Observer>) {
+            if constexpr (Observer::kObserves) {
                 cursor.stop(state);
                 observer.after(exit);
             }

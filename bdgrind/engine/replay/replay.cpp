@@ -6,6 +6,7 @@
 #include "engine/replay/branch_observer.h"
 #include "engine/replay/cache_replay.h"
 #include "engine/replay/plain_replay.h"
+#include "engine/replay/scope_observer.h"
 
 namespace bd {
 namespace {
@@ -17,6 +18,9 @@ constexpr CacheTraits kEverything{.common_lines = false, .line_use = true, .writ
 constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back_and_prefetch = false, .why = true};
 constexpr CacheTraits kWhyEverything{
     .common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
+
+template <class Observer>
+using WithScopes = ScopeObserver<Observer, TouchClock>;
 
 CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
@@ -39,10 +43,10 @@ std::unique_ptr<Replay> Replay::make(EngineState& state) {
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
     }
     if (traits == kWhy) {
-        if (observes) return std::make_unique<CacheReplay<kWhy, BranchObserver>>(state);
-        return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
+        if (observes) return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
+        return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
     }
-    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, BranchObserver>>(state);
+    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<BranchObserver>>>(state);
     if (traits == kMissesOnly && !observes) return std::make_unique<CacheReplay<kMissesOnly, NoObserver>>(state);
     if (traits == kAnyLines && !observes) return std::make_unique<CacheReplay<kAnyLines, NoObserver>>(state);
     return std::make_unique<CacheReplay<kEverything, BranchObserver>>(state);

@@ -2,6 +2,7 @@
 
 #include "engine_costs.h"
 
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -121,6 +122,40 @@ void add_distances_of(const Why& why, const std::map<CostId, InstructionKey>& in
     });
 }
 
+// The same.
+void add_reuse_of(const Engine& engine, const std::map<CostId, InstructionKey>& instructions, RunCosts& costs) {
+    const auto known = [&](CostId id) -> std::optional<InstructionKey> {
+        const auto instruction = instructions.find(id);
+        if (instruction == instructions.end()) return {};
+        return instruction->second;
+    };
+    for (const ReuseSum& sum : engine.why()->reuses.all()) {
+        const auto missed = known(sum.key.missed);
+        if (!missed) continue;
+        const auto cause = static_cast<Cause>(sum.key.cause);
+        ReuseKey key{*missed, known(sum.key.loaded_by), known(sum.key.driven_out_by), {}, {}};
+        key.cause = cause == Cause::kFirst ? "first touch" : cause == Cause::kConflict ? "conflict" : "capacity";
+        if (sum.key.scope != 0) {
+            const Scope& scope = engine.scopes()[sum.key.scope - 1];
+            key.scope = ScopeKey{key_of(*scope.context), {}};
+            if (scope.loop != nullptr) key.scope->loop = scope.loop->address;
+        }
+        ReuseCounts& counts = costs.reuses[key];
+        counts.misses += sum.misses;
+        counts.ll_misses += sum.ll_misses;
+        counts.distance += sum.distance;
+    }
+    for (const StaySum& sum : engine.why()->stays.sums()) {
+        const auto loader = sum.key.loaded_by == kNoCost ? kManyLoaders : known(sum.key.loaded_by);
+        if (!loader) continue;
+        StayCounts& counts = costs.stays[*loader];
+        counts.stays += sum.stays;
+        counts.unused += sum.unused;
+        counts.late += sum.late;
+        counts.never += sum.never;
+    }
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
@@ -162,7 +197,10 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         add_objects_of(engine, instructions, costs.objects);
         add_patterns_of(engine, instructions, costs.patterns);
     }
-    if (engine.why() != nullptr) add_distances_of(*engine.why(), instructions, costs.distances);
+    if (engine.why() != nullptr) {
+        add_distances_of(*engine.why(), instructions, costs.distances);
+        add_reuse_of(engine, instructions, costs);
+    }
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;

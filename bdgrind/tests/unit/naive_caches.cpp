@@ -60,8 +60,10 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         Line* line = cache.use(number);
         const bool absent = line == nullptr;
         const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
+        DataTouch touched{number, absent, distance};
         if (absent) {
             std::list<Line>& set = cache.set_of(number);
+            if (set.size() == cache.ways) touched.evicted = set.back().number;
             if (set.size() == cache.ways) evict_first(cache, set);
             line = &load(set, number, &cache == &d1_, at);
             if (!missed.first && line->loader) missed.group = line->loader->group;
@@ -77,8 +79,10 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
                 cache.note(distance, missed.first_causes);
                 missed.lines.push_back({distance, missed.last});
             }
+            touched.missed_last = missed.last;
             missed.last |= last_before;
         }
+        if (&cache == &d1_) on_data_(touched);
         at = stop;
     }
     return missed;

@@ -40,6 +40,20 @@ public:
     using Leave =
         std::function<void(Address begin, Address bytes, const Touched& used, const ChargeTarget& loader)>;
 
+    // How many others had been touched since a line was; nothing: it had not been.
+    using Distance = std::optional<std::size_t>;
+
+    // A part of an access to data has touched a line, which was absent or not.
+    struct DataTouch {
+        Address line;
+        bool absent;
+        Distance distance;  // if it is told why
+        bool missed_last = false;
+        std::optional<Address> evicted{};
+    };
+    using Touch = std::function<void(const DataTouch&)>;
+    void on_data(Touch touch) { on_data_ = std::move(touch); }
+
     // `tells_why`: why lines miss, which takes long where there are many.
     NaiveCaches(const CacheGeometries& geometries, bool prefetches, bool tells_why, Loader loader, Charge charge,
                 Leave leave)
@@ -52,8 +66,6 @@ public:
           charge_(std::move(charge)),
           leave_(std::move(leave)) {}
 
-    // How many others had been touched since a line was; nothing: it had not been.
-    using Distance = std::optional<std::size_t>;
     struct Causes {
         bool first = false;
         bool capacity = false;
@@ -132,6 +144,7 @@ private:
     const Loader loader_;
     const Charge charge_;
     const Leave leave_;
+    Touch on_data_ = [](const DataTouch&) {};
 };
 
 }  // namespace bd::test

@@ -27,9 +27,13 @@ public:
                   },
                   [this](Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
                       count_patterns(begin, bytes, used, loader);
-                  }) {}
+                      count_stays(begin, bytes, used, loader);
+                  }) {
+        if (why) caches_.on_data([this](const NaiveCaches::DataTouch& touch) { on_data(touch); });
+    }
 
     void run(const Scenario::Record& record) {
+        ++now_;
         if (record.is_marker) {
             mark(record);
             return;
@@ -39,13 +43,17 @@ public:
         const std::optional<Site> last = execution().last;
         changes_ = 0;
         find_calls(record);
-        if (last && changes_ == 0 && handlers == executions_[thread_].size()) on_jump(*last, record);
+        if (last && changes_ == 0 && handlers == executions_[thread_].size()) {
+            on_jump(*last, record);
+            on_step(*last, record);
+        }
         execute(record);
         execution().last = Site{record.block, execution().context, record.exit};
     }
 
     RunCosts finish() {
         caches_.flush();
+        costs_.stays = lines_.stays();
         return std::move(costs_);
     }
 
@@ -100,7 +108,7 @@ private:
                 break;
             }
             case Marker::kZero:
-                costs_ = {};
+                zero();
                 break;
             case Marker::kStop:
                 caches_.flush();
@@ -172,8 +180,13 @@ private:
     void entered(NaiveExecution& execution, unsigned function) {
         const FunctionTriggers& triggers = scenario_.functions[function].triggers;
         if (execution.open[function]++ != 0) return;
-        if (triggers.zero_before && !triggers.dump_before) costs_ = {};
+        if (triggers.zero_before && !triggers.dump_before) zero();
         if (triggers.toggle_collect) execution.collecting = !execution.collecting;
+    }
+
+    void zero() {
+        costs_ = {};
+        lines_.forget_stays();
     }
 
     void left(NaiveExecution& execution, unsigned function) {
@@ -354,6 +367,7 @@ private:
         execution.charged_site.reset();
         execution.base = record.stack_pointer;
         execution.stack_pointer = record.stack_pointer;
+        execution.root_scope = {now_};
         if (block.is_entry) {
             execution.root = block.function;
             entered(execution, block.function);
@@ -372,6 +386,8 @@ private:
         }
         Call call{stack_pointer, return_address, {}, execution.context, execution.charged_site,
                   function,      ++calls_made_};
+        call.behind = block_of(site).instruction_address(exit_of(site).instructions);
+        call.scope.entered = now_;
         entered(execution, function);
         if (scenario_.functions[function].skipped) {
             execution.charged_site = site;
@@ -424,7 +440,9 @@ private:
         stack.context = stack.calls.back().caller_context;
         stack.charged_site = stack.calls.back().caller_charged_site;
         const unsigned function = stack.calls.back().function;
+        const Address behind = stack.calls.back().behind;
         stack.calls.pop_back();
+        stack.scope().passed.push_back({behind, now_});
         left(execution, function);
     }
 
@@ -457,6 +475,64 @@ private:
         if (scenario_.blocks[record.block].address == behind) return;
         if (execution().charged_site || !execution().collecting) return;
         ++costs_.jumps[{from.block, from.context, from.exit, record.block}];
+    }
+
+    // --- Scopes and reuse: docs/simulation.md, rules 22 to 27 -----------------------------------------------
+
+    // The latest call goes on, from the beginning of one block to that of the next.
+    void on_step(const Site& from, const Scenario::Record& record) {
+        const Address to = scenario_.blocks[record.block].address;
+        if (to > block_of(from).address || execution().charged_site) return;
+        execution().scope().jump_back(block_of(from).address, record.block, to, now_);
+    }
+
+    std::optional<ScopeKey> carrier(unsigned long last_touch) {
+        NaiveExecution& now = execution();
+        Address address = scenario_.blocks[running_].address;
+        ContextKey context = now.context;
+        for (std::size_t i = now.calls.size() + 1; i-- > 0;) {
+            const NaiveScope& scope = i == 0 ? now.root_scope : now.calls[i - 1].scope;
+            const bool is_shown = i == 0 || now.calls[i - 1].arc;
+            if (is_shown && scope.entered <= last_touch) {
+                for (auto loop = scope.loops.rbegin(); loop != scope.loops.rend(); ++loop) {
+                    if (loop->entered <= last_touch && loop->has(address)) return ScopeKey{context, loop->begin};
+                }
+                return ScopeKey{context, {}};
+            }
+            if (i == 0) return {};
+            address = now.calls[i - 1].behind;
+            context = now.calls[i - 1].caller_context;
+        }
+        return {};
+    }
+
+    void on_data(const NaiveCaches::DataTouch& touch) {
+        const bool collecting = execution().collecting;
+        if (touch.absent) {
+            ReuseKey key =
+                lines_.load(touch.line, touch.evicted, collecting ? std::optional(charged_) : std::nullopt);
+            if (!touch.distance) {
+                key = {key.missed, {}, {}, {}, "first touch"};
+            } else {
+                key.scope = carrier(lines_.last_touch(touch.line));
+                key.cause = *touch.distance < scenario_.caches.d1.lines() ? "conflict" : "capacity";
+            }
+            if (collecting) {
+                ReuseCounts& counts = costs_.reuses[key];
+                ++counts.misses;
+                counts.ll_misses += touch.missed_last;
+                counts.distance += touch.distance.value_or(0);
+            }
+        }
+        lines_.touch(touch.line, now_);
+    }
+
+    void count_stays(Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
+        for (Address first = 0; first < bytes; first += 64) {
+            std::string text;
+            for (Address byte = first; byte < std::min(bytes, first + 64); ++byte) text += used[byte] ? '#' : '.';
+            lines_.leave(begin + first, text, loader.instruction);
+        }
     }
 
     // The instruction at `branch` branched, or did not.
@@ -600,6 +676,8 @@ private:
     NaiveObjects objects_;
     NaiveBranches branches_;
     NaiveCaches caches_;
+    NaiveLines lines_;
+    unsigned long now_ = 0;  // the number of the record
     unsigned long calls_made_ = 0;
     unsigned running_ = 0;  // the block
     Executions executions_;

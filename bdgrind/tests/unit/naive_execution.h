@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "naive_reuse.h"
 #include "run_costs.h"
 
 namespace bd::test {
@@ -27,6 +28,8 @@ struct Call {
     std::optional<Site> caller_charged_site;
     unsigned function;     // that was called
     unsigned long number;  // no other call has it
+    Address behind = 0;    // the instruction that calls
+    NaiveScope scope{};
 };
 
 // A call of a function that allocates.
@@ -49,6 +52,9 @@ struct Stack {
     Address base = 0;                  // the stack pointer of the root
     Address stack_pointer = 0;         // at the start of the latest block
     std::vector<Allocation> allocations{};  // that are open, the outermost first
+    NaiveScope root_scope{};
+
+    NaiveScope& scope() { return calls.empty() ? root_scope : calls.back().scope; }
 
     static constexpr Address kMargin = 1024;
     bool has(Address pointer) const { return stack_pointer <= pointer + kMargin && pointer <= base + kMargin; }

@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/line_table.h"
 #include "engine/cache/absent_lines.h"
-#include "engine/cache/line_times.h"
 #include "engine/cache/touched_lines.h"
 #include "engine/why/distances.h"
 #include "runs.h"
@@ -118,8 +118,8 @@ TEST(TouchedLines, HaveTheDistancesOfAList) {
     }
 }
 
-TEST(LineTimes, AreFoundAgainHoweverManyRegionsThereAre) {
-    LineTimes times;
+TEST(LineTable, FindsAgainWhatItHasHoweverManyRegionsThereAre) {
+    LineTable<TouchTime> times;
     for (std::uint64_t i = 0; i < 3000; ++i) {
         TouchTime& time = times[LineNumber{i * 5000}];
         EXPECT_EQ(time, 0u);

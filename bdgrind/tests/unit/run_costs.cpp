@@ -60,6 +60,26 @@ void print(std::ostream& out, const PathKey& key) {
     }
 }
 
+void print(std::ostream& out, const std::optional<InstructionKey>& key) {
+    if (key) {
+        out << "block " << key->block << " instruction " << key->instruction << " in context " << key->context;
+    } else {
+        out << "none";
+    }
+}
+
+void print(std::ostream& out, const ReuseKey& key) {
+    out << key.cause << " by ";
+    print(out, std::optional(key.missed));
+    out << " after ";
+    print(out, key.loaded_by);
+    out << " and ";
+    print(out, key.driven_out_by);
+    if (!key.scope) return;
+    out << ", carried by context " << key.scope->context;
+    if (key.scope->loop) out << " loop at " << *key.scope->loop;
+}
+
 constexpr int kMostLines = 12;
 
 class Differences {
@@ -170,6 +190,36 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
             if (a != b) result.report(key, "made", a, b);
         });
     }
+    return result.text();
+}
+
+std::string reuse_differences(const RunCosts& expected, const RunCosts& actual) {
+    const EventSet none;
+    Differences result(none);
+    for_each_pair(expected.reuses, actual.reuses, [&](const ReuseKey& key, const ReuseCounts& a, const ReuseCounts& b) {
+        if (a.misses != b.misses) result.report(key, "misses", a.misses, b.misses);
+        if (a.ll_misses != b.ll_misses) result.report(key, "LL misses", a.ll_misses, b.ll_misses);
+        if (a.distance != b.distance) result.report(key, "distance", a.distance, b.distance);
+    });
+    const bool are_known = !actual.stays.contains(kManyLoaders);
+    const auto known = [&](const RunCosts& costs) {
+        if (are_known) return costs.stays;
+        std::map<InstructionKey, StayCounts> sum;
+        StayCounts& all = sum[kManyLoaders];
+        for (const auto& [key, counts] : costs.stays) {
+            all.stays += counts.stays;
+            all.unused += counts.unused;
+            all.late += counts.late;
+            all.never += counts.never;
+        }
+        return sum;
+    };
+    for_each_pair(known(expected), known(actual), [&](const InstructionKey& key, const StayCounts& a, const StayCounts& b) {
+        if (a.stays != b.stays) result.report(key, "stays", a.stays, b.stays);
+        if (a.unused != b.unused) result.report(key, "unused", a.unused, b.unused);
+        if (a.late != b.late) result.report(key, "late", a.late, b.late);
+        if (a.never != b.never) result.report(key, "never", a.never, b.never);
+    });
     return result.text();
 }
 

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,35 @@ struct DistanceCounts {
     std::uint64_t last_misses = 0;
     bool operator==(const DistanceCounts&) const = default;
 };
+// A scope, and what is told apart of reuse: see docs/simulation.md.
+struct ScopeKey {
+    ContextKey context;
+    std::optional<Address> loop;  // where it begins; none: a call
+    auto operator<=>(const ScopeKey&) const = default;
+};
+struct ReuseKey {
+    InstructionKey missed{};
+    std::optional<InstructionKey> loaded_by{};
+    std::optional<InstructionKey> driven_out_by{};
+    std::optional<ScopeKey> scope{};
+    std::string cause{};
+    auto operator<=>(const ReuseKey&) const = default;
+};
+struct ReuseCounts {
+    std::uint64_t misses = 0;
+    std::uint64_t ll_misses = 0;
+    std::uint64_t distance = 0;
+    bool operator==(const ReuseCounts&) const = default;
+};
+// Lines in D1, by who had loaded them.
+inline const InstructionKey kManyLoaders{~0u, {}, 0};
+struct StayCounts {
+    std::uint64_t stays = 0;
+    std::uint64_t unused = 0;
+    std::uint64_t late = 0;
+    std::uint64_t never = 0;
+    bool operator==(const StayCounts&) const = default;
+};
 
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
@@ -119,11 +149,16 @@ struct RunCosts {
     std::map<std::pair<std::uint64_t, PatternKey>, std::uint64_t> large_patterns;
     // Those of what is left of a freed block in which another one has been put. An engine may have forgotten it.
     std::map<PatternKey, std::uint64_t> forgettable_patterns;
+    std::map<ReuseKey, ReuseCounts> reuses;        // if asked for
+    // The same. If there is kManyLoaders, a line was loaded by more than an engine tells apart.
+    std::map<InstructionKey, StayCounts> stays;
 };
 
 // The first differences in what `events` says is counted, a line each; empty if there are none.
 // Jumps only if `with_jumps`, patterns only if `with_patterns`.
 std::string differences(const RunCosts& expected, const RunCosts& actual, const EventSet& events, bool with_jumps,
                         bool with_patterns = false);
+// The same in what is said of reuse.
+std::string reuse_differences(const RunCosts& expected, const RunCosts& actual);
 
 }  // namespace bd::test

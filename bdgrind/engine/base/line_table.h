@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A value for each line of memory that was ever asked for: a table in regions, as programs touch neighbours.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/base/types.h"
+
+namespace bd {
+
+template <class Value>
+class LineTable {
+public:
+    LineTable() : slots_(kFewestSlots) {}
+
+    // Value{} for a line that is asked for for the first time. Valid until the next one is.
+    [[gnu::always_inline]] Value& operator[](LineNumber line) {
+        const auto number = static_cast<std::uint64_t>(line);
+        const std::uint64_t key = (number >> kRegionBits) + 1;
+        const Slot& slot = slots_[slot_for(key)];
+        Value* const region = __builtin_expect(slot.key == key, 1) ? slot.values.get() : find_or_make(key);
+        return region[number & (kRegionLines - 1)];
+    }
+
+    // All that are not Value{}.
+    template <class Function>
+    void for_each(Function function) {
+        for (const Slot& slot : slots_) {
+            if (slot.key == 0) continue;
+            for (std::size_t i = 0; i < kRegionLines; ++i) {
+                if (slot.values[i] != Value{}) function(slot.values[i]);
+            }
+        }
+    }
+
+    void clear() {
+        slots_ = std::vector<Slot>(kFewestSlots);
+        regions_ = 0;
+    }
+
+    // Asks the host's memory for what that reads, as far as the line's region is found at once.
+    [[gnu::always_inline]] void host_prefetch(LineNumber line) const {
+        const auto number = static_cast<std::uint64_t>(line);
+        const std::uint64_t key = (number >> kRegionBits) + 1;
+        const Slot& slot = slots_[slot_for(key)];
+        if (slot.key == key) __builtin_prefetch(slot.values.get() + (number & (kRegionLines - 1)), 1);
+    }
+
+private:
+    static constexpr unsigned kRegionBits = 12;
+    static constexpr std::size_t kRegionLines = std::size_t{1} << kRegionBits;
+    static constexpr std::size_t kFewestSlots = 64;
+
+    struct Slot {
+        std::uint64_t key = 0;  // 0: free
+        std::unique_ptr<Value[]> values;
+    };
+
+    // Where the region is looked for first; what finds its slot taken is in the next free one.
+    std::size_t slot_for(std::uint64_t key) const {
+        return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15 >> 32) & (slots_.size() - 1);
+    }
+    std::size_t find(std::uint64_t key) const {
+        std::size_t slot = slot_for(key);
+        while (slots_[slot].key != key && slots_[slot].key != 0) slot = (slot + 1) & (slots_.size() - 1);
+        return slot;
+    }
+    [[gnu::noinline]] Value* find_or_make(std::uint64_t key) {
+        std::size_t slot = find(key);
+        if (slots_[slot].key == 0) {
+            if (2 * ++regions_ > slots_.size()) {
+                std::vector<Slot> before(2 * slots_.size());
+                before.swap(slots_);
+                for (Slot& old : before) {
+                    if (old.key != 0) slots_[find(old.key)] = std::move(old);
+                }
+                slot = find(key);
+            }
+            slots_[slot].key = key;
+            slots_[slot].values = std::make_unique<Value[]>(kRegionLines);
+        }
+        return slots_[slot].values.get();
+    }
+
+    std::vector<Slot> slots_;  // a power of two of them, half of them free at least
+    std::size_t regions_ = 0;
+};
+
+}  // namespace bd
