@@ -25,6 +25,13 @@ public:
     // Writes a whole file; of run.thread, if that is not 0: what it allocated, and what it loaded.
     void write(const RunDescription& run);
 
+    // By GroupId, what groups are numbered as in that file, from 1; 0: not written.
+    const std::vector<std::uint32_t>& group_numbers(std::uint32_t thread) {
+        choose_rows(thread);
+        choose_groups(thread);
+        return group_numbers_;
+    }
+
 private:
     // A line of code.
     struct Place {

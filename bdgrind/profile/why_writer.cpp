@@ -3,8 +3,12 @@
 #include "profile/why_writer.h"
 
 #include "profile/name_lists.h"
+#include "profile/object_writer.h"
 #include "profile/why_distances.h"
 #include "profile/why_places.h"
+#include "profile/why_reuses.h"
+#include "profile/why_scopes.h"
+#include "profile/why_stays.h"
 
 namespace bd {
 
@@ -12,9 +16,15 @@ void WhyWriter::write(const RunDescription& run) {
     const Why& why = *engine_.why();
     NameLists names;
     WhyPlaces places(engine_, run.thread);
+    WhyScopes scopes;
     const DistanceSection distances(why.distances);
+    const ReuseSection reuses(engine_, run.thread);
+    const StaySection stays(why.stays, group_numbers(run.thread));
     distances.collect(&places, &names);
+    reuses.collect(&places, &scopes, &names);
+    stays.collect(&places, &names);
     places.number_all();
+    scopes.number_all();
 
     out_ << "why: 1\n";
     write_process(out_, run);
@@ -22,14 +32,23 @@ void WhyWriter::write(const RunDescription& run) {
     write_caches();
     names.write(out_, engine_);
     places.write(out_, names);
-    out_ << "scopes: 0\n";
+    scopes.write(out_, names);
     distances.write(out_, places);
+    reuses.write(out_, places, scopes);
+    stays.write(out_, places);
+}
+
+// See StaySection.
+std::vector<std::uint32_t> WhyWriter::group_numbers(std::uint32_t thread) const {
+    if (engine_.objects() == nullptr) return {};
+    return ObjectWriter(out_, engine_, false).group_numbers(thread);
 }
 
 void WhyWriter::write_caches() {
     const CacheGeometries& caches = engine_.config().caches;
     out_ << "line: " << caches.d1.line_bytes << "\nd1-lines: " << caches.d1.lines()
-         << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets() << '\n';
+         << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets()
+         << "\nhistory-sample: " << engine_.why()->stays.one_in() << '\n';
 }
 
 }  // namespace bd

@@ -4,6 +4,9 @@
 
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "engine/base/text_output.h"
 #include "engine/replay/engine.h"
 #include "profile/file_head.h"
@@ -20,6 +23,7 @@ public:
 
 private:
     void write_caches();
+    std::vector<std::uint32_t> group_numbers(std::uint32_t thread) const;
 
     TextOutput& out_;
     const Engine& engine_;

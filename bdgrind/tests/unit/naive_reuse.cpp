@@ -51,7 +51,8 @@ std::map<InstructionKey, StayCounts> NaiveLines::stays() const {
             for (std::size_t i = 0; i < stay.used.size(); ++i) {
                 if (stay.used[i] == '#') continue;
                 ++sum.unused;
-                const bool elsewhere = std::ranges::any_of(stays, [i](const Stay& other) { return other.used[i] == '#'; });
+                const auto uses = [i](const Stay& other) { return other.used[i] == '#'; };
+                const bool elsewhere = std::ranges::any_of(stays, uses);
                 ++(elsewhere ? sum.late : sum.never);
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who brings lines back, in the most literal way (docs/simulation.md, rules 22 to 27): all that ever happened in a call,
-// and all stays of each line in D1.
+// Who brings lines back, in the most literal way (docs/simulation.md, rules 22 to 27): all that ever happened in a
+// call, and all stays of each line in D1.
 
 #pragma once
 

@@ -14,7 +14,7 @@ namespace bd {
 namespace {
 
 using test::kStack;
-using enum test::JumpKind;
+using enum JumpKind;
 
 class ObjectStaysTest : public test::ObjectsTest {
 protected:

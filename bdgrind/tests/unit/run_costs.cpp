@@ -214,12 +214,13 @@ std::string reuse_differences(const RunCosts& expected, const RunCosts& actual) 
         }
         return sum;
     };
-    for_each_pair(known(expected), known(actual), [&](const InstructionKey& key, const StayCounts& a, const StayCounts& b) {
+    const auto compare = [&](const InstructionKey& key, const StayCounts& a, const StayCounts& b) {
         if (a.stays != b.stays) result.report(key, "stays", a.stays, b.stays);
         if (a.unused != b.unused) result.report(key, "unused", a.unused, b.unused);
         if (a.late != b.late) result.report(key, "late", a.late, b.late);
         if (a.never != b.never) result.report(key, "never", a.never, b.never);
-    });
+    };
+    for_each_pair(known(expected), known(actual), compare);
     return result.text();
 }
 

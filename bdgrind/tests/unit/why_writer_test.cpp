@@ -106,11 +106,13 @@ TEST_F(WhyWriterTest, WritesPlacesAndDistances) {
                                  "d1-lines: 2\n"
                                  "ll-lines: 8192\n"
                                  "sets: 2\n"
+                                 "history-sample: 1\n"
                                  "objects: 1\n"
                                  "prog\n"
                                  "files: 2\n"))
         << file;
-    EXPECT_NE(file.find("places: 2\n1 1 7 16\n2 2 9 4096\nscopes: 0\ndistances:"), std::string::npos) << file;
+    const std::string lists = "places: 2\n1 1 7 16\n2 2 9 4096\nscopes: 2\ncall 1\nloop 1 1 6 12\ndistances:";
+    EXPECT_NE(file.find(lists), std::string::npos) << file;
     // f: two first touches, then distances 1, a conflict, and 2: 1 + 4 * log2(3) = 7.3. g: a first touch, and 2.
     EXPECT_EQ(distances_of(file),
               (std::vector<Row>{{1, 0, 2, 2}, {1, 5, 1, 0}, {1, 7, 1, 0}, {2, 0, 1, 1}, {2, 7, 1, 0}}));
@@ -120,6 +122,27 @@ TEST_F(WhyWriterTest, WritesPlacesAndDistances) {
     EXPECT_EQ(totals[column(Event::kD1mr)] + totals[column(Event::kD1mw)], 6u);
     EXPECT_EQ(totals[column(Event::kDLfirst)], 3u);
     EXPECT_EQ(totals[column(Event::kDLconf)], 0u);
+}
+
+// The run above. From one block of f to the other it jumped back, so that is a loop, and carries what is read again
+// there; then g is a tail call, and f one of g.
+TEST_F(WhyWriterTest, WritesReusesAndStays) {
+    trace_.thread(1);
+    trace_.run(reads_, 0x9000, {0x10000}).run(reads_too_, 0x9000, {0x10080}).run(reads_, 0x9000, {0x10000});
+    trace_.run(writes_, 0x9000, {0x10040}).run(writes_, 0x9000, {0x10080}).run(reads_, 0x9000, {0x10000});
+    Engine engine(asking_why(cache(2, 1, 64)));
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    const std::string file = written(engine);
+    EXPECT_EQ(rows_of(file, "reuses: place before evictor scope cause misses llmisses distance\n", 8),
+              (std::vector<Row>{{1, 0, 0, 0, 1, 2, 2, 0},
+                                {1, 1, 1, 2, 3, 1, 0, 1},
+                                {1, 1, 2, 1, 2, 1, 0, 2},
+                                {2, 0, 0, 0, 1, 1, 1, 0},
+                                {2, 1, 1, 1, 2, 1, 0, 2}}));
+    // Always the same eight bytes of each line.
+    EXPECT_EQ(rows_of(file, "stays: place group lines unused late never\n", 6),
+              (std::vector<Row>{{1, 0, 4, 4 * 56, 0, 4 * 56}, {2, 0, 2, 2 * 56, 0, 2 * 56}}));
 }
 
 TEST_F(WhyWriterTest, ThreadsAreWrittenAndZeroedAlone) {
