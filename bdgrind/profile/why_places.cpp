@@ -13,20 +13,35 @@ WhyPlaces::WhyPlaces(const Engine& engine, std::uint32_t thread) : places_(engin
         const Block& block = *cost->block;
         for (std::size_t i = 0; i < block.instruction_count; ++i) {
             if (cost->instructions[i] == kNoCost) continue;
-            const Instruction& instruction = block.instructions()[i];
-            places_[index_of(cost->instructions[i])] = {.context = cost->context,
-                                                        .file = instruction.file,
-                                                        .line = instruction.line,
-                                                        .address = block.instruction_address(i) - block.load_bias};
+            places_[index_of(cost->instructions[i])] = make(*cost->context, block, i);
         }
     }
 }
 
+WhyPlaces::Place WhyPlaces::make(const Context& context, const Block& block, std::size_t instruction) {
+    const Instruction& what = block.instructions()[instruction];
+    return {.context = &context,
+            .file = what.file,
+            .line = what.line,
+            .address = block.instruction_address(instruction) - block.load_bias};
+}
+
 void WhyPlaces::use(CostId costs, NameLists* names) {
-    Place& place = places_[index_of(costs)];
-    if (place.number != 0 || place.context == nullptr) return;
+    const Place& place = place_of(costs);
+    if (place.number == 0 && place.context != nullptr) list(index_of(costs), names);
+}
+
+std::uint32_t WhyPlaces::use(const Context& context, const Block& block, std::size_t instruction, NameLists* names) {
+    const auto used = static_cast<std::uint32_t>(places_.size());
+    places_.push_back(make(context, block, instruction));
+    list(used, names);
+    return used;
+}
+
+void WhyPlaces::list(std::uint32_t used, NameLists* names) {
+    Place& place = places_[used];
     place.number = 1;
-    listed_.push_back(index_of(costs));
+    listed_.push_back(used);
     names->add(*place.context);
     names->add(*place.file);
 }

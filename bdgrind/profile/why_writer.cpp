@@ -5,6 +5,7 @@
 #include "profile/name_lists.h"
 #include "profile/object_writer.h"
 #include "profile/why_distances.h"
+#include "profile/why_orders.h"
 #include "profile/why_places.h"
 #include "profile/why_reuses.h"
 #include "profile/why_scopes.h"
@@ -20,9 +21,11 @@ void WhyWriter::write(const RunDescription& run) {
     const DistanceSection distances(why.distances);
     const ReuseSection reuses(engine_, run.thread);
     const StaySection stays(why.stays, group_numbers(run.thread));
+    OrderSection orders(engine_, run.thread);
     distances.collect(&places, &names);
     reuses.collect(&places, &scopes, &names);
     stays.collect(&places, &names);
+    orders.collect(&places, &scopes, &names);
     places.number_all();
     scopes.number_all();
 
@@ -30,12 +33,14 @@ void WhyWriter::write(const RunDescription& run) {
     write_process(out_, run);
     write_descriptions(out_, run);
     write_caches();
+    orders.write_sample(out_);
     names.write(out_, engine_);
     places.write(out_, names);
     scopes.write(out_, names);
     distances.write(out_, places);
     reuses.write(out_, places, scopes);
     stays.write(out_, places);
+    orders.write(out_, places, scopes);
 }
 
 // See StaySection.

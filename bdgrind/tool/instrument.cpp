@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "engine/trace/trace.h"
+#include "tool/ir_dataflow.h"
 #include "tool/options.h"
 #include "tool/trace_buffer.h"
 
@@ -77,7 +79,9 @@ public:
     BlockInstrumenter(IRSB* in, const VexGuestLayout& layout, IRType address_type, BlockBuilder& builder,
                       CodeNames& names)
         : in_(in), out_(deepCopyIRSBExceptStmts(in)), layout_(layout), has_64_bits_(address_type == Ity_I64),
-          address_type_(address_type), builder_(builder), names_(names) {}
+          address_type_(address_type), builder_(builder), names_(names) {
+        if (options.why) flow_.emplace(*in_->tyenv, address_type);
+    }
 
     // The instrumented block. The exits' descriptors do not exist yet: their addresses are filled in by set_exits().
     IRSB* run();
@@ -115,8 +119,9 @@ private:
     void on_statement(IRStmt* statement);
     void on_assignment(IRTemp to, const IRExpr& value);
     SymbolicAddress address_of(const IRExpr& address) const;
-    void on_load(IRExpr* address, IRType type) { on_access(address, bytes_of(type), AccessKind::kRead, nullptr); }
-    void on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard);
+    void on_load(IRTemp to, IRExpr* address, IRType type);
+    // `stored`: the number that it writes; null: none, or none that is known.
+    void on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard, const IRExpr* stored = nullptr);
     void on_bus_event();
     // What allocators are called with and return: see Marker::kAllocatorEntered.
     void begin_allocator(const AllocatorRole& role);
@@ -157,6 +162,8 @@ private:
 
     std::vector<SymbolicAddress> addresses_;  // by temporary
     SymbolicAddress group_{};              // where the first access of the latest group is
+
+    std::optional<IrDataflow> flow_;  // where somebody asks for it
 
     // The latest read, as long as a write may turn it into a modify.
     IRExpr* read_address_ = nullptr;
@@ -205,6 +212,7 @@ IRSB* BlockInstrumenter::run() {
     const bool computed = in_->next->tag != Iex_Const && (in_->jumpkind == Ijk_Boring || in_->jumpkind == Ijk_Call);
     if (leaves_allocator_ && in_->jumpkind == Ijk_Boring && !computed) note_tail_call(*in_->next->Iex.Const.con);
     end_record(jump, computed ? Branch::kIndirect : Branch::kNone);
+    if (flow_) builder_.set_dataflow(flow_->words());
     return out_;
 }
 
@@ -282,6 +290,7 @@ void BlockInstrumenter::begin_record() {
 // What has been executed up to here is a whole record, if the block is left now.
 void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
     builder_.add_exit(jump, branch);
+    if (flow_) flow_->on_exit();
     const std::size_t words = kHeaderWords + builder_.traced_count();
     BD_CHECK_OP(words, <=, kMaxRecordWords);
     exit_stores_.push_back(IRStmt_Store(endness_, record_, word_constant(0)));
@@ -328,14 +337,17 @@ void BlockInstrumenter::on_statement(IRStmt* statement) {
             break;
         case Ist_WrTmp:
             if (const IRExpr* const data = statement->Ist.WrTmp.data; data->tag == Iex_Load) {
-                on_load(data->Iex.Load.addr, data->Iex.Load.ty);
+                on_load(statement->Ist.WrTmp.tmp, data->Iex.Load.addr, data->Iex.Load.ty);
             } else {
                 on_assignment(statement->Ist.WrTmp.tmp, *data);
             }
             break;
+        case Ist_Put:
+            if (flow_) flow_->on_put(statement->Ist.Put.offset, *statement->Ist.Put.data);
+            break;
         case Ist_Store:
             on_access(statement->Ist.Store.addr, bytes_of(typeOfIRExpr(in_->tyenv, statement->Ist.Store.data)),
-                       AccessKind::kWrite, nullptr);
+                       AccessKind::kWrite, nullptr, statement->Ist.Store.data);
             break;
         case Ist_LoadG: {
             const IRLoadG& load = *statement->Ist.LoadG.details;
@@ -343,24 +355,27 @@ void BlockInstrumenter::on_statement(IRStmt* statement) {
             IRType loaded = Ity_INVALID;
             typeOfIRLoadGOp(load.cvt, &result, &loaded);
             on_access(load.addr, bytes_of(loaded), AccessKind::kRead, load.guard);
+            if (flow_) flow_->on_load(load.dst, builder_.access_count() - 1, bytes_of(loaded), load.alt);
             break;
         }
         case Ist_StoreG: {
             const IRStoreG& stored = *statement->Ist.StoreG.details;
             on_access(stored.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored.data)), AccessKind::kWrite,
-                       stored.guard);
+                       stored.guard, stored.data);
             break;
         }
         case Ist_CAS: {
             const IRCAS& cas = *statement->Ist.CAS.details;
             const UInt size = bytes_of(typeOfIRExpr(in_->tyenv, cas.dataLo));
             on_access(cas.addr, cas.dataHi == nullptr ? size : 2 * size, AccessKind::kModify, nullptr);
+            if (flow_) flow_->on_load(cas.oldLo, builder_.access_count() - 1, size, nullptr);
             on_bus_event();
             break;
         }
         case Ist_LLSC:
             if (const IRExpr* const stored = statement->Ist.LLSC.storedata; stored == nullptr) {
-                on_load(statement->Ist.LLSC.addr, typeOfIRTemp(in_->tyenv, statement->Ist.LLSC.result));
+                on_load(statement->Ist.LLSC.result, statement->Ist.LLSC.addr,
+                        typeOfIRTemp(in_->tyenv, statement->Ist.LLSC.result));
             } else {
                 on_access(statement->Ist.LLSC.addr, bytes_of(typeOfIRExpr(in_->tyenv, stored)), AccessKind::kWrite,
                            nullptr);
@@ -381,7 +396,13 @@ void BlockInstrumenter::on_statement(IRStmt* statement) {
     }
 }
 
+void BlockInstrumenter::on_load(IRTemp to, IRExpr* address, IRType type) {
+    on_access(address, bytes_of(type), AccessKind::kRead, nullptr);
+    if (flow_) flow_->on_load(to, builder_.access_count() - 1, bytes_of(type), nullptr);
+}
+
 void BlockInstrumenter::on_assignment(IRTemp to, const IRExpr& value) {
+    if (flow_) flow_->on_assignment(to, value);
     if (value.tag == Iex_RdTmp) addresses_[to] = address_of(value);
     if (value.tag != Iex_Binop || value.Iex.Binop.arg2->tag != Iex_Const) return;
     const bool adds = value.Iex.Binop.op == (has_64_bits_ ? Iop_Add64 : Iop_Add32);
@@ -399,11 +420,12 @@ BlockInstrumenter::SymbolicAddress BlockInstrumenter::address_of(const IRExpr& a
 }
 
 // `guard`: an I1; null or constant: always.
-void BlockInstrumenter::on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard) {
+void BlockInstrumenter::on_access(IRExpr* address, UInt size, AccessKind kind, IRExpr* guard, const IRExpr* stored) {
     const bool guarded = guard != nullptr && guard->tag != Iex_Const;
     if (kind == AccessKind::kWrite && !guarded && read_address_ != nullptr && read_size_ == size &&
         eqIRAtom(read_address_, address)) {
         builder_.make_modify();
+        if (flow_ && stored != nullptr) flow_->on_modify(*stored);
         read_address_ = nullptr;
         return;
     }
@@ -417,6 +439,7 @@ void BlockInstrumenter::on_access(IRExpr* address, UInt size, AccessKind kind, I
         builder_.add_access(size, kind, guarded);
         group_ = symbolic;
     }
+    if (flow_) flow_->on_access(*address, stored);
     read_address_ = kind == AccessKind::kRead && !guarded ? address : nullptr;
     read_size_ = size;
 }
@@ -425,6 +448,7 @@ void BlockInstrumenter::on_bus_event() {
     if (!options.collect_bus) return;
     trace(address_constant(0));
     builder_.add_bus_event();
+    if (flow_) flow_->on_bus_event();
     read_address_ = nullptr;
 }
 

@@ -178,6 +178,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                             .most_nodes = given.context_tree_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
                         .object_rules = {.depth = given.objects_depth},
+                        .orders = given.why && given.cache_sim,
                         .why = given.why && given.cache_sim};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;

@@ -24,8 +24,8 @@ struct StepCounts {
 
 class AddressSteps {
 public:
-    // `run`: of the loop, other than 0; there is no step from one run to the next. Returns whether it is the run's first
-    // address.
+    // `run`: of the loop, other than 0; there is no step from one run to the next. Returns whether it is the first
+    // address of the run.
     bool add(Address address, std::uint32_t run, std::uint32_t line_bytes) {
         const bool is_first = run != run_;
         if (is_first) {

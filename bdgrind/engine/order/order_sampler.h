@@ -18,8 +18,8 @@ namespace bd {
 struct OrderSampling {
     std::uint64_t whole = 1u << 20;
     std::uint64_t piece = 1u << 16;
-    std::uint64_t first_period = 1u << 19;
-    std::uint64_t period = 1u << 21;
+    std::uint64_t first_period = 1u << 20;
+    std::uint64_t period = 1u << 22;
     std::uint64_t first_periods_until = 1u << 24;
 };
 

@@ -82,8 +82,8 @@ class DataflowBuilder {
 public:
     void start();
 
-    // `is_slot`: the address is at a fixed distance from the stack or frame pointer. `stored`: what is written there, if
-    // that is a whole number of the size of registers or less; null: nothing, or it does not matter.
+    // `is_slot`: the address is at a fixed distance from the stack or frame pointer. `stored`: what is written there;
+    // null: nothing, or it does not matter.
     void add_access(const Value& address, bool is_slot, const Value* stored);
     // The latest access, a read, has become a read-modify-write.
     void make_modify(const Value& stored);
