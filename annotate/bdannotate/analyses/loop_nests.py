@@ -4,16 +4,27 @@ source has them: by the loops of the function's flow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.flow import flows
 from ..model.frames import Chains, Nest, nest_of
 from ..model.profile import Function, Profile
 from ..model.why import Scope, ScopeKind, Why
+from .ownership import is_foreign
 
-# The loops around, the outermost first, each by file and line or else by address.
-_Key = tuple[Function, tuple[tuple[str, int], ...]]
+class _Name(NamedTuple):
+    """A loop within the one around it: where it stands, by address if that is not known, and the inlined
+    calls that it came by."""
+
+    file: str
+    line: int
+    calls: tuple[tuple[str, int], ...] = ()
+
+
+# The outermost loop first.
+_Key = tuple[Function, tuple[_Name, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +43,30 @@ class LoopPlace:
 
     @property
     def file(self) -> str:
-        return self.key[1][-1][0]
+        return self.where[0]
 
     @property
     def line(self) -> int:
         """0 where it is not known."""
-        return self.key[1][-1][1] if self.file else 0
+        return self.where[1]
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """Where the program has it: a library's loop, where that was called."""
+        name = self.key[1][-1]
+        if not name.file:
+            return "", 0
+        if is_foreign(name.file):
+            own = [call for call in name.calls if not is_foreign(call[0])]
+            return own[-1] if own else (name.file, name.line)
+        return name.file, name.line
+
+    @property
+    def called_at(self) -> tuple[str, int]:
+        """Where the function that has it was called, if it was inlined; else where it is."""
+        name = self.key[1][-1]
+        own = [call for call in name.calls if not is_foreign(call[0])]
+        return own[-1] if own else self.where
 
     @property
     def depth(self) -> int:
@@ -53,6 +82,12 @@ class LoopPlace:
         return (
             self.function == other.function and len(mine) > len(theirs) and mine[: len(theirs)] == theirs
         )
+
+
+def loop_places(loops: Sequence[LoopPlace]) -> list[tuple[str, int]]:
+    """Files and lines. Loops of one that was inlined several times are told by where."""
+    places = [loop.where for loop in loops]
+    return places if len(set(places)) == len(places) else [loop.called_at for loop in loops]
 
 
 def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -> dict[Function, Nest]:
@@ -81,6 +116,17 @@ class Loops:
                     merged[place.key] = place
         self._places = [place and merged[place.key] for place in places]
 
+    def addresses(self, loop: LoopPlace) -> list[int]:
+        """Of the executed instructions in it, those of loops within too; none if they are not known."""
+        nest = self._nests.get(loop.function)
+        if nest is None:
+            return []
+        inside = {
+            number for number in range(len(nest.loops))
+            if any(_path(nest, at) == loop.key[1] for at in _around(nest, number))
+        }
+        return [address for address, number in nest.innermost.items() if number in inside]
+
     def of(self, scope: int) -> LoopPlace | None:
         return self._places[scope]
 
@@ -89,15 +135,25 @@ class Loops:
         nest = self._nests.get(where.function)
         number = nest.innermost.get(where.address) if nest else None
         if nest is None or number is None:
-            name = (where.file, where.line) if where.line else ("", where.address)
+            name = _Name(where.file, where.line) if where.line else _Name("", where.address)
             return LoopPlace((where.function, (name,)), where.address)
         loop = nest.loops[number]
-        path: list[tuple[str, int]] = []
-        at: int | None = number
-        while at is not None:
-            one = nest.loops[at]
-            path.append((one.file, one.line) if one.line else ("", one.address))
-            at = one.parent
         return LoopPlace(
-            (where.function, tuple(reversed(path))), loop.address, loop.iterations, loop.entries
+            (where.function, _path(nest, number)), loop.address, loop.iterations, loop.entries
         )
+
+
+def _around(nest: Nest, number: int) -> Iterator[int]:
+    """A loop of a nest, and those that it is in."""
+    at: int | None = number
+    while at is not None:
+        yield at
+        at = nest.loops[at].parent
+
+
+def _path(nest: Nest, number: int) -> tuple[_Name, ...]:
+    found = [
+        _Name(loop.file, loop.line, loop.calls) if loop.line else _Name("", loop.address)
+        for loop in (nest.loops[at] for at in _around(nest, number))
+    ]
+    return tuple(reversed(found))

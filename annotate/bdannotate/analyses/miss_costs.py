@@ -33,8 +33,12 @@ _COSTS = {
 }
 # An instruction of a loop whose data hits L1: three to five are done in a cycle.
 INSTRUCTION = 0.1
-# Of the time for independent lines, what is left if they are asked for some time before.
-PREFETCHED = 0.7
+# So many lines are on their way at a time in the table above, and so many instructions does a processor
+# look ahead: with more work on each line, fewer are on their way, unless they are asked for before.
+IN_FLIGHT = 14
+WINDOW = 450
+# What is left of the time for lines that are asked for before, where as many were on their way.
+PREFETCHED = 0.9
 # The address of a page that is in no buffer for them is looked up in tables that are in the cache.
 PAGE_WALK = 6.0
 # So many pages have their addresses in such a buffer, that of the second level.

@@ -94,10 +94,10 @@ def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:
     """The file with most of the time, and its lines there, the costliest first."""
     times: dict[str, float] = {}
     for site in sites:
-        times[site.place.file] = times.get(site.place.file, 0.0) + site.time
+        times[site.where[0]] = times.get(site.where[0], 0.0) + site.time
     file = max(sorted(times), key=lambda name: times[name])
     lines = dict.fromkeys(
-        site.place.line for site in sorted(sites, key=lambda site: -site.time)
-        if site.place.file == file and site.place.line
+        site.where[1] for site in sorted(sites, key=lambda site: -site.time)
+        if site.where[0] == file and site.where[1]
     )
     return file, tuple(lines)

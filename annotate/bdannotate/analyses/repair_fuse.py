@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.profile import Function, Profile
-from .loop_nests import LoopPlace
+from .loop_nests import LoopPlace, loop_places
 from .repair import Amount, Remedy, Repair, amount, time_left
 from .sites import Site, Sites, busiest, by_loop
 
@@ -55,11 +55,13 @@ def _loop_of(site: Site) -> LoopPlace | None:
 
 
 def _alike(one: Site, other: Site) -> bool:
-    """Whether they take the same steps, about as often."""
-    if one.inner is None or other.inner is None or one.inner.step != other.inner.step:
+    """Whether they walk through about as much, in the same direction. Vectors take larger steps."""
+    if one.inner is None or other.inner is None or not one.inner.step or not other.inner.step:
         return False
-    times = max(one.accesses, 1) / max(other.accesses, 1)
-    return not one.accesses or not other.accesses or 1 / _ALIKE <= times <= _ALIKE
+    if (one.inner.step > 0) != (other.inner.step > 0):
+        return False
+    mine, theirs = one.accesses * abs(one.inner.step), other.accesses * abs(other.inner.step)
+    return not mine or not theirs or 1 / _ALIKE <= mine / theirs <= _ALIKE
 
 
 def _is_beside(first: LoopPlace, second: LoopPlace, calls: _Calls) -> bool:
@@ -104,10 +106,11 @@ def _made(
         saved += site.time - time_left(site, left, site.access)
         after = after.plus(left)
     before = amount(members)
+    places = loop_places(loops)
     share = 100 * (before.lines - after.lines) / max(before.lines, 1)
     return Repair(
-        Remedy.FUSE, busiest(members), loops[0].file,
-        tuple(dict.fromkeys(loop.line for loop in loops if loop.line)), tuple(loops), None,
+        Remedy.FUSE, busiest(members), places[0][0],
+        tuple(dict.fromkeys(line for _, line in places if line)), tuple(loops), None,
         before, after, None, saved, 0.0,
         (
             f"{share:.0f}% of the lines that these loops load, one of those before had loaded and lost "

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import Group
 from ..model.why import Depends, bucket_start
-from .miss_costs import PAGE_WALK, PREFETCHED, TRANSLATIONS
+from .miss_costs import IN_FLIGHT, PAGE_WALK, PREFETCHED, TRANSLATIONS, WINDOW
 from .repair import Remedy, Repair, amount, code_lines
 from .sites import Site, Sites, busiest, by_loop
 
@@ -36,14 +36,29 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
         evidence.append("each depends on what another instruction has loaded, and that one runs ahead")
     elif order is not None and order.depends is Depends.ARITHMETIC:
         evidence.append("each is computed, and depends on nothing that was loaded there")
+    work = _work(sites, guilty)
+    under_way = max(min(WINDOW / work, IN_FLIGHT), 1.0) if work else float(IN_FLIGHT)
+    if work:
+        evidence.append(
+            f"{work:,.0f} instructions for each line: of the {WINDOW} or so that a processor looks ahead, "
+            f"{under_way:.0f} of these lines are on their way at a time"
+        )
+    time = sum(site.time for site in guilty)
     return Repair(
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
-        sum(site.time for site in guilty) * (1 - PREFETCHED), 0.0, tuple(evidence),
+        time * max(1 - under_way / IN_FLIGHT, 1 - PREFETCHED), 0.0, tuple(evidence),
         ("__builtin_prefetch(&table[index(i + 16)]);    // some iterations ahead", "use(table[index(i)]);"),
         "how much the processor has under way already: where little is done between two look-ups, that "
         "is as much as it can",
         frozenset(site.number for site in guilty), sites.why.line,
     )
+
+
+def _work(sites: Sites, guilty: Sequence[Site]) -> float:
+    """Instructions for each line; 0 if that is not known."""
+    loop = guilty[0].inner.loop if guilty[0].inner else None
+    lines = amount(guilty).lines
+    return sites.instructions_of(loop) / lines if loop is not None and lines else 0.0
 
 
 def huge_page_repairs(

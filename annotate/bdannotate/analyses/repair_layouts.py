@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import Group
-from .field_use import units
+from ..model.profile import Function
+from .field_use import units, visits
 from .object_details import Details
 from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
 from .sites import Site, Sites, busiest, by_loop
-from .split import is_array
+from .split import Split, is_array
+from .types import TypedGroup
 
 # What saves less is not worth a change of a type.
 _LEAST_SAVING = 0.15
@@ -52,29 +54,33 @@ def layout_repairs(
 
 
 def _is_used_late(here: Sequence[Site]) -> bool:
-    """Whether most of what is unused in a stay is used in another one."""
-    known = [site for site in here if site.late is not None and site.never is not None]
-    late = sum(site.lines * (site.late or 0.0) for site in known)
-    return late > sum(site.lines * (site.never or 0.0) for site in known)
+    """Whether a loop around goes through the rest of most lines: then another order of loops helps."""
+    return 2 * sum(site.lines for site in here if site.is_used_later) > amount(here).lines
 
 
 def _is_scattered(here: Sequence[Site]) -> bool:
     return 2 * sum(site.lines for site in here if site.is_scattered) > amount(here).lines
 
 
-def _split(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
+    """Of the function that loads most for the type."""
     split, typed = one.split, one.typed
-    if split is None or typed is None or _is_used_late(here) or not split.now:
+    if split is None or typed is None or not split.now:
         return None
-    then = split.scattered if _is_scattered(here) else split.in_order
+    here = _of_busiest(every)
+    if _is_used_late(here):
+        return None
+    factor = _split_factor(split, typed, one.entry.group, busiest(here), sites.why.line, _is_scattered(here))
+    if factor is None:
+        return None
     hot = split.parts[0]
     names = [field.name for field in hot.fields][:_MOST_FIELDS]
     more = ", ..." if len(hot.fields) > _MOST_FIELDS else ""
     return _shrunk(
-        Remedy.SPLIT, sites, here, then / split.now, one.entry.group,
+        Remedy.SPLIT, sites, here, factor, one.entry.group,
         (
             *_use_of_lines(here),
-            f"of {typed.type.name}, {typed.type.size:,} bytes, loops use {', '.join(names)}{more} alone: "
+            f"of {typed.type.name}, {typed.type.size:,} bytes, it uses {', '.join(names)}{more} alone: "
             f"{hot.size:,} bytes",
         ),
         (
@@ -85,8 +91,34 @@ def _split(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     )
 
 
+def _of_busiest(every: Sequence[Site]) -> list[Site]:
+    function = busiest(every)
+    return [site for site in every if site.place.function == function]
+
+
+def _split_factor(
+    split: Split, typed: TypedGroup, group: Group, function: Function, line: int, scattered: bool
+) -> float | None:
+    """What a function would load of all parts, as a share of what it has loaded."""
+    patterns = [pattern for pattern in group.patterns if pattern.by.function == function]
+    recorded = sum(pattern.bytes * pattern.times for pattern in patterns)
+    found = units(typed.fields)
+    visited = visits(typed.type.size, found, patterns).get(function)
+    if not recorded or visited is None:
+        return None
+    times = {
+        field.offset: number for unit, number in zip(found, visited) for field in unit.fields
+    }
+    then = 0
+    for part in split.parts:
+        most = max((times.get(field.offset, 0) for field in part.fields), default=0)
+        then += most * (line * -(-part.size // line) if scattered else part.size)
+    return then / recorded
+
+
 def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     packed, typed = one.packed, one.typed
+    here = _of_busiest(here)
     if packed is None or typed is None or not is_array(one.entry.group, packed.size_now):
         return None
     names = [field.name for field in packed.fields][:_MOST_FIELDS]
@@ -108,6 +140,7 @@ def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
 def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     """Blocks of one element each, of which some fields are used together."""
     order, typed = one.order, one.typed
+    here = _of_busiest(here)
     if order is None or typed is None or not order.now:
         return None
     names = [field.name for field in order.first][:_MOST_FIELDS]
@@ -125,6 +158,7 @@ def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | Non
 def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     """Elements that a line has room for, or that are lines, and begin within one."""
     layout, line = one.layout, sites.why.line
+    here = _of_busiest(here)
     size = one.typed.type.size if one.typed else layout.size if layout else 0
     if size < 2 or (line % size and size % line):
         return None
@@ -144,7 +178,7 @@ def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
             f"{100 * cut / parts:.0f}% of the parts that are used are of elements that lie in two lines",
         ),
         (f"aligned_alloc({line}, size)    // or alignas({line}): {_each(size, line)}",),
-        "how much memory the alignment costs",
+        "how much memory the alignment costs", is_smaller=False,
     )
 
 
@@ -186,8 +220,8 @@ def _by_use_alone(
         site for site in here
         if site.inner is not None and site.inner.step is not None
         and 0 < abs(site.inner.step) < _MOST_STEP
-        and site.never is not None and site.never >= _UNUSED * site.line
-        and site.never > (site.late or 0.0)
+        and not site.is_used_later
+        and _unused(site) >= _UNUSED * site.line
     ]
     if not guilty:
         return
@@ -208,6 +242,14 @@ def _by_use_alone(
         yield repair
 
 
+def _unused(site: Site) -> float:
+    """Bytes of a line that this loop has no use for. With small steps, what is used later is used by its
+    next iterations."""
+    if site.never is None:
+        return 0.0
+    return site.never + (site.late or 0.0 if site.is_strided else 0.0)
+
+
 def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
     known = [site for site in here if site.never is not None and site.lines]
     if not known:
@@ -224,15 +266,18 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
 
 def _shrunk(
     remedy: Remedy, sites: Sites, here: Sequence[Site], factor: float, group: Group | None,
-    evidence: tuple[str, ...], code: tuple[str, ...], unknown: str,
+    evidence: tuple[str, ...], code: tuple[str, ...], unknown: str, is_smaller: bool = True,
 ) -> Repair | None:
+    """is_smaller: whether there are fewer different lines, too."""
     if factor > 1 - _LEAST_SAVING:
         return None
     why = sites.why
     after = Amount(0, 0)
     saved = 0.0
     for site in here:
-        left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))
+        left = Amount(round(site.lines * factor), round(site.last_level * factor))
+        if is_smaller:
+            left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))
         saved += site.time - time_left(site, left, site.access)
         after = after.plus(left)
     file, lines = code_lines(here)
@@ -243,7 +288,7 @@ def _shrunk(
 
 
 def colocate_repairs(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group], details: Sequence[Details]
 ) -> Iterator[Repair]:
     """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines."""
     for _, here in by_loop(notable).items():
@@ -253,7 +298,7 @@ def colocate_repairs(
         now = amount(guilty)
         visits = max(site.accesses for site in guilty)
         group = next((groups[site.number] for site in guilty if site.number in groups), None)
-        size = _element(group) or max(sum(site.used for site in guilty) / len(guilty), 1)
+        size = _element(group, details) or max(sum(site.used for site in guilty) / len(guilty), 1)
         if not visits or not now.lines:
             continue
         repair = _shrunk(
@@ -272,7 +317,10 @@ def colocate_repairs(
             yield repair
 
 
-def _element(group: Group | None) -> int:
+def _element(group: Group | None, details: Sequence[Details]) -> int:
+    typed = next((one.typed for one in details if one.typed and one.entry.group is group), None)
+    if typed is not None:
+        return typed.type.size
     if group is None or group.blocks is None:
         return 0
     blocks = group.blocks

@@ -64,7 +64,7 @@ def _best_outer(sites: Sites, inner: LoopPlace, strided: Sequence[Site]) -> Loop
     found: dict[LoopPlace, int] = {}
     for site in strided:
         for level in site.levels[1:]:
-            if level.loop is not None and level.lines_per_step(site.line) < 1:
+            if level.loop is not None and level.step and level.lines_per_step(site.line) < 1:
                 lines, _ = site.carried(level.loop, sites.loops)
                 found[level.loop] = found.get(level.loop, 0) + lines
     best = max(found, key=lambda loop: found[loop], default=None)
@@ -182,7 +182,7 @@ def _made(
     for site in affected:
         after = after.plus(outcome.after[site.number])
     first, second = sorted((outer, inner), key=lambda loop: (loop.depth, loop.line))
-    file = second.file or guilty[0].place.file
+    file = second.file or guilty[0].where[0]
     return Repair(
         remedy, busiest(guilty), file,
         tuple(dict.fromkeys(loop.line for loop in (first, second) if loop.line)),
@@ -202,7 +202,7 @@ def _evidence(
     if at_inner is not None and at_outer is not None and at_inner.step and at_outer.step is not None:
         there = f"{at_outer.step:,} bytes" if at_outer.step else "none"
         found.append(
-            f"line {site.place.line} takes steps of {at_inner.step:,} bytes in the inner loop, of {there} "
+            f"line {site.where[1]} takes steps of {at_inner.step:,} bytes in the inner loop, of {there} "
             "in the outer one"
         )
     found.append(

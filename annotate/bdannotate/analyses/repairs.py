@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from ..model.frames import Nest
+from ..model.frames import Chains, Nest
 from ..model.objects import Group
 from ..model.profile import Function, Profile
 from ..model.why import Why
 from .loop_nests import Loops
 from .miss_costs import INSTRUCTION, PAGE_WALK
 from .object_details import Details
+from .ownership import is_runtime
 from .repair import Remedy, Repair, amount
 from .repair_fuse import fuse_repairs
 from .repair_latency import huge_page_repairs, prefetch_repairs
@@ -54,11 +55,17 @@ def estimated_time(sites: Sites, profile: Profile) -> float:
 
 
 def notable_sites(sites: Sites, time: float) -> list[Site]:
-    return [site for site in sites.all if site.time >= _NOTABLE * time][:_MOST_SITES]
+    """Without those of the C library and its like, which nobody changes."""
+    return [
+        site for site in sites.all
+        if site.time >= _NOTABLE * time and not is_runtime(site.place.function.object)
+    ][:_MOST_SITES]
 
 
-def sites_of(why: Why, profile: Profile, nests: Mapping[Function, Nest]) -> Sites:
-    return Sites(why, profile, Loops(why, nests))
+def sites_of(
+    why: Why, profile: Profile, nests: Mapping[Function, Nest], chains: Chains
+) -> Sites:
+    return Sites(why, profile, Loops(why, nests), chains)
 
 
 def find_repairs(
@@ -70,7 +77,7 @@ def find_repairs(
     candidates = list(chain(
         loop_repairs(sites, notable), fuse_repairs(sites, notable, profile),
         pad_repairs(sites, notable), layout_repairs(sites, notable, details, groups),
-        colocate_repairs(sites, notable, groups), prefetch_repairs(sites, notable, groups),
+        colocate_repairs(sites, notable, groups, details), prefetch_repairs(sites, notable, groups),
         huge_page_repairs(sites, notable, groups),
     ))
     # Looking up addresses is no part of what a miss costs.
@@ -90,8 +97,8 @@ def find_repairs(
             chosen.append(repair)
         else:
             alternatives.setdefault(better, []).append(repair)
-    if not chosen and notable:
-        chosen.append(_none(sites, notable))
+    if not chosen and sites.all:
+        chosen.append(_none(sites, notable or sites.all))
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
@@ -112,8 +119,8 @@ def _none(sites: Sites, notable: Sequence[Site]) -> Repair:
     used = sum(site.lines * site.used for site in sites.all) / total
     worst = notable[0]
     return Repair(
-        Remedy.NONE, worst.place.function, worst.place.file,
-        (worst.place.line,) if worst.place.line else (), (), None, now, now, None, 0.0,
+        Remedy.NONE, worst.place.function, worst.where[0],
+        (worst.where[1],) if worst.where[1] else (), (), None, now, now, None, 0.0,
         0.0,
         (
             f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for "

@@ -9,15 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..model.frames import Chains
 from ..model.profile import Function, Profile, Row
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Why, by_place, bucket_start
 from .loop_nests import LoopPlace, Loops
 from .miss_costs import FORESEEN, Access, time_of
+from .ownership import is_foreign
 
 # A step that so many of all are is the step of a loop.
 _MOST = 0.6
 # From this share on, addresses are a chain, or anywhere.
 _NOTABLE = 0.3
+# An element that a loop goes through has less than so many lines. What is seen less often than _FEW times
+# tells nothing.
+_ELEMENT = 4
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Site:
+    """where: the file and line of the program's own code that the instruction is of, or that library code
+    was inlined into."""
+
     number: int
     place: Instruction
+    where: tuple[str, int]
     accesses: int  # 0 if the profile does not know instructions
     lines: int  # that D1 missed
     last_level: int  # of these, LL
@@ -62,9 +72,19 @@ class Site:
         )
 
     @cached_property
+    def _deciding(self) -> Level | None:
+        """The loop that decides which lines come: one in it may only go through a few lines of an element."""
+        for level, around in zip(self.levels, self.levels[1:]):
+            trips = level.order.accesses / max(around.order.accesses, 1)
+            small = level.step is not None and trips * abs(level.step) < _ELEMENT * self.line
+            if not small or around.order.accesses < _FEW:
+                return level
+        return self.levels[-1] if self.levels else None
+
+    @cached_property
     def is_scattered(self) -> bool:
-        """Most of its addresses are anywhere, seen from the one before."""
-        level = self.inner
+        """Most of its lines are anywhere, seen from the one before."""
+        level = self._deciding
         if level is None or level.step is not None:
             return False
         order = level.order
@@ -78,6 +98,13 @@ class Site:
         return step is not None and abs(step) >= self.line
 
     @cached_property
+    def is_used_later(self) -> bool:
+        """A loop around goes through the rest of the lines that large steps load."""
+        return any(
+            level.step is not None and 0 < abs(level.step) < self.line for level in self.levels[1:]
+        )
+
+    @cached_property
     def is_in_order(self) -> bool:
         step = self.inner.step if self.inner else None
         return step is not None and 0 < abs(step) < self.line
@@ -86,7 +113,7 @@ class Site:
     def access(self) -> Access:
         if self.is_chain:
             return Access.CHAIN
-        step = self.inner.step if self.inner else None
+        step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
             return Access.IN_ORDER
         return Access.INDEPENDENT
@@ -137,9 +164,10 @@ class Site:
 class Sites:
     """All instructions of a file, the costliest first, with the loops that they are in."""
 
-    def __init__(self, why: Why, profile: Profile, loops: Loops) -> None:
+    def __init__(self, why: Why, profile: Profile, loops: Loops, chains: Chains) -> None:
         self.why = why
         self.loops = loops
+        self._chains = chains
         self._events = {event: number for number, event in enumerate(profile.events)}
         self._costs: dict[tuple[str, int], Row] = {
             (place.function.object, address): instruction.cost
@@ -168,6 +196,14 @@ class Sites:
         self.all = sorted(found, key=lambda site: (-site.time, site.number))
         self.by_number = {site.number: site for site in self.all}
 
+    def instructions_of(self, loop: LoopPlace) -> int:
+        """How many were executed in a loop itself, without what it calls; 0 if that is not known."""
+        module = loop.function.object
+        return sum(
+            self._count(self._costs.get((module, address), ()), "Ir")
+            for address in self.loops.addresses(loop)
+        )
+
     def _site(
         self, number: int, place: Instruction, distances: Sequence[Distance],
         reuses: Sequence[Reuse], orders: Sequence[Order], stays: Sequence[int] | None,
@@ -181,10 +217,17 @@ class Sites:
             late, never = stays[2] / stays[0], stays[3] / stays[0]
             used = used or self.why.line - stays[1] / stays[0]
         return Site(
-            number, place, self._count(cost, "Dr") + self._count(cost, "Dw"), lines,
+            number, place, self._where(place), self._count(cost, "Dr") + self._count(cost, "Dw"), lines,
             sum(row.last_level for row in distances), self._count(cost, "DLconf"), self.why.line,
             distances, reuses, self._levels(orders), used, late, never,
         )
+
+    def _where(self, place: Instruction) -> tuple[str, int]:
+        if place.line and not is_foreign(place.file):
+            return place.file, place.line
+        chain = self._chains.get(place.function.object, {}).get(place.address, ())
+        own = [one for one in chain if one.line and not is_foreign(one.file)]
+        return (own[-1].file, own[-1].line) if own else (place.file, place.line)
 
     def _count(self, cost: Row, event: str) -> int:
         number = self._events.get(event)

@@ -308,10 +308,12 @@ def _loop_node(
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop of the machine's, as a frame of it is named. parent is the place in the nest of the loop
-    around; address is its header's."""
+    around; address is its header's; calls are those that were inlined around it, the outermost first, by
+    file and line."""
 
     file: str
     line: int
+    calls: tuple[tuple[str, int], ...]
     address: int
     entries: int
     iterations: int
@@ -339,7 +341,8 @@ def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest
     for number, (region, common) in enumerate(zip(regions, shared)):
         name = _named(region, flow, all_chains, len(common), opening)
         loops.append(Loop(
-            name.file, name.line, name.address, region.entries, name.iterations, region.parent
+            name.file, name.line, tuple((call.file, call.line) for call in common), name.address,
+            region.entries, name.iterations, region.parent,
         ))
         for block in region.blocks:
             first, last = flow.blocks[block]

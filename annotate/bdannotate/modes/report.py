@@ -44,7 +44,8 @@ def report(paths: Sequence[str], options: Options) -> int:
     why = why_if_readable(paths, profile, inputs) if tells_why else None
     objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
     of_sizes = named_curve(paths, made, inputs)
-    repairs = repairs_of(why, made, objects.found, inputs) if why else None
+    tells_repairs = why is not None and why.orders is not None and why.reuses is not None
+    repairs = repairs_of(why, made, objects.found, inputs) if why and tells_repairs else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,

@@ -71,13 +71,13 @@ _MOST_GROUPS = 12
 def repairs_of(why: Why, made: Report, objects: Objects | None, inputs: Inputs) -> Repairs:
     """objects: the data beside the profile, as far as it is known."""
     profile = made.profile
-    first = sites_of(why, profile, {})
+    first = sites_of(why, profile, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     functions = frozenset(
         scope.place.function for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP
-    )
-    chains = inputs.inlined_chains(profile, functions) if profile.jumps and functions else {}
-    sites = sites_of(why, profile, nests_of(profile, functions, chains))
+    ) | {site.place.function for site in costly}
+    chains = inputs.inlined_chains(profile, functions) if profile.instructions else {}
+    sites = sites_of(why, profile, nests_of(profile, functions, chains), chains)
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []

@@ -13,7 +13,7 @@ from bdcommon.console import printable
 from ..analyses.object_labels import label
 from ..analyses.repair import Remedy, Repair
 from ..analyses.repairs import Repairs
-from ..analyses.loop_nests import LoopPlace
+from ..analyses.loop_nests import LoopPlace, loop_places
 from ..analyses.source_text import SourceText, read_source
 from ..model.numbers import short_count
 from .names import fit
@@ -132,14 +132,14 @@ def _loops(repair: Repair, page: Page, variable: Variables) -> str:
     """As product.c:31 (j) and :32 (k)."""
     texts: list[str] = []
     last = None
-    for loop in repair.loops:
-        name = variable(loop)
-        file = printable(os.path.basename(loop.file))
-        where = f":{loop.line}" if loop.file == last else f"{file}:{loop.line}"
-        if not loop.line:
+    for loop, (path, line) in zip(repair.loops, loop_places(repair.loops)):
+        name = variable(loop) if (path, line) == loop.where else ""
+        file = printable(os.path.basename(path))
+        where = f":{line}" if path == last else f"{file}:{line}"
+        if not line:
             where = f"{loop.address:#x} of {fit(page.name(loop.function), _LONGEST_NAME)}"
         texts.append(f"{where} ({printable(name)})" if name else where)
-        last = loop.file
+        last = path
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
@@ -186,6 +186,6 @@ _WHAT: dict[Remedy, Callable[[Repair, Page, Variables], str]] = {
 def _wrapped(text: str, page: Page) -> list[str]:
     indent = text[: len(text) - len(text.lstrip())]
     return textwrap.wrap(
-        text, page.width, initial_indent=indent if indent else "", subsequent_indent="   " + indent[3:],
+        text.lstrip(), page.width, initial_indent=indent, subsequent_indent=f"{indent}  " if indent else "   ",
         break_on_hyphens=False, break_long_words=page.cut,
     )

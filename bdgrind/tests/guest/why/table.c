@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Look-ups in a large table that do not depend on each other; with -DREPAIRED, each is asked for some look-ups before.
+// Look-ups in a large table that do not depend on each other, with some work on each; with -DREPAIRED, they are asked
+// for some look-ups before.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,16 @@
 #endif
 #define AHEAD 16
 
-static unsigned place(unsigned key) {
-    key ^= key >> 16;
-    key *= 0x7feb352dU;
-    key ^= key >> 15;
-    key *= 0x846ca68bU;
-    return (key ^ key >> 16) % SIZE;
+static unsigned mix(unsigned key) {
+    for (int round = 0; round < 6; ++round) {
+        key ^= key >> 16;
+        key *= 0x7feb352dU;
+        key ^= key >> 15;
+    }
+    return key;
 }
+
+static unsigned place(unsigned key) { return mix(key) % SIZE; }
 
 __attribute__((noipa)) static unsigned long work(const unsigned* table) {
     unsigned long sum = 0;
@@ -27,7 +31,7 @@ __attribute__((noipa)) static unsigned long work(const unsigned* table) {
 #ifdef REPAIRED
         __builtin_prefetch(&table[place(i + AHEAD)]);
 #endif
-        sum += table[place(i)];
+        sum += mix(table[place(i)]);
     }
     return sum;
 }

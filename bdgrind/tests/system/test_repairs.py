@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs with a known repair, in several languages: that repair is named first, at the right lines, and what it is
+to save is what the repaired program then loads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from harness import SMALL_CACHES, SOURCE, run_tool
+from object_runs import annotate
+
+PROGRAMS = SOURCE / "bdgrind" / "tests" / "guest" / "why"
+OPTIONS = (*SMALL_CACHES, "--why=yes", "--objects=yes", "--structure=yes")
+COMPILERS: dict[str, tuple[list[str], list[str], str]] = {
+    ".c": (["gcc", "-O2", "-g"], ["-lpthread"], "-DREPAIRED"),
+    ".cpp": (["g++", "-std=c++17", "-O2", "-g"], ["-lpthread"], "-DREPAIRED"),
+    ".F90": (["gfortran", "-O2", "-g", "-fno-inline"], [], "-DREPAIRED"),
+    ".rs": (["rustc", "-Copt-level=2", "-g"], [], "--cfg=repaired"),
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """lines: parts of source lines, each of which the repair names."""
+
+    name: str
+    remedy: str
+    lines: tuple[str, ...]
+    function: str = "work"  # whose loads are compared
+
+
+KNOWN = [
+    Program("product.c", "interchange", (
+        "(int j = 0; j < SIZE; ++j) {", "(int k = 0; k < SIZE; ++k) product"
+    ), "multiply"),
+    Program("product.cpp", "interchange", (
+        "(std::size_t j = 0; j < size; ++j) {", "(std::size_t k = 0; k < size; ++k) sum"
+    ), "main"),
+    Program("order.F90", "interchange", ("do i = 1, size", "do j = 1, size"), "step"),
+    Program("transpose.c", "tile", ("(int i = 0; i < SIZE; ++i) {", "(int j = 0; j < SIZE; ++j) to"), "transpose"),
+    Program("transpose.cpp", "tile", (
+        "(std::size_t i = 0; i < kSize; ++i) {", "(std::size_t j = 0; j < kSize; ++j) function"
+    ), "main"),
+    Program("transpose.rs", "tile", ("for i in 0..SIZE", "for j in 0..SIZE"), "transpose"),
+    Program("passes.c", "fuse", ("values[i] *= 0.5", "+= weights[i];", "+= values[i] * values[i];")),
+    Program("passes.cpp", "fuse", ("values[i] *= 0.5", "+= weights[i];", "+= values[i] * values[i];")),
+    Program("passes.rs", "fuse", ("for value in values",), "scale|shift|sum|work|main"),
+    Program("fat.c", "split", ("bodies[i].place += bodies[i].speed",)),
+    Program("fat.cpp", "split", ("body.place += body.speed",), "main"),
+    Program("fat.rs", "split", ("body.place += body.speed",)),
+    Program("padding.c", "pack", ("item->price * item->weight",)),
+    Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
+    Program("padding.rs", "pack", ("item.price * item.weight",)),
+    Program("columns.c", "pad", ("sums[i] += column[0][i]",)),
+    Program("columns.cpp", "pad", ("out[x] = (a[x]",), "main"),
+    Program("columns.F90", "pad", ("table(i, 6)",), "MAIN__|add"),
+    Program("table.c", "prefetch", ("sum += mix(table[place(i)]);",)),
+    Program("table.cpp", "prefetch", ("sum += table[keys[i] % kSize];",), "main"),
+    Program("table.rs", "prefetch", ("sum += u64::from(table[place(i)]);",)),
+    Program("list.c", "colocate", ("node = node->next",)),
+    Program("list.cpp", "colocate", ("node->weight += step",), "main"),
+    Program("list.rs", "colocate", ("sum.wrapping_add(node.key",)),
+    Program("pages.c", "huge-pages", ("sum += pages[i * (PAGE + 64)]",)),
+    Program("pages.cpp", "huge-pages", ("sum += table[row * kWidth]++",), "main"),
+    Program("pages.F90", "huge-pages", ("matrix(1, j) = matrix(1, j)",), "MAIN__|add"),
+    Program("records.c", "align", ("sum += record->key",)),
+    Program("records.cpp", "align", ("sum += record.key",), "main"),
+    Program("records.rs", "align", ()),
+]
+NOTHING = ["stream.c", "stream.cpp", "stream.F90", "counters.c", "counters.cpp"]
+
+
+@cache
+def profiled(name: str, repaired: bool) -> Path:
+    source = PROGRAMS / name
+    command, libraries, mark = COMPILERS[source.suffix]
+    compiler, options = command[0], command[1:]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is missing")
+    folder = Path(mkdtemp(prefix="repairs-"))
+    program = folder / source.stem
+    marks = [mark] if repaired else []
+    subprocess.run([compiler, *options, *marks, "-o", program, source, *libraries], cwd=folder, check=True)
+    run = run_tool(folder, [program], OPTIONS, name=source.stem)
+    assert run.status == 0, run.log
+    return run.profile_path
+
+
+def loads(path: Path, function: str) -> dict[str, int]:
+    """The lines that those functions load themselves, and those of LL."""
+    completed = annotate(rf"--function=(^|::)({function})(\.|$|\(|::h)", "--format=json", path)
+    assert completed.returncode == 0, completed.stderr
+    document = json.loads(completed.stdout)
+    events = {event: number for number, event in enumerate(document["events"])}
+    rows = [found["self"] for found in document["functions"]]
+    return {
+        "L1 misses": sum(row[events["EvLineD1"]] for row in rows),
+        "LL misses": sum(row[events["DLmr"]] + row[events["DLmw"]] for row in rows),
+    }
+
+
+def repairs(path: Path) -> list[dict[str, Any]]:
+    completed = annotate("--format=json", path)
+    assert completed.returncode == 0, completed.stderr
+    document = json.loads(completed.stdout)
+    if "repairs" not in document:
+        pytest.skip("this tool tells neither who brings lines back nor the order of addresses")
+    found: list[dict[str, Any]] = document["repairs"]
+    return found
+
+
+@pytest.mark.parametrize("program", KNOWN, ids=[program.name for program in KNOWN])
+def test_the_known_repair_is_first_and_saves_what_it_says(program: Program) -> None:
+    before = profiled(program.name, False)
+    first = repairs(before)[0]
+    assert first["remedy"] == program.remedy
+    source = (PROGRAMS / program.name).read_text().split("\n")
+    for text in program.lines:
+        numbers = {number for number, line in enumerate(source, 1) if text in line}
+        assert numbers & set(first["lines"]), f"{text} is in lines {numbers}, not {first['lines']}"
+    now = loads(before, program.function)
+    then = loads(profiled(program.name, True), program.function)
+    for level, least in (("L1 misses", 0), ("LL misses", max(300, now["L1 misses"] // 50))):
+        saved = first["saves"][level]["before"] - first["saves"][level]["after"]
+        assert now[level] - saved == pytest.approx(then[level], rel=0.15, abs=least), (level, now, then, first["saves"])
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_where_nothing_is_to_be_gained_that_is_said(name: str) -> None:
+    path = profiled(name, False)
+    assert [repair["remedy"] for repair in repairs(path)] in ([], ["none"])
+    text = annotate("--hints", "--width=80", path).stdout
+    assert "Usually helps" not in text and "exchange" not in text
+
+
+@pytest.mark.parametrize("program", KNOWN, ids=[program.name for program in KNOWN])
+def test_the_first_screen_leads_with_it(program: Program) -> None:
+    repairs(profiled(program.name, False))
+    lines = annotate("--width=80", profiled(program.name, False)).stdout.split("\n")
+    assert max(map(len, lines)) <= 80 and len(lines) - 1 <= 40
+    start = lines.index("== What to change ==")
+    assert lines[start + 1].startswith("1. ") and start < 15
+
+
+def test_all_files_agree_with_their_profiles() -> None:
+    for name in ("product.c", "passes.c", "list.c"):
+        completed = annotate("--check", profiled(name, False))
+        assert completed.returncode == 0, completed.stderr
+        assert "lines missed by" in completed.stdout
