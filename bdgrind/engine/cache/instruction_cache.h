@@ -36,7 +36,7 @@ template <CacheTraits kTraits>
 class InstructionCache {
 public:
     using Use = LineUse<kTraits>;
-    using Time = std::uint64_t;
+    using Time = std::conditional_t<kTraits.why, TouchTime, std::uint64_t>;
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
     explicit InstructionCache(const CacheGeometry& geometry, ReuseRules rules = {})
@@ -156,13 +156,14 @@ public:
     std::uint32_t slot_for(LineNumber line) { return lines_.slot_for(line); }
     // With traits that ask why: why it has to be loaded, before it is.
     Cause note_reuse(std::uint32_t slot, LineNumber line) requires(kTraits.why) {
-        if (__builtin_expect(clock_ >= absent_.last_time(), 0)) {
-            absent_.renumber(lines_.times(), &clock_);
-            lines_.changed_times();
-        }
+        if (__builtin_expect(clock_ >= absent_.last_time(), 0)) renumber();
         const Cause cause = absent_.load(line, std::span<const Time>(lines_.times())).cause(size());
         if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
         return cause;
+    }
+    // The same where nothing misses for long: to be called now and then, see ReuseRules::kMostTimes.
+    void bound_times() requires(kTraits.why) {
+        if (clock_ >= ReuseRules::kMostTimes) renumber();
     }
     // Puts it there, not used yet, as the line used last. evict(line, use) for what was there, if anything was.
     template <class Evict>
@@ -200,6 +201,11 @@ private:
     struct NoLines {
         explicit NoLines(ReuseRules) {}
     };
+
+    [[gnu::noinline]] void renumber() requires(kTraits.why) {
+        absent_.renumber(lines_.times(), &clock_);
+        lines_.changed_times();
+    }
 
     // What is needed of a block: mostly it is in the host's cache no more.
     struct Listed {
@@ -260,7 +266,7 @@ private:
         }
     }
 
-    L1Cache<kTraits, Use> lines_;
+    L1Cache<kTraits, Use, Time> lines_;
     Time clock_ = 0;
     std::vector<List> lists_;  // by slot
     [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;

@@ -39,7 +39,8 @@ struct ReuseRules {
     std::uint64_t fewest_times = std::uint64_t{1} << 22;
 
     static constexpr std::uint64_t kTimesForLine = 64;
-    static constexpr std::uint64_t kMostTimes = std::uint64_t{1} << 31;
+    // Never later than that when a chunk of the trace begins: a chunk has fewer times, and all are below 2^31.
+    static constexpr std::uint64_t kMostTimes = std::uint64_t{1} << 30;
 
     // When that is, where so many lines have a time.
     std::uint64_t last_time(std::uint64_t lines) const {

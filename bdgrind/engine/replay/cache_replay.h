@@ -225,6 +225,7 @@ void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
     observer_.clock().start_chunk(chunk.touches, chunk.words.data());
     const TickRanks* const ranks = chunk.touches.renumbering.get();
     if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
+    i1_.bound_times();
 }
 
 // Off the fast path. Its fetches get their credit when the block has run.
