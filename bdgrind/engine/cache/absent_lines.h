@@ -30,21 +30,20 @@ public:
     std::uint64_t last_time() const { return last_time_; }
 
     // `line` is about to be loaded. `times`: of the slots' last touches; 0: empty.
-    template <class Time>
-    Reuse load(LineNumber line, std::span<const Time> times) {
+    Reuse load(LineNumber line, std::span<const TouchTime> times) {
         TouchTime& time = times_[line];
         if (time == 0) {
             time = kPresent;
             return {};
         }
         const TouchTime last = std::exchange(time, kPresent);
-        const std::uint64_t distance = ticks_.count_behind(last) + count_later<Time>(times, last);
+        const std::uint64_t distance = ticks_.count_behind(last) + count_later(times, last);
         ticks_.remove(last);
         return {static_cast<std::uint32_t>(distance), last};
     }
     // A line that had been loaded leaves, touched last at that time, which is one of its own.
-    void evict(LineNumber line, std::uint64_t last) {
-        times_[line] = static_cast<TouchTime>(last);
+    void evict(LineNumber line, TouchTime last) {
+        times_[line] = last;
         ticks_.insert(last);
     }
 
@@ -55,11 +54,10 @@ public:
     }
 
     // Counts all times anew, those of the slots too, and sets the clock to the latest.
-    template <class Time>
-    TickRanks renumber(std::span<Time> times, Time* clock) {
+    TickRanks renumber(std::span<TouchTime> times, TouchTime* clock) {
         // Of slots, some may be later than the set has room for.
-        std::vector<Time> latest;
-        for (const Time time : times) {
+        std::vector<TouchTime> latest;
+        for (const TouchTime time : times) {
             if (time == 0) continue;
             if (time < ticks_.capacity()) {
                 ticks_.insert(time);
@@ -78,12 +76,12 @@ public:
             time = ranks.renumbered(time);
             ticks_.insert(time);
         });
-        for (Time& time : times) {
+        for (TouchTime& time : times) {
             if (time == 0) continue;
             const auto later = static_cast<std::uint64_t>(std::ranges::upper_bound(latest, time) - latest.begin());
-            time = static_cast<Time>(ranks.before(std::uint64_t{time} + 1) + later);
+            time = static_cast<TouchTime>(ranks.before(std::uint64_t{time} + 1) + later);
         }
-        *clock = static_cast<Time>(lines);
+        *clock = static_cast<TouchTime>(lines);
         return ranks;
     }
 
@@ -92,25 +90,27 @@ public:
 private:
     static constexpr TouchTime kPresent = ~TouchTime{0};
 
-    // In vectors: all of a cache's are looked at for each line that it loads. Times have their highest bit free, so
-    // that of the difference tells which is the greater one.
-    template <class Time>
-    static std::uint64_t count_later(std::span<const Time> times, Time than) {
-        constexpr std::size_t kInVector = 16 / sizeof(Time);
-        using Vector [[gnu::vector_size(16)]] = Time;
-        Vector counts[4]{};
-        const Vector least = Vector{} + than;
+    // In vectors: all of a cache's are looked at for each line that it loads. Times are below 2^31, so they may be
+    // compared with a sign, as processors do. (Of 768 times: 44 ns; by the sign of differences, in a loop: 109 ns.)
+    static std::uint64_t count_later(std::span<const TouchTime> times, TouchTime than) {
+        using Vector [[gnu::vector_size(16)]] = std::int32_t;
+        constexpr std::size_t kInVector = 4;
+        const Vector last = Vector{} + static_cast<std::int32_t>(than);
+        const auto later = [&](std::size_t at) {
+            Vector some;
+            __builtin_memcpy(&some, &times[at], sizeof some);
+            return some > last;  // -1 for each
+        };
+        Vector one{};
+        Vector other{};
         std::size_t i = 0;
         for (; i + 4 * kInVector <= times.size(); i += 4 * kInVector) {
-            for (std::size_t k = 0; k < 4; ++k) {
-                Vector some;
-                __builtin_memcpy(&some, &times[i + k * kInVector], sizeof some);
-                counts[k] += (least - some) >> (8 * sizeof(Time) - 1);
-            }
+            one += later(i) + later(i + kInVector);
+            other += later(i + 2 * kInVector) + later(i + 3 * kInVector);
         }
-        const Vector sums = counts[0] + counts[1] + (counts[2] + counts[3]);
+        const Vector sums = one + other;
         std::uint64_t count = 0;
-        for (std::size_t k = 0; k < kInVector; ++k) count += sums[k];
+        for (std::size_t k = 0; k < kInVector; ++k) count += static_cast<std::uint32_t>(-sums[k]);
         for (; i < times.size(); ++i) count += times[i] > than;
         return count;
     }
