@@ -63,7 +63,7 @@ KNOWN = [
     Program("columns.cpp", "pad", ("out[x] = (a[x]",), "main"),
     Program("columns.F90", "pad", ("table(i, 6)",), "MAIN__|add"),
     Program("table.c", "prefetch", ("sum += mix(table[place(i)]);",)),
-    Program("table.cpp", "prefetch", ("sum += table[keys[i] % kSize];",), "main"),
+    Program("table.cpp", "prefetch", ("sum += mix(table[keys[i] % kSize]",), "main"),
     Program("table.rs", "prefetch", ("sum += u64::from(table[place(i)]);",)),
     Program("list.c", "colocate", ("node = node->next",)),
     Program("list.cpp", "colocate", ("node->weight += step",), "main"),
@@ -111,8 +111,6 @@ def repairs(path: Path) -> list[dict[str, Any]]:
     completed = annotate("--format=json", path)
     assert completed.returncode == 0, completed.stderr
     document = json.loads(completed.stdout)
-    if "repairs" not in document:
-        pytest.skip("this tool tells neither who brings lines back nor the order of addresses")
     found: list[dict[str, Any]] = document["repairs"]
     return found
 

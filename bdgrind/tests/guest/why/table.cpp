@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Look-ups of keys from a list in a large table, inlined into main; with -DREPAIRED, each is asked for ahead.
+// Look-ups of keys from a list in a large table, with some work on what is found, inlined into main; with -DREPAIRED,
+// each is asked for ahead.
 
 #include <cstdio>
 #include <vector>
 
 constexpr unsigned kSize = 1U << 18;
 constexpr unsigned kAhead = 16;
+
+static inline unsigned long mix(unsigned long key) {
+    for (int round = 0; round < 6; ++round) {
+        key ^= key >> 16;
+        key *= 0x7feb352dU;
+        key ^= key >> 15;
+    }
+    return key;
+}
 
 int main() {
     std::vector<unsigned> table(kSize, 3), keys(100000 + kAhead);
@@ -20,7 +30,7 @@ int main() {
 #ifdef REPAIRED
         __builtin_prefetch(&table[keys[i + kAhead] % kSize]);
 #endif
-        sum += table[keys[i] % kSize];
+        sum += mix(table[keys[i] % kSize] + sum % 2) + mix(i);
     }
     std::printf("%lu\n", sum);
 }
