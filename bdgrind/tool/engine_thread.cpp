@@ -3,9 +3,12 @@
 #include "tool/engine_thread.h"
 
 #include <atomic>
+#include <cstdint>
+#include <span>
 
 #include "engine/base/check.h"
 #include "tool/batch_queue.h"
+#include "tool/processors.h"
 #include "tool/valgrind.h"
 
 #if defined(VGP_amd64_linux)
@@ -73,11 +76,11 @@ bool EngineThread::is_possible() {
 }
 
 bool EngineThread::is_useful() {
-    std::uint64_t processors[16]{};
-    const long bytes = system_call(__NR_sched_getaffinity, 0, sizeof processors, reinterpret_cast<long>(processors));
-    int count = 0;
-    for (long i = 0; i < bytes / 8; ++i) count += __builtin_popcountll(processors[i]);
-    return count > 1;
+    const auto ask = [](std::span<std::uint64_t> words) {
+        return system_call(__NR_sched_getaffinity, 0, static_cast<long>(words.size_bytes()),
+                           reinterpret_cast<long>(words.data()));
+    };
+    return count_processors(ask, VKI_EINVAL) > 1;
 }
 
 bool EngineThread::is_here() {
