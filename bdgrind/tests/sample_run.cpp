@@ -17,8 +17,8 @@ Address stack_of(std::size_t thread) {
 
 }  // namespace
 
-SampleRun::SampleRun(std::uint32_t seed, std::size_t records, std::size_t functions, unsigned line_bits)
-    : random_(seed), flow_random_(seed), blocks_(line_bits) {
+SampleRun::SampleRun(std::uint32_t seed, std::size_t records, std::size_t functions, unsigned line_bits, bool heap)
+    : random_(seed), flow_random_(seed), heap_(heap), blocks_(line_bits) {
     write_program(functions);
     run(records);
 }
@@ -157,6 +157,7 @@ void SampleRun::step() {
     Block& block = next_ != nullptr ? *next_ : *any_block();
     const TracedExit& exit = random_.one_in(3) ? block.exits()[random_.below(block.exit_count)] : block.exits().back();
     execute(block, exit, frame.stack_pointer);
+    if (heap_) use_heap(block, exit, frame.stack_pointer);
     next_ = nullptr;
     if (exit.jump == JumpKind::kCall && frames.size() < kMaxDepth) {
         const Code& callee = any_code();
@@ -193,6 +194,26 @@ Address SampleRun::address_of(const Access& access, Address stack_pointer) {
         default:
             return stack_pointer - 8 * (access.instruction + 1u);
     }
+}
+
+// Blocks lie where much is accessed, see address_of().
+void SampleRun::use_heap(const Block& block, const TracedExit& exit, Address stack_pointer) {
+    const Address address = odd(0x20000000 + 16 * random_.below(0x4000));
+    if (block.is_entry) {
+        mark(Marker::kAllocatorEntered, odd(random_.below(300)), odd(random_.below(300)), odd(random_.below(100'000)));
+    } else if (random_.one_in(8)) {
+        mark(Marker::kFreed, address);
+    }
+    if (exit.jump == JumpKind::kReturn) mark(Marker::kAllocatorLeft, address, stack_pointer);
+    if (random_.one_in(50)) {
+        const Address begin = odd(0x20000000 + 0x1000 * random_.below(0x40));
+        mark(random_.one_in(2) ? Marker::kMapped : Marker::kUnmapped, begin, odd(begin + 0x1000 * random_.below(8)));
+    }
+}
+
+// Now and then another number, of the largest ones.
+Word SampleRun::odd(Word usual) {
+    return random_.one_in(20) ? Word{0} - (Word{1} << random_.below(64)) : usual;
 }
 
 void SampleRun::mark(Marker marker, Word a, Word b, Word c) {

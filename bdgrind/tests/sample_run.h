@@ -55,8 +55,10 @@ private:
 
 class SampleRun {
 public:
-    // At least `records` of them, in a program of `functions`.
-    SampleRun(std::uint32_t seed, std::size_t records, std::size_t functions = 12, unsigned line_bits = 6);
+    // At least `records` of them, in a program of `functions`. `heap`: they allocate and free, which of them does what
+    // is for the reader to say, and some sizes and addresses are odd.
+    SampleRun(std::uint32_t seed, std::size_t records, std::size_t functions = 12, unsigned line_bits = 6,
+              bool heap = false);
 
     const SymbolTable& symbols() const { return symbols_; }
     const BlockTable& blocks() const { return blocks_; }
@@ -98,11 +100,14 @@ private:
     void step();
     void execute(Block& block, const TracedExit& exit, Address stack_pointer);
     Address address_of(const Access& access, Address stack_pointer);
+    void use_heap(const Block& block, const TracedExit& exit, Address stack_pointer);
+    Word odd(Word usual);
     void mark(Marker marker, Word a, Word b = 0, Word c = 0);
     const Code& any_code() { return code_[random_.below(code_.size())]; }
 
     Random random_;
     Random flow_random_;  // for what addresses are computed from
+    bool heap_;
     SymbolTable symbols_;
     BlockTable blocks_;
     std::vector<Code> code_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// For numbers that are stored in 16 bits: they must fit.
+// For numbers that are stored in fewer bits than they are counted in: they must fit.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -15,6 +16,13 @@ template <class T>
 std::uint16_t narrow(T value) {
     BD_CHECK_OP(value, <=, std::numeric_limits<std::uint16_t>::max());
     return static_cast<std::uint16_t>(value);
+}
+
+// The number of 32 bits that the next one gets where there are `count` already. The last one, which may stand for none,
+// is never given.
+inline std::uint32_t next_number(std::size_t count) {
+    BD_CHECK_OP(count, <, std::numeric_limits<std::uint32_t>::max());
+    return static_cast<std::uint32_t>(count);
 }
 
 }  // namespace bd

@@ -36,12 +36,12 @@ std::uint32_t HeapBlocks::class_of(std::uint32_t size, GroupId group) {
     const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(group)} << 32 | size;
     std::uint32_t& recent = recent_classes_[(static_cast<std::uint32_t>(group) * 61u + size) % recent_classes_.size()];
     if (recent < classes_.size() && classes_[recent].group == group && classes_[recent].size == size) return recent;
-    const auto [found, is_new] = class_by_key_.try_emplace(key, static_cast<std::uint32_t>(classes_.size()));
-    if (is_new) {
-        BD_CHECK_OP(classes_.size(), <=, kMostClass);
-        classes_.push_back({group, size});
-    }
-    recent = found->second;
+    const auto known = class_by_key_.find(key);
+    if (known != class_by_key_.end()) return recent = known->second;
+    if (classes_.size() >= most_classes_) return kNoClass;
+    recent = static_cast<std::uint32_t>(classes_.size());
+    class_by_key_.emplace(key, recent);
+    classes_.push_back({group, size});
     return recent;
 }
 
@@ -132,13 +132,18 @@ void HeapBlocks::forget(Address begin, Address end) {
         const HeapBlock block = find_any(page_or_null(begin >> kPageBits), begin, true);
         if (block.size == 0 || block.base >= begin) break;
         const std::uint64_t left = begin - block.base;
-        if (!block.is_free) groups_[block.group].live_bytes -= block.size - left;
         HeapBlock* const large = large_at(begin);
         if (large != nullptr && large->base == block.base && large->size == block.size) {
             large->size = left;
         } else {
-            slot_at(block.base)->block_class = class_of(static_cast<std::uint32_t>(left), block.group) & kMostClass;
+            const std::uint32_t block_class = class_of(static_cast<std::uint32_t>(left), block.group);
+            if (block_class == kNoClass) {
+                forget_range(block.base, begin - 1);
+                continue;
+            }
+            slot_at(block.base)->block_class = block_class & kClassMask;
         }
+        if (!block.is_free) groups_[block.group].live_bytes -= block.size - left;
     }
     forget_large(begin, end - 1);
 }
@@ -160,12 +165,13 @@ void HeapBlocks::free_range(Address begin, Address end) {
     }
 }
 
-void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool within) {
+bool HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool within) {
+    BD_DCHECK(HeapBlock::has_end(base, size));
     if (size > kMostSmall && !within) {
         add_large(base, size, group);
-        return;
+        return true;
     }
-    if (size > kMostSmall) return;  // that much of a pool is no element of it
+    if (size > kMostSmall) return true;  // that much of a pool is no element of it
     const std::uint64_t number = base >> kPageBits;
     const Address last = base + (size == 0 ? 0 : size - 1);
     Page& first_page = page(number);
@@ -185,9 +191,11 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
             if (large != nullptr && !large->is_free) has_small_in_large_ = true;
         }
     }
+    const std::uint32_t block_class = class_of(static_cast<std::uint32_t>(size), group);
+    if (block_class == kNoClass) return false;
     first_page.begins[granule / 64] |= std::uint64_t{1} << granule % 64;
     Slot& slot = first_page.slots[granule];
-    slot.block_class = class_of(static_cast<std::uint32_t>(size), group) & kMostClass;
+    slot.block_class = block_class & kClassMask;
     slot.offset = base & ((1u << kGranuleBits) - 1);
     slot.is_free = 0;
     slot.is_new = 1;
@@ -195,6 +203,7 @@ void HeapBlocks::add(Address base, std::uint64_t size, GroupId group, bool withi
         has_inner_ = true;
         first_page.has_inner = true;
     }
+    return true;
 }
 
 void HeapBlocks::add_large(Address base, std::uint64_t size, GroupId group) {
@@ -230,16 +239,17 @@ void HeapBlocks::free(Address base) {
 
 // What a pool has made of a block.
 void HeapBlocks::free_all(Address begin, Address end) {
-    for (Address at = begin; at < end; at = ((at >> kPageBits) + 1) << kPageBits) {
-        Page* const page = page_or_null(at >> kPageBits);
-        if (page == nullptr || !page->has_inner) continue;
-        for (unsigned granule = granule_of(at); granule < kGranules; ++granule) {
-            if ((page->begins[granule / 64] >> granule % 64 & 1) == 0) continue;
-            Slot& slot = page->slots[granule];
-            if (block_at(*page, at >> kPageBits, granule).base >= end) break;
+    if (begin >= end) return;
+    for_each_page(begin, end - 1, [&](std::uint64_t number, Page& page) {
+        if (!page.has_inner) return;
+        const unsigned first = number == begin >> kPageBits ? granule_of(begin) : 0;
+        for (unsigned granule = first; granule < kGranules; ++granule) {
+            if ((page.begins[granule / 64] >> granule % 64 & 1) == 0) continue;
+            Slot& slot = page.slots[granule];
+            if (block_at(page, number, granule).base >= end) break;
             if (slot.is_free == 0) free(slot);
         }
-    }
+    });
 }
 
 HeapBlock HeapBlocks::find_reaching_in(const Page& page, Address address, bool free_too) {

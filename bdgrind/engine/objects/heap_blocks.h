@@ -39,14 +39,25 @@ struct HeapBlock {
 
     bool has(Address address) const { return address - base < size; }
     Address end() const { return base + size; }
+    // Whether there is room for it: an end that is an address, too.
+    static bool has_end(Address base, std::uint64_t size) { return size <= ~base; }
 };
 
 class HeapBlocks {
 public:
-    explicit HeapBlocks(ObjectGroups& groups) : groups_(groups) {}
+    static constexpr unsigned kClassBits = 26;
+    static constexpr std::uint32_t kMostClasses = 1u << kClassBits;
 
-    // `within`: it may lie within another block, which stays. Else whatever was there is forgotten.
-    void add(Address base, std::uint64_t size, GroupId group, bool within);
+    // `line_bits`: so many bits of an address tell the bytes of a line apart, where it is loaded. `most_classes`: so
+    // many different sizes, for each group of its own, are told apart.
+    HeapBlocks(ObjectGroups& groups, unsigned line_bits, std::uint32_t most_classes = kMostClasses)
+        : groups_(groups),
+          last_in_line_((1u << std::max(line_bits, kGranuleBits) >> kGranuleBits) - 1),
+          most_classes_(most_classes) {}
+
+    // `within`: it may lie within another block, which stays. Else whatever was there is forgotten. It must end before
+    // the last address, see has_end(). False: there are too many classes to know it, nobody's bytes are there now.
+    bool add(Address base, std::uint64_t size, GroupId group, bool within);
 
     // The block that begins there is free from now on, with all within it. Nothing if there is none.
     void free(Address base);
@@ -97,13 +108,14 @@ private:
 
     // Of four bytes, as slots are read at each miss, and there are too many for the host's caches.
     struct Slot {
-        std::uint32_t block_class : 26;
+        std::uint32_t block_class : kClassBits;
         std::uint32_t offset : 4;  // of the base, in the granule
         std::uint32_t is_free : 1;
         std::uint32_t is_new : 1;
     };
     static_assert(sizeof(Slot) == 4);
-    static constexpr std::uint32_t kMostClass = (1u << 26) - 1;
+    static constexpr std::uint32_t kNoClass = ~std::uint32_t{0};
+    static constexpr std::uint32_t kClassMask = kMostClasses - 1;
     using Granules = std::array<std::uint64_t, kGranules / 64>;  // a bit for each
 
     // Aligned, so that what is read most is in one line of the host's cache, and the slots for 256 bytes, too.
@@ -138,6 +150,7 @@ private:
     }
     Page* page_or_null(std::uint64_t number);
     Page& page(std::uint64_t number);
+    // kNoClass if there are too many.
     std::uint32_t class_of(std::uint32_t size, GroupId group);
     void free(Slot& slot);
     Slot* slot_at(Address base);
@@ -162,7 +175,7 @@ private:
     }
     GroupId find_group(const Page* page, Address address);
     // That the line of the address has been loaded: what begins in it is not new any more.
-    static void note_loaded(Page& page, Address address);
+    void note_loaded(Page& page, Address address) const;
     void note_recent_large(Address address, const HeapBlock& large) {
         recent_large_[recent_index(address)] = static_cast<std::uint32_t>(&large - large_.data());
     }
@@ -183,6 +196,8 @@ private:
     HeapBlock find_any_large(Address address, bool free_too);
 
     ObjectGroups& groups_;
+    const unsigned last_in_line_;  // the last granule of a line, numbered from 0
+    const std::uint32_t most_classes_;
     boost::unordered_flat_map<std::uint64_t, Page*> pages_;
     std::vector<std::unique_ptr<Pages>> made_pages_;
     std::vector<Class> classes_;
@@ -252,10 +267,10 @@ private:
     return find_any_large(address, free_too);
 }
 
-// Lines of 64 bytes.
-[[gnu::always_inline]] inline void HeapBlocks::note_loaded(Page& page, Address address) {
-    const unsigned first = granule_of(address) & ~3u;
-    for (std::uint64_t begins = page.begins[first / 64] >> first % 64 & 15; begins != 0; begins &= begins - 1) {
+[[gnu::always_inline]] inline void HeapBlocks::note_loaded(Page& page, Address address) const {
+    const unsigned first = granule_of(address) & ~last_in_line_;
+    const std::uint64_t line = (std::uint64_t{2} << last_in_line_) - 1;
+    for (std::uint64_t begins = page.begins[first / 64] >> first % 64 & line; begins != 0; begins &= begins - 1) {
         Slot& slot = page.slots[first + static_cast<unsigned>(std::countr_zero(begins))];
         if (slot.is_new != 0) slot.is_new = 0;
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/narrow.h"
+
 namespace bd {
 namespace {
 
@@ -19,7 +21,7 @@ ObjectGroups::ObjectGroups() {
 }
 
 GroupId ObjectGroups::find_or_make(const Key& key, ObjectKind kind) {
-    const auto [found, is_new] = by_key_.try_emplace(key, static_cast<GroupId>(groups_.size()));
+    const auto [found, is_new] = by_key_.try_emplace(key, GroupId{next_number(groups_.size())});
     if (is_new) groups_.emplace_back().kind = kind;
     return found->second;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "engine/base/narrow.h"
+
 namespace bd {
 namespace {
 
@@ -38,6 +40,12 @@ bool is_passed_over(const OpenCall& call) {
 std::uint64_t bits_of(std::uint64_t word, Address first, Address last) {
     const Address count = last - first;
     return word >> first & (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+}
+
+// The largest number there is if they multiply to more.
+std::uint64_t product_of(std::uint64_t size, std::uint64_t count) {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(size, count, &product) ? ~std::uint64_t{0} : product;
 }
 
 // The instruction that calls.
@@ -83,7 +91,7 @@ void Objects::enter_allocator(Execution& execution, std::span<const Word> argume
     allocation.arc = call.arc;
     allocation.function = &function;
     allocation.element = argument(role.size);
-    allocation.size = role.count == 0 ? allocation.element : allocation.element * argument(role.count);
+    allocation.size = role.count == 0 ? allocation.element : product_of(allocation.element, argument(role.count));
     allocation.before = argument(role.block);
     allocation.group = static_cast<std::uint32_t>(group);
     allocation.allocated = 0;
@@ -104,7 +112,8 @@ void Objects::leave_allocator(Execution& execution, Address result, Address stac
     }
 }
 
-// What has been called on the way may have told of the block already.
+// What has been called on the way may have told of the block already. A size that goes past the last address is none:
+// it was read where the size does not stand.
 void Objects::allocate(OpenAllocation& call, Address result) {
     const AllocatorRole& role = call.function->allocator;
     if (role.kind == AllocatorKind::kWraps) return;
@@ -113,12 +122,12 @@ void Objects::allocate(OpenAllocation& call, Address result) {
         if (reallocates && call.size == 0) free(call.before);
         return;
     }
-    if (call.allocated == result) return;
+    if (call.allocated == result || !HeapBlock::has_end(result, call.size)) return;
     if (reallocates && call.before != result) end(call.before);
     if (reallocates) blocks_.free(call.before);
     const auto group = static_cast<GroupId>(call.group);
-    blocks_.add(result, call.size, group, role.may_be_within && blocks_.find(result).size != 0);
-    groups_.add_block(group, call.size, call.element);
+    const bool is_within = role.may_be_within && blocks_.find(result).size != 0;
+    if (blocks_.add(result, call.size, group, is_within)) groups_.add_block(group, call.size, call.element);
     call.allocated = result;
 }
 
@@ -176,7 +185,7 @@ GroupId Objects::find_place(const Execution& execution, ObjectKind kind, std::si
         const ArcId arc = calls[call - 1].arc;
         if (is_passed_over(calls[call - 1])) continue;
         const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
-        node = chains_.try_emplace(key, static_cast<std::uint32_t>(chains_.size() + 3)).first->second;
+        node = chains_.try_emplace(key, next_number(chains_.size() + 3)).first->second;
         chain_.push_back(arc);
     }
     if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);

@@ -31,9 +31,10 @@ class Objects {
 public:
     using Executions = std::vector<std::unique_ptr<Execution>>;
 
-    // `notes_ends`: whether ended() is asked for.
-    Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs, bool notes_ends = false)
-        : rules_(rules), arcs_(arcs), notes_ends_(notes_ends), blocks_(groups_), costs_(costs) {}
+    // `line_bits`: of D1, see HeapBlocks. `notes_ends`: whether ended() is asked for.
+    Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs, unsigned line_bits,
+            bool notes_ends = false)
+        : rules_(rules), arcs_(arcs), notes_ends_(notes_ends), blocks_(groups_, line_bits), costs_(costs) {}
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 

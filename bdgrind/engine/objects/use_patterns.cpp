@@ -45,7 +45,10 @@ void UsePatterns::add_first(const UsePattern& pattern, std::uint64_t hash) {
         count(other, other.hash());
         return;
     }
-    BD_CHECK_OP(counts_.size() + 1, <, std::size_t{1} << Slot::kPlaceBits);
+    if (counts_.size() >= most_places_) {
+        left_out_ += weight_;
+        return;
+    }
     counts_.push_back({pattern, weight_});
     // Half of the slots stay free, so that most patterns are where they are looked for first.
     if (counts_.size() > slots_.size() / 2) {
@@ -71,6 +74,7 @@ void UsePatterns::note_places() {
 void UsePatterns::clear() {
     sample_ = {};
     weight_ = 1;
+    left_out_ = 0;
     added_count_ = 0;
     counts_.clear();
     note_places();

@@ -67,7 +67,11 @@ public:
     static constexpr std::uint64_t kMostWhole = 1u << 16;
     static constexpr std::size_t kMostPatterns = 1u << 19;
 
-    UsePatterns() : slots_(kFewestSlots) {}
+    // As many as a table of them can tell apart, with those that only say who loaded the line.
+    static constexpr unsigned kPlaceBits = 22;
+    static constexpr std::size_t kMostPlaces = (std::size_t{1} << kPlaceBits) - 1;
+
+    explicit UsePatterns(std::size_t most_places = kMostPlaces) : most_places_(most_places), slots_(kFewestSlots) {}
 
     // Whether the line that leaves D1 now is looked at: what add() is told until the next call is about that one.
     [[gnu::always_inline]] bool take_line() {
@@ -77,6 +81,8 @@ public:
     }
     // Whether the line that leaves D1 as the nth from now on will be looked at, as far as that is known.
     bool will_take_line(std::uint32_t nth) const { return sample_.will_take(nth); }
+    // Lines of which nothing is known, as there were too many different ones.
+    std::uint64_t left_out() const { return left_out_; }
     // One of so many lines was looked at, at the end; 1: all were.
     std::uint32_t one_in() const { return weight_; }
 
@@ -114,8 +120,6 @@ private:
     // Of four bytes, as they are to stay in the host's caches: the upper bits of a pattern's hash, as the lower ones
     // choose the slot, and its place in counts_, from 1; 0: there is none.
     struct Slot {
-        static constexpr unsigned kPlaceBits = 22;
-
         Slot() = default;
         Slot(std::uint64_t hash, std::size_t place) : bits(tag_of(hash) | static_cast<std::uint32_t>(place)) {}
 
@@ -147,12 +151,14 @@ private:
     void note_place(std::uint64_t hash, std::size_t place);
     void note_places();
 
+    const std::size_t most_places_;
     // A list and a table of places in it need less memory than a table of the patterns.
     std::vector<PatternCount> counts_;
     std::size_t slot_mask_ = kFewestSlots - 1;
     std::vector<Slot> slots_;  // a power of two of them, by hash; what finds its slot taken is in the next free one
     LineSample sample_;
     std::uint32_t weight_ = 1;  // what each is counted for that is added
+    std::uint64_t left_out_ = 0;
     // What has not been counted yet.
     std::array<UsePattern, kMostAdded> added_{};
     std::size_t added_count_ = 0;

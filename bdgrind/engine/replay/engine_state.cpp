@@ -23,7 +23,9 @@ EngineState::EngineState(const EngineConfig& engine_config)
       ledger(costs, blocks, tree),
       scopes(config.why ? std::make_unique<ScopeTracker>() : nullptr),
       calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get(), scopes.get()),
-      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.why) : nullptr),
+      objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
+                                                         config.why)
+                             : nullptr),
       why(config.why ? std::make_unique<Why>(config.caches.d1.lines()) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));

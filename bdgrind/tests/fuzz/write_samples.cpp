@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     }
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
         // Few functions: much of a small trace are definitions.
-        const std::string trace = bd::test::SampleRun(seed, 20 + 20 * seed, 1 + seed % 4).file();
+        const std::string trace = bd::test::SampleRun(seed, 20 + 20 * seed, 1 + seed % 4, 6, seed % 2 != 0).file();
         const std::string path = std::string(argv[1]) + "/" + std::to_string(seed) + ".trace";
         std::FILE* const file = std::fopen(path.c_str(), "wb");
         const bool written = file != nullptr && std::fwrite(trace.data(), 1, trace.size(), file) == trace.size();

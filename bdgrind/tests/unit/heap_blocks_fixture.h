@@ -14,6 +14,7 @@
 namespace bd::test {
 
 inline constexpr Address kHeap = 0x5000;
+inline constexpr unsigned kLineBits = 6;
 
 class HeapBlocksTest : public testing::Test {
 protected:
@@ -35,7 +36,7 @@ protected:
     // Whether a block of 16 bytes that begins at `known` is forgotten when something else gets these bytes.
     static bool forgets(Address base, std::uint64_t size, Address known) {
         ObjectGroups groups;
-        HeapBlocks blocks(groups);
+        HeapBlocks blocks(groups, kLineBits);
         const MappedObject object{0, 0, ObjectKind::kStatic, "known", nullptr};
         const GroupId group = groups.of(object);
         blocks.add(known, 16, group, false);
@@ -54,7 +55,7 @@ protected:
     }
 
     ObjectGroups groups_;
-    HeapBlocks blocks_{groups_};
+    HeapBlocks blocks_{groups_, kLineBits};
     std::map<std::string, MappedObject> objects_;
 };
 

@@ -115,7 +115,7 @@ TEST_F(LargeHeapBlocksTest, ALargeBlockThatWasAskedForLatelyMayChange) {
 
 TEST_F(LargeHeapBlocksTest, ASmallBlockInALargeOneHasItsBytes) {
     for (const Address base : {0x108000, 0x11fff8, 0xffff8}) {
-        HeapBlocks blocks(groups_);
+        HeapBlocks blocks(groups_, test::kLineBits);
         blocks.add(0x100000, 0x20000, group("large"), false);
         for (int i = 0; i < 2; ++i) ASSERT_NE(blocks.find(0x108000).size, 0u);
         ASSERT_NE(blocks.find(0x11ffff).size, 0u);
@@ -151,7 +151,7 @@ TEST_F(LargeHeapBlocksTest, SmallBlocksInALargeOneLeaveItTheRest) {
 TEST_F(LargeHeapBlocksTest, SmallBlocksInALargeOneAreNotForgotten) {
     for (const Address base : {0x108000, 0x11fff8, 0xffff8}) {
         for (const bool large_is_first : {true, false}) {
-            HeapBlocks blocks(groups_);
+            HeapBlocks blocks(groups_, test::kLineBits);
             if (large_is_first) blocks.add(0x100000, 0x20000, group("large"), false);
             if (base != 0x108000 || large_is_first) blocks.add(base, 16, group("small"), false);
             if (!large_is_first) blocks.add(0x100000, 0x20000, group("large"), false);

@@ -7,6 +7,15 @@
 namespace bd::test {
 namespace {
 
+// As docs/objects.md has it: rule 2, what is of the frame that runs, and how far below the stack pointer that reaches
+// where nothing is known to be mapped; rule 5, the bytes that allocators use of blocks, and of how large ones.
+constexpr Address kBelowStackPointer = 128;
+constexpr Address kBelowWithoutMapping = 1'048'576;
+constexpr Address kLinkBytes = 16;
+constexpr Address kMostWithLinks = 65'536;
+// As docs/format.md has it.
+constexpr Address kMostInPattern = 64;
+
 const Call* open_call(const NaiveExecution& execution, const Allocation& allocation) {
     const auto call = std::ranges::find(execution.calls, allocation.call, &Call::number);
     return call == execution.calls.end() ? nullptr : &*call;
@@ -21,7 +30,7 @@ std::string frame_at(const Stack& stack, Address address) {
 }
 
 bool has_on_stack(const Stack& stack, Address address) {
-    return stack.last && address + 128 >= stack.stack_pointer && address < stack.base;
+    return stack.last && address + kBelowStackPointer >= stack.stack_pointer && address < stack.base;
 }
 
 }  // namespace
@@ -67,7 +76,7 @@ void NaiveObjects::allocate(Allocation& call, Address result) {
     for (Range& block : freed_) {
         if (block.base < result && result - block.base < block.size) block.has_other = true;
     }
-    heap_.push_back({result, size, call.group, size <= 1 << 16});
+    heap_.push_back({result, size, call.group, size <= kMostWithLinks});
 }
 
 void NaiveObjects::free(Address base) {
@@ -187,8 +196,8 @@ std::vector<NaiveObjects::Pattern> NaiveObjects::patterns_of(Address begin, Addr
     const Range* latest = nullptr;
     for (Address address = begin; address < begin + bytes; ++address) {
         const Range* block = innermost(all, address);
-        if (block != nullptr && address - block->base < 16 && is_free_or_new(*block)) block = nullptr;
-        if (block != nullptr && (block != latest || (address - begin) % 64 == 0)) {
+        if (block != nullptr && address - block->base < kLinkBytes && is_free_or_new(*block)) block = nullptr;
+        if (block != nullptr && (block != latest || (address - begin) % kMostInPattern == 0)) {
             patterns.push_back({block->group, address - block->base, "", block->size, block->has_other});
         }
         latest = block;
@@ -204,11 +213,13 @@ std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {
 
 std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all) {
     if (depth_ == 0) return "";
-    if (address + 128 >= now.stack_pointer && address < now.base) return frame_at(now, address);
-    for (Range& block : heap_) block.is_new = block.is_new && block.base / 64 != address / 64;
+    if (address + kBelowStackPointer >= now.stack_pointer && address < now.base) return frame_at(now, address);
+    const Address line_bytes = scenario_.caches.d1.line_bytes;
+    for (Range& block : heap_) block.is_new = block.is_new && block.base / line_bytes != address / line_bytes;
     if (const Range* const block = innermost(heap_, address)) return block->group;
     const Range* const range = innermost(mapped_, address);
-    const bool is_below = range != nullptr ? range->has(now.stack_pointer) : now.stack_pointer - address < 1 << 20;
+    const bool is_below = range != nullptr ? range->has(now.stack_pointer)
+                                              : now.stack_pointer - address < kBelowWithoutMapping;
     if (address < now.stack_pointer && is_below) return frame_at(now, address);
     for (const auto& [thread, executions] : all) {
         for (const NaiveExecution& each : executions) {
