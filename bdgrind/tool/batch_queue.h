@@ -47,6 +47,9 @@ public:
     using Task = void (*)();
     using Help = bool (*)();
 
+    // `first`: the number that batches begin with.
+    constexpr explicit BatchQueue(std::uint32_t first = 0) : submitted_(first), done_(first), progress_(first) {}
+
     // --- For the engine's thread
 
     // Works on what is submitted, until the other thread wants no more.
@@ -145,12 +148,12 @@ private:
         wake(asking_);
     }
 
-    // Batches are numbered from 0.
+    // Batches are numbered from 0, and again after 2^32, of which kMostSubmitted is a divisor.
     Batch batches_[kMostSubmitted]{};
     Task task_ = nullptr;
-    WaitWord submitted_{0};
-    WaitWord done_{0};
-    WaitWord progress_{0};
+    WaitWord submitted_;
+    WaitWord done_;
+    WaitWord progress_;
     WaitWord asking_{0};
     std::atomic<bool> stopping_{false};
     std::atomic<bool> fails_{false};

@@ -45,14 +45,16 @@ inline constexpr CostId kNoCost{0};
 enum class Reference : std::uint32_t { kFetch, kData };
 
 // What is charged with the cost of a cached line: nothing, if it was loaded while costs were not collected. The caches
-// keep one for each line, so it is small: no program has 2^31 instructions that load lines.
+// keep one for each line, so it is small: CostPool makes no more vectors than it tells apart.
 struct ChargeTarget {
+    static constexpr unsigned kCostBits = 31;
+
     constexpr ChargeTarget() : ChargeTarget(kNoNode, kNoCost) {}
     constexpr ChargeTarget(NodeId charged_node, CostId charged_costs)
         : node(charged_node), costs(charged_costs), loaded_by(Reference::kFetch) {}
 
     NodeId node;
-    CostId costs : 31;
+    CostId costs : kCostBits;
     Reference loaded_by : 1;
 };
 static_assert(sizeof(ChargeTarget) == 8);

@@ -25,8 +25,15 @@ class ChunkQueue {
 public:
     using Chunk = typename Data::Chunk;
 
-    // Both must live as long as the queue.
-    explicit ChunkQueue(Data& data) : data_(data), chunks_(kChunks) {}
+    // `data` must live as long as the queue. `first`: the number that batches and chunks begin with.
+    explicit ChunkQueue(Data& data, std::uint32_t first = 0)
+        : data_(data),
+          announced_(first),
+          simulated_(first),
+          chunks_(kChunks),
+          made_(first),
+          taken_(first),
+          first_(first) {}
 
     // These words will be replayed after those announced before. They must stay as they are until then. Takes no lock:
     // its holder may be waiting for memory, which the thread that announces gets for it. There must be some: a chunk of
@@ -100,21 +107,21 @@ private:
     Data& data_;
     SpinLock lock_;
 
-    // Batches have numbers from 0 on. The one that is announced is written by the thread that announces, which then
-    // says so in announced_; from there on until simulated_ says that it is done with, it belongs to the holder of the
-    // lock, and the first one shrinks to what is left to do of it.
+    // Batches have numbers, from 0 on, and again after 2^32. The one that is announced is written by the thread that
+    // announces, which then says so in announced_; from there on until simulated_ says that it is done with, it belongs
+    // to the holder of the lock, and the first one shrinks to what is left to do of it.
     Batch batches_[kMostAnnounced]{};
-    std::atomic<std::uint32_t> announced_{0};  // written by the thread that announces
-    std::atomic<std::uint32_t> simulated_{0};
+    std::atomic<std::uint32_t> announced_;  // written by the thread that announces
+    std::atomic<std::uint32_t> simulated_;
 
-    // Chunks have numbers from 0 on, too. One is written with the lock, before made_ says that it is there; then it
+    // Chunks have such numbers, too. One is written with the lock, before made_ says that it is there; then it
     // belongs to the replay until taken_ says that it is done with.
     std::vector<Chunk> chunks_;
-    std::atomic<std::uint32_t> made_{0};
-    std::atomic<std::uint32_t> taken_{0};  // written by the replay
+    std::atomic<std::uint32_t> made_;
+    std::atomic<std::uint32_t> taken_;  // written by the replay
     // The number that was made last when there was no other. Written with the lock by the replay's thread, which also
     // reads it without.
-    std::uint32_t first_ = 0;
+    std::uint32_t first_;
     bool has_taken_ = false;  // the replay's own: the one numbered taken_ is being replayed
     bool waits_ = false;      // until the replay has emptied the caches
 };

@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "engine/base/narrow.h"
+
 namespace bd {
 
 NodeId BackdatingTree::acquire_child(NodeId parent, ArcId arc) {
@@ -21,7 +23,7 @@ NodeId BackdatingTree::find_or_make_child(NodeId parent, ArcId arc) {
     }
     const NodeId child = make(parent, arc);
     Node& above = nodes_[index_of(parent)];
-    ++above.references;
+    acquire(parent);
     if (above.child == kNoNode) {
         above.child = child;
     } else {
@@ -34,7 +36,7 @@ NodeId BackdatingTree::find_or_make_child(NodeId parent, ArcId arc) {
 NodeId BackdatingTree::make(NodeId parent, ArcId arc) {
     NodeId id = free_;
     if (id == kNoNode) {
-        id = NodeId{static_cast<std::uint32_t>(nodes_.size())};
+        id = NodeId{next_number(nodes_.size())};
         nodes_.emplace_back();
         if (contexts_ != nullptr) context_nodes_.resize(nodes_.size());
     } else {

@@ -39,6 +39,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/check.h"
 #include "engine/base/types.h"
 #include "engine/costs/arcs.h"
 #include "engine/costs/context_tree.h"
@@ -80,7 +81,11 @@ public:
     // Asks the host's memory for what charge() or release() reads first.
     [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
 
-    void acquire(NodeId id) { ++nodes_[index_of(id)].references; }
+    // `times` references more. There are never as many as 2^32: of a line in a cache, an open call, or a child.
+    void acquire(NodeId id, std::uint32_t times = 1) {
+        std::uint32_t& references = nodes_[index_of(id)].references;
+        BD_CHECK(!__builtin_add_overflow(references, times, &references));
+    }
 
     void release(NodeId id) {
         Node& node = nodes_[index_of(id)];

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/base/narrow.h"
+
 namespace bd {
 
 ContextTree::ContextTree(const ContextTreeRules& rules, const ArcTable& arcs, std::size_t width)
@@ -17,7 +19,7 @@ ContextNodeId ContextTree::root(const ContextRoot& what) {
     if (const auto found = std::ranges::find(roots_, what); found != roots_.end()) {
         return root_nodes_[static_cast<std::size_t>(found - roots_.begin())];
     }
-    root_nodes_.push_back(make(kNoContextNode, static_cast<std::uint32_t>(roots_.size())));
+    root_nodes_.push_back(make(kNoContextNode, next_number(roots_.size())));
     roots_.push_back(what);
     return root_nodes_.back();
 }
@@ -45,7 +47,7 @@ std::uint32_t ContextTree::step_of(const Context& context, const CallSite& site)
         name.object = block.function->object;
         name.address = block.exits()[site.exit].branch_address() - block.load_bias;
     }
-    const auto [entry, is_new] = step_numbers_.try_emplace(name, static_cast<std::uint32_t>(steps_.size()));
+    const auto [entry, is_new] = step_numbers_.try_emplace(name, next_number(steps_.size()));
     if (is_new) steps_.push_back({&context, site});
     return entry->second;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
+#include "engine/base/narrow.h"
 
 namespace bd {
 
@@ -52,7 +53,7 @@ const Context& ContextTable::in_thread(const Context& context, std::uint32_t thr
     if (context.thread() == thread) return context;
     const Context*& own = by_thread_[std::uint64_t{thread} << 32 | context.id()];
     if (own == nullptr) {
-        const auto id = static_cast<std::uint32_t>(contexts_.size());
+        const std::uint32_t id = next_number(contexts_.size());
         contexts_.push_back(
             std::make_unique<Context>(context.function(), context.level(), context.callers(), id, thread));
         own = contexts_.back().get();
@@ -63,7 +64,7 @@ const Context& ContextTable::in_thread(const Context& context, std::uint32_t thr
 const Context& ContextTable::get(Levels& levels, const Function& function, std::uint32_t level, Callers callers) {
     BD_DCHECK(level >= 1 && level <= function.recursion_levels && callers.size() <= function.caller_count);
     while (levels.size() < level) {
-        const auto id = static_cast<std::uint32_t>(contexts_.size());
+        const std::uint32_t id = next_number(contexts_.size());
         const auto next = static_cast<std::uint32_t>(levels.size() + 1);
         contexts_.push_back(std::make_unique<Context>(function, next, callers, id));
         levels.push_back(contexts_.back().get());

@@ -27,14 +27,18 @@ inline void add(Costs to, ConstCosts what) {
 
 class CostPool {
 public:
-    // `width`: counts per vector, at least 1.
-    explicit CostPool(std::size_t width) : width_(width) {}
+    // As many as a ChargeTarget can tell apart.
+    static constexpr std::uint32_t kMostVectors = (1u << ChargeTarget::kCostBits) - 1;
+
+    // `width`: counts per vector, at least 1. `most`: vectors, which are never made.
+    explicit CostPool(std::size_t width, std::uint32_t most = kMostVectors) : width_(width), most_(most) {}
 
     CostPool(const CostPool&) = delete;
     CostPool& operator=(const CostPool&) = delete;
 
     // A new vector of zeros. Ids are dense and start at 1; 0 is kNoCost.
     CostId make() {
+        BD_CHECK_OP(size_, <, most_);
         ++size_;
         if ((size_ >> kChunkBits) == chunks_.size()) {
             chunks_.push_back(std::make_unique<std::uint64_t[]>(width_ << kChunkBits));
@@ -62,6 +66,7 @@ private:
     static constexpr std::uint32_t kChunkMask = (1u << kChunkBits) - 1;
 
     std::size_t width_;
+    std::uint32_t most_;
     std::uint32_t size_ = 0;
     std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;
 };

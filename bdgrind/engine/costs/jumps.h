@@ -11,6 +11,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/narrow.h"
 #include "engine/base/types.h"
 #include "engine/costs/block_cost.h"
 
@@ -66,7 +67,7 @@ private:
         const auto [entry, is_new] = by_key_.try_emplace(Key{site, &target});
         if (is_new) {
             jumps_.push_back({site, &target, 0});
-            entry->second = JumpId{static_cast<std::uint32_t>(jumps_.size())};
+            entry->second = JumpId{next_number(jumps_.size())};
         }
         return entry->second;
     }

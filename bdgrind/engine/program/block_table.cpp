@@ -46,7 +46,7 @@ Block& BlockTable::add(BlockBuilder& builder) {
                               room_for(builder.groups_) + room_for(builder.fetches_) + room_for(builder.dataflow_);
     std::byte* memory = static_cast<std::byte*>(::operator new(bytes));
     Block* block = new (memory) Block(builder.header_);
-    block->id = static_cast<std::uint32_t>(blocks_.size());
+    block->id = next_number(blocks_.size());
     block->exit_count = narrow(builder.exits_.size());
     block->instruction_count = narrow(builder.instructions_.size());
     block->access_count = narrow(builder.accesses_.size());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/narrow.h"
+
 namespace bd {
 
 // Eight bytes at a time, as names are long; the standard library's string hash is not part of its headers.
@@ -35,7 +37,7 @@ const char* SymbolTable::keep(std::string_view name) {
 ObjectFile& SymbolTable::object(std::string_view name) {
     if (const auto found = object_by_name_.find(name); found != object_by_name_.end()) return *found->second;
     const char* kept = keep(name);
-    objects_.push_back(std::make_unique<ObjectFile>(ObjectFile{kept, static_cast<std::uint32_t>(objects_.size())}));
+    objects_.push_back(std::make_unique<ObjectFile>(ObjectFile{kept, next_number(objects_.size())}));
     object_by_name_.emplace(std::string_view(kept, name.size()), objects_.back().get());
     return *objects_.back();
 }
@@ -43,7 +45,7 @@ ObjectFile& SymbolTable::object(std::string_view name) {
 SourceFile& SymbolTable::file(std::string_view name) {
     if (const auto found = file_by_name_.find(name); found != file_by_name_.end()) return *found->second;
     const char* kept = keep(name);
-    files_.push_back(std::make_unique<SourceFile>(SourceFile{kept, static_cast<std::uint32_t>(files_.size())}));
+    files_.push_back(std::make_unique<SourceFile>(SourceFile{kept, next_number(files_.size())}));
     file_by_name_.emplace(std::string_view(kept, name.size()), files_.back().get());
     return *files_.back();
 }
@@ -53,8 +55,7 @@ Function& SymbolTable::function(std::string_view name, const SourceFile& file, c
     if (is_new != nullptr) *is_new = found == function_by_key_.end();
     if (found != function_by_key_.end()) return *found->second;
     const char* kept = keep(name);
-    functions_.push_back(
-        std::make_unique<Function>(Function{kept, &file, &object, static_cast<std::uint32_t>(functions_.size())}));
+    functions_.push_back(std::make_unique<Function>(Function{kept, &file, &object, next_number(functions_.size())}));
     function_by_key_.emplace(FunctionKey{std::string_view(kept, name.size()), &file, &object}, functions_.back().get());
     if (rules_ != nullptr) rules_->apply(*functions_.back());
     return *functions_.back();

@@ -52,6 +52,7 @@
 #include <vector>
 
 #include "engine/base/geometry.h"
+#include "engine/base/narrow.h"
 #include "engine/base/types.h"
 
 namespace bd {
@@ -102,8 +103,8 @@ public:
     }
 
     // The number of the exit that is defined next, and of the group of accesses.
-    std::uint32_t next_exit() const { return static_cast<std::uint32_t>(after_.size()); }
-    std::uint32_t next_group() const { return static_cast<std::uint32_t>(addresses_.size()); }
+    std::uint32_t next_exit() const { return next_number(after_.size()); }
+    std::uint32_t next_group() const { return next_number(addresses_.size()); }
 
     // 0: nothing is known.
     std::uint32_t exit() const { return after_[last_exit_].exit; }
