@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace bd {
 namespace {
@@ -63,27 +64,40 @@ void write_word(TextOutput& out, std::string_view text) {
     out << '\'';
 }
 
+bool has_files(const ProfileFiles& files) {
+    return files.is_there || files.in_parts || !files.elsewhere.empty();
+}
+
 void write_files(TextOutput& out, const ProfileFiles& files) {
-    write_word(out, files.name);
-    if (files.by_thread) out << "-*";
-    if (!files.in_parts) return;
+    std::string_view between;
+    const auto write = [&](std::string_view name, std::string_view behind) {
+        out << std::exchange(between, " ");
+        write_word(out, name);
+        out << behind;
+    };
+    if (files.is_there) write(files.name, files.by_thread ? "-*" : "");
     // A digit, as forked children write to <name>.pid<number>.
-    out << ' ';
-    write_word(out, files.name);
-    out << ".[0-9]*";
+    if (files.in_parts) write(files.name, ".[0-9]*");
+    for (const std::string_view name : files.elsewhere) write(name, "");
 }
 
 }  // namespace
 
 void write_run_ending(TextOutput& out, const CacheGeometries* caches, const ProfileFiles* files) {
+    if (files != nullptr && !has_files(*files) && !files->is_lost) files = nullptr;
     if (caches == nullptr && files == nullptr) return;
     out << '\n';
     if (caches != nullptr) write_caches(out, *caches);
     if (files == nullptr) return;
+    if (files->is_lost) out << "Lost:     what could not be written anywhere, as said above\n";
+    if (!has_files(*files)) return;
     out << "Profile:  ";
     write_files(out, *files);
     out << "\nRead it:  bd_annotate ";
     write_files(out, *files);
+    if (files->more_elsewhere != 0) {
+        out << "\n          and " << files->more_elsewhere << " files more, which are named above";
+    }
     out << '\n';
 }
 

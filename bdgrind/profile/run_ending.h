@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The last lines of the log, for a user who has waited for the run to end: which caches were simulated, where the
-// profile is, and the command that reads it.
+// The last lines of the log, for a user who has waited for the run to end: which caches were simulated, where all of
+// the profile is, and the command that reads it.
 
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "engine/base/geometry.h"
@@ -12,14 +14,19 @@
 
 namespace bd {
 
-// The files of a run: <name>, or <name>-<thread> with `by_thread`; with `in_parts` <name>.<part>... besides.
+// The files of a run: <name>, or <name>-<thread> with `by_thread`; with `in_parts` <name>.<part>... besides; and those
+// that could not be written there.
 struct ProfileFiles {
     std::string_view name;
+    bool is_there = true;  // the first of these; else it went into a stream, or elsewhere
     bool in_parts = false;
     bool by_thread = false;
+    std::span<const std::string_view> elsewhere{};
+    std::uint32_t more_elsewhere = 0;  // than these
+    bool is_lost = false;              // some of it could not be written anywhere
 };
 
-// Null for what there is not: no caches were simulated, or the profile is nowhere to be read.
+// Null for what there is not: no caches were simulated, or there is no profile.
 void write_run_ending(TextOutput& out, const CacheGeometries* caches, const ProfileFiles* files);
 
 }  // namespace bd

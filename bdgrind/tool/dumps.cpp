@@ -86,6 +86,7 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
     : engine_(engine),
       geometry_source_(geometry_source),
       parts_(options.earlier_parts),
+      places_{.plain = false, .numbered = parts_ != 0 && !options.combine_dumps},
       totals_(engine.events().width()),
       other_paths_(engine.events().width()) {
     if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
@@ -130,10 +131,16 @@ bool Dumps::write_last() {
 void Dumps::write_ending(TextOutput& out) const {
     const Path name = file_.known_name();
     const EngineConfig& config = engine_.config();
+    std::vector<std::string_view> elsewhere;
+    for (const Path& path : places_.elsewhere) elsewhere.push_back(path.view());
     const ProfileFiles files{.name = name.view(),
-                             .in_parts = parts_ > 1 && !options.combine_dumps,
-                             .by_thread = config.separate_threads && !options.combine_dumps};
-    write_run_ending(out, config.cache_sim ? &config.caches : nullptr, file_.is_in_files() ? &files : nullptr);
+                             .is_there = places_.plain && !file_.is_stream(),
+                             .in_parts = places_.numbered,
+                             .by_thread = config.separate_threads && !options.combine_dumps,
+                             .elsewhere = elsewhere,
+                             .more_elsewhere = places_.more_elsewhere,
+                             .is_lost = any_is_lost_};
+    write_run_ending(out, config.cache_sim ? &config.caches : nullptr, &files);
 }
 
 bool Dumps::begin_exec(bool with_part) {
@@ -142,6 +149,7 @@ bool Dumps::begin_exec(bool with_part) {
     other_paths_before_exec_ = other_paths_;
     totals_before_exec_ = totals_;
     parts_before_exec_ = parts_;
+    places_before_exec_ = places_;
     bool written = true;
     if (with_part) {
         engine_.settle();
@@ -159,6 +167,7 @@ void Dumps::exec_failed() {
         totals_ = totals_before_exec_;
         other_paths_ = other_paths_before_exec_;
         parts_ = parts_before_exec_;
+        places_ = places_before_exec_;
     } else if (parts_ != parts_before_exec_) {
         engine_.zero(0);
         zeroed(0);
@@ -200,17 +209,31 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
         if (!part.is_last) ending << '.' << parts_;
         if (thread != 0) ending << (thread < 10 ? "-0" : "-") << thread;
     }
-    if (!file_.write(ending.view(), ProfileText(run, profile))) return false;
+    const ProfileText profile_text(run, profile);
+    const ContextTreeText tree_text(run, engine_);
+    const ObjectsText objects_text(run, engine_);
+    const WhyText why_text(run, engine_);
+    std::vector<PartFile> files{{&file_, &profile_text}};
+    if (tree_file_ != nullptr) files.push_back({tree_file_.get(), &tree_text});
+    if (objects_file_ != nullptr) files.push_back({objects_file_.get(), &objects_text});
+    if (why_file_ != nullptr) files.push_back({why_file_.get(), &why_text});
+    const PartPlace place = write_part(files, ending.view());
+    if (!place.is_whole) any_is_lost_ = true;
+    if (place.where == PartPlace::Where::kNowhere) return false;
+    note_place(place, part.is_last || options.combine_dumps);
     add(totals_, profile.totals());
-    if (tree_file_ != nullptr) {
-        add(other_paths_, costs_of_other_paths(engine_, thread));
-        if (!tree_file_->write(ending.view(), ContextTreeText(run, engine_))) any_is_lost_ = true;
-    }
-    if (objects_file_ != nullptr && !objects_file_->write(ending.view(), ObjectsText(run, engine_))) {
-        any_is_lost_ = true;
-    }
-    if (why_file_ != nullptr && !why_file_->write(ending.view(), WhyText(run, engine_))) any_is_lost_ = true;
+    if (tree_file_ != nullptr) add(other_paths_, costs_of_other_paths(engine_, thread));
     return true;
+}
+
+void Dumps::note_place(const PartPlace& place, bool has_plain_name) {
+    if (place.where == PartPlace::Where::kInPlace) {
+        (has_plain_name ? places_.plain : places_.numbered) = true;
+    } else if (places_.elsewhere.size() < kMostElsewhere) {
+        places_.elsewhere.push_back(place.profile);
+    } else {
+        ++places_.more_elsewhere;
+    }
 }
 
 std::uint64_t& Dumps::counted_from(std::uint32_t thread) {
@@ -229,6 +252,7 @@ void Dumps::zeroed(std::uint32_t thread) {
 
 void Dumps::start_in_child() {
     parts_ = 0;
+    places_ = {};
     std::ranges::fill(totals_, 0);
     std::ranges::fill(other_paths_, 0);
     file_.start_in_child();

@@ -16,6 +16,7 @@
 #include "engine/replay/engine.h"
 #include "profile/profile.h"
 #include "tool/out_file.h"
+#include "tool/out_files.h"
 
 namespace bd {
 
@@ -44,7 +45,7 @@ public:
     // How many there are.
     std::uint32_t parts() const { return parts_; }
 
-    // Says how to read all that was written.
+    // Says where all is that was written, and how to read it.
     void write_ending(TextOutput& out) const;
 
     // What all of them add up to, by event; and of that, the paths that the context tree does not tell apart.
@@ -64,6 +65,16 @@ private:
         bool is_last;
     };
 
+    // Where parts are: under the profile's own name, under that with a part's number, and elsewhere.
+    struct Places {
+        bool plain = false;
+        bool numbered = false;
+        std::vector<Path> elsewhere{};
+        std::uint32_t more_elsewhere = 0;
+    };
+    static constexpr std::size_t kMostElsewhere = 16;  // are named at the end; each is named when it is written
+
+    void note_place(const PartPlace& place, bool has_plain_name);
     template <class Use>
     void for_each_beside(Use use);
     std::vector<std::uint32_t> threads_with_counts() const;
@@ -78,9 +89,11 @@ private:
     std::unique_ptr<OutFile> why_file_;      // null: it is not asked why lines are loaded
     bool any_is_lost_ = false;               // a part of these, at least
     std::uint32_t parts_;
+    Places places_;
     std::vector<std::uint64_t> totals_;
     std::vector<std::uint64_t> other_paths_;
     std::uint32_t parts_before_exec_ = 0;
+    Places places_before_exec_;
     std::vector<std::uint64_t> totals_before_exec_;
     std::vector<std::uint64_t> other_paths_before_exec_;
     // Engine::blocks_run() when the counts were last 0: of each thread, and of those not mentioned.

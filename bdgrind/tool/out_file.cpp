@@ -91,23 +91,42 @@ Path OutFile::known_name() const {
     return path.view().starts_with(folder.view()) ? Path(path.view().substr(folder.view().size())) : path;
 }
 
-bool OutFile::write(std::string_view ending, const Text& text) {
-    if (stream_ >= 0) {
-        const int error = write_text(stream_, text);
-        if (error == 0) return true;
-        say(path_.c_str(), error);
-        return write_elsewhere(ending, text);
+int OutFile::write(std::string_view ending, const Text& text) {
+    is_placed_ = false;
+    combined_before_write_ = combined_;
+    meant_for_ = stream_ >= 0 ? path_ : name();
+    if (stream_ < 0) meant_for_ << ending;
+    const int error = stream_ >= 0 ? write_text(stream_, text) : write_file(text);
+    if (error != 0) {
+        new_file_.reset();
+        say(meant_for_.c_str(), error);
     }
-    Path path = name();
-    path << ending;
-    const int error = write_file(path, text);
-    if (error == 0) return true;
-    say(path.c_str(), error);
-    has_failed_ = true;
-    return write_elsewhere(ending, text);
+    return error;
 }
 
-int OutFile::write_file(const Path& path, const Text& text) {
+int OutFile::commit() {
+    if (new_file_ == nullptr) return 0;
+    const int error = new_file_->rename_to(place_);
+    if (error == 0) {
+        is_placed_ = true;
+        remember(place_);
+    } else {
+        say(meant_for_.c_str(), error);
+    }
+    new_file_.reset();
+    return error;
+}
+
+void OutFile::give_up() {
+    new_file_.reset();
+    if (is_placed_) VG_(unlink)(place_.c_str());
+    if (!is_placed_ && combined_before_write_.begun) blank_behind(combined_before_write_);
+    combined_ = combined_before_write_;
+    is_placed_ = false;
+}
+
+int OutFile::write_file(const Text& text) {
+    const Path& path = meant_for_;
     if (is_default_) return options.combine_dumps ? append(path, text) : replace(path, text);
     const Place place = find_place(path.view());
     if (place.error != 0) return place.error;
@@ -117,15 +136,14 @@ int OutFile::write_file(const Path& path, const Text& text) {
 }
 
 int OutFile::replace(const Path& path, const Text& text) {
-    NewFile file(path);
-    if (file.error() != 0) return file.error();
-    int error = write_text(file.descriptor(), text);
-    vg_stat written{};
-    VG_(fstat)(file.descriptor(), &written);
-    if (error == 0) error = file.rename_to(path);
+    place_ = path;
+    new_file_ = std::make_unique<NewFile>(path);
+    if (new_file_->error() != 0) return new_file_->error();
+    const int error = write_text(new_file_->descriptor(), text);
     if (error != 0) return error;
+    vg_stat written{};
+    VG_(fstat)(new_file_->descriptor(), &written);
     combined_ = {written.dev, written.ino, written.size, true};
-    remember(path);
     return 0;
 }
 
@@ -137,7 +155,10 @@ int OutFile::append(const Path& path, const Text& text) {
     if (file.number() < 0 || VG_(fstat)(file.number(), &now) < 0) return replace(path, text);
     // What the program before this one has written, in the same process; its number is not handed over.
     const bool is_inherited = combined_.file == 0 && now.uid == static_cast<unsigned>(VG_(geteuid)()) && now.nlink == 1;
-    if (is_inherited) combined_ = {now.dev, now.ino, now.size, true};
+    if (is_inherited) {
+        combined_ = combined_before_write_ = {now.dev, now.ino, now.size, true};
+        if (is_attempt_) combined_before_ = combined_;
+    }
     if (now.dev != combined_.device || now.ino != combined_.file) return replace(path, text);
 
     VG_(lseek)(file.number(), combined_.end, VKI_SEEK_SET);
@@ -159,25 +180,34 @@ void OutFile::blank(int descriptor, long long begin, long long end) {
     out.finish();
 }
 
-bool OutFile::write_elsewhere(std::string_view ending, const Text& text) {
-    int error = VKI_EEXIST;
-    for (int i = 0; error == VKI_EEXIST && i < 100; ++i) {
-        Path profile(VG_(tmpdir)());
-        profile << "/bdgrind.out." << VG_(getpid)() << ending;
-        if (i != 0) profile << "~" << i;
-        const Path path = beside(profile);
-        Descriptor file(path.c_str(), kNewFile, kOwnersOnly);
-        error = file.error();
-        if (error == 0) error = write_text(file.number(), text);
-        if (error == 0) {
-            VG_(umsg)("The %s is in %s instead.\n", text_of(kind_), path.c_str());
-            remember(path);
-            return true;
-        }
-        if (file.error() == 0) VG_(unlink)(path.c_str());
-        if (error != VKI_EEXIST) say(path.c_str(), error);
+// What has been appended to the combined file since it ended there.
+void OutFile::blank_behind(const Combined& kept) {
+    const Descriptor file(find_place(name().view()).path.c_str(), VKI_O_WRONLY | VKI_O_NONBLOCK | kOpenNoFollow);
+    vg_stat now{};
+    if (file.number() >= 0 && VG_(fstat)(file.number(), &now) >= 0 && now.dev == kept.device && now.ino == kept.file) {
+        blank(file.number(), kept.end, combined_.end);
     }
-    return false;
+}
+
+int OutFile::write_beside(const Path& profile, const Text& text) {
+    const Path path = beside(profile);
+    Descriptor file(path.c_str(), kNewFile, kOwnersOnly);
+    if (file.error() != 0) {
+        if (file.error() != VKI_EEXIST) say(path.c_str(), file.error());
+        return file.error();
+    }
+    const int error = write_text(file.number(), text);
+    if (error == 0) {
+        remember(path);
+    } else {
+        VG_(unlink)(path.c_str());
+        say(path.c_str(), error);
+    }
+    return error;
+}
+
+void OutFile::say_elsewhere(const Path& profile) const {
+    VG_(umsg)("The %s is in %s instead.\n", text_of(kind_), beside(profile).c_str());
 }
 
 void OutFile::remember(const Path& path) {
@@ -195,14 +225,7 @@ bool OutFile::take_back() {
     VG_(dropTailXA)(VG_(args_for_valgrind), handed_over_);
     handed_over_ = 0;
     if (stream_ >= 0) return false;
-    if (options.combine_dumps && combined_before_.begun) {
-        const Descriptor file(find_place(name().view()).path.c_str(), VKI_O_WRONLY | VKI_O_NONBLOCK | kOpenNoFollow);
-        vg_stat now{};
-        if (file.number() >= 0 && VG_(fstat)(file.number(), &now) >= 0 && now.dev == combined_.device &&
-            now.ino == combined_.file) {
-            blank(file.number(), combined_before_.end, combined_.end);
-        }
-    }
+    if (options.combine_dumps && combined_before_.begun) blank_behind(combined_before_);
     for (const Path& path : attempted_) VG_(unlink)(path.c_str());
     attempted_.clear();
     combined_ = combined_before_;
@@ -214,7 +237,6 @@ void OutFile::start_in_child() {
     path_ = expanded(options.out_file);
     is_parents_ = path_.view() == parents.view();
     combined_ = {};
-    has_failed_ = false;
 }
 
 void OutFile::hand_over(std::uint32_t parts) {

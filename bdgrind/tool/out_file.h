@@ -10,15 +10,18 @@
 // A context tree and the data objects stand beside the profile, with names that begin differently, so that viewers
 // which open all that begins with a profile's name pass over them. They are no text to go into a stream.
 //
-// What cannot be written there goes into the folder for temporary files, under a name that nothing has yet.
+// What cannot be written there goes into the folder for temporary files, under a name that nothing has yet; see
+// out_files.h.
 
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/text_output.h"
+#include "tool/new_file.h"
 #include "tool/place.h"
 
 namespace bd {
@@ -40,10 +43,24 @@ public:
     // program has run for hours. What is there stays as it is until there is something new to write.
     explicit OutFile(Kind kind);
 
-    // Writes `text` into the file with `ending` behind its name, in place of an older one. With --combine-dumps=yes,
-    // appends it to what this has written to the file before. False if it could not be written anywhere. Failures are
-    // told in the log.
-    bool write(std::string_view ending, const Text& text);
+    // Writes `text` so that commit() puts it into the file with `ending` behind its name, in place of an older one.
+    // With --combine-dumps=yes, it is appended to what this has written to the file before. Both return an error
+    // number, and tell of it in the log. What has been written, and even put there, may be given up: only a stream
+    // keeps it.
+    int write(std::string_view ending, const Text& text);
+    int commit();
+    void give_up();
+
+    // Writes `text` into a new file that stands where such a file stands beside `profile`, for its owner only. Returns
+    // an error number, and tells of it in the log if that is not VKI_EEXIST.
+    int write_beside(const Path& profile, const Text& text);
+
+    // Of what has just been written: that it is in the file beside `profile` and not where it was meant to be.
+    void say_elsewhere(const Path& profile) const;
+    // Where it was meant to be.
+    Path meant_for() const { return meant_for_; }
+
+    bool is_stream() const { return stream_ >= 0; }
 
     // What is written and handed over from here on may be taken back. False: it went into a stream, which keeps it.
     void begin_attempt();
@@ -51,8 +68,8 @@ public:
 
     // Relative to the folder where the process was started, if it lies below it: as a user there would call it.
     Path known_name() const;
-    // Whether all that was to be written is in the file of that name and those with endings.
-    bool is_in_files() const { return stream_ < 0 && !has_failed_; }
+    // The file where a file of this kind stands beside that profile.
+    Path beside(const Path& profile) const;
 
     // This process is a child of the one that has written so far: it needs a name of its own, but shares a stream.
     void start_in_child();
@@ -70,15 +87,14 @@ private:
         bool begun = false;
     };
 
-    Path beside(const Path& profile) const;
     Path name() const;
     int check();
     void say(const char* name, int error) const;
-    int write_file(const Path& path, const Text& text);
+    int write_file(const Text& text);
     int replace(const Path& path, const Text& text);
     int append(const Path& path, const Text& text);
     static void blank(int descriptor, long long begin, long long end);
-    bool write_elsewhere(std::string_view ending, const Text& text);
+    void blank_behind(const Combined& kept);
     void remember(const Path& path);
 
     Kind kind_;
@@ -86,8 +102,13 @@ private:
     bool is_default_;         // the name is not the user's choice
     bool is_parents_ = false;  // another process writes there
     int stream_ = -1;
-    bool has_failed_ = false;
+    // Since the latest write(): where it goes; a complete file that is not in its place yet, and the place.
+    Path meant_for_;
+    std::unique_ptr<NewFile> new_file_;
+    Path place_;
+    bool is_placed_ = false;
     Combined combined_;
+    Combined combined_before_write_;
     Combined combined_before_;    // the attempt
     std::vector<Path> attempted_;
     bool is_attempt_ = false;

@@ -339,7 +339,41 @@ def test_a_part_that_cannot_be_written_goes_elsewhere(tmp_path: Path) -> None:
     assert run.status == 0 and list(blocked.iterdir()) == []
     (elsewhere,) = temporary.glob("bdgrind.out.*")
     assert f"The profile is in {elsewhere} instead." in run.log
-    assert "Caches:  " in run.log and "Read it:" not in run.log
+    assert f"Profile:  {run.profile_path} {elsewhere}" in run.log
+    assert f"Read it:  bd_annotate {run.profile_path} {elsewhere}" in run.log
     assert re.fullmatch(r"bdgrind\.out\.\d+\.1", elsewhere.name)
     assert read_profile(elsewhere).self_cost("touch", "DLmr") == 3
     assert run.profile.self_cost("touch", "DLmr") == 5
+
+
+@pytest.mark.parametrize("blocked", ["objects.", "contexts.", "why.", ""])
+def test_what_belongs_to_a_part_goes_elsewhere_together(tmp_path: Path, blocked: str) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    (tmp_path / f"{blocked}profile.out.1").mkdir()
+    options = (*SMALL_CACHES, "--objects=yes", "--context-tree=yes", "--why=yes")
+    command = [str(GUESTS / "steer"), "c0e", "BD"]
+    run = run_tool(tmp_path, command, options, environment={"TMPDIR": str(temporary)})
+    (elsewhere,) = temporary.glob("bdgrind.out.*")
+    beside = {f"{kind}{elsewhere.name}" for kind in ("", "objects.", "contexts.", "why.")}
+    assert {path.name for path in temporary.iterdir()} == beside
+    left = {path.name for path in tmp_path.glob("*profile.out.1") if path.is_file()}
+    assert run.status == 0 and left == set(), "nothing stays that belongs to what has moved"
+    assert not list(tmp_path.glob(".bdgrind-*"))
+    for kind in ("profile", "context tree", "file of objects", "why file"):
+        assert f"The {kind} is in {temporary}/" in run.log
+    assert run.log.splitlines()[-1] == f"Read it:  bd_annotate {run.profile_path} {elsewhere}"
+
+
+def test_a_combined_file_keeps_its_parts_if_the_objects_cannot_follow(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    objects = tmp_path / "objects.profile.out"
+    command = ["/bin/sh", "-c", f"rm {objects}; mkdir {objects}; {GUESTS / 'steer'} c0e BD"]
+    options = (*SMALL_CACHES, "--objects=yes", "--combine-dumps=yes", "--dump-every-bb=20000")
+    run = run_tool(tmp_path, command, options, environment={"TMPDIR": str(temporary)})
+    moved = sorted(path.name for path in temporary.iterdir())
+    assert moved and [name for name in moved if name.startswith("objects.")] == [
+        f"objects.{name}" for name in moved if not name.startswith("objects.")
+    ]
+    assert "Read it:  bd_annotate" in run.log.splitlines()[-1]

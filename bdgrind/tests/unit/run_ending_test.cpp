@@ -50,6 +50,26 @@ TEST(RunEnding, PartsAndThreadsAreFilesOfTheirOwn) {
     EXPECT_EQ(command({.name = "out", .in_parts = true, .by_thread = true}), "out-* out.[0-9]*\n");
 }
 
+TEST(RunEnding, WhatIsElsewhereIsReadTogetherWithTheRest) {
+    const std::string_view elsewhere[]{"/tmp/bdgrind.out.7.1", "/tmp/it's"};
+    EXPECT_EQ(command({.name = "out", .elsewhere = elsewhere}), "out /tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n");
+    EXPECT_EQ(command({.name = "out", .is_there = false, .in_parts = true, .elsewhere = elsewhere}),
+              "out.[0-9]* /tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n");
+    EXPECT_EQ(command({.name = "out", .is_there = false, .elsewhere = elsewhere, .more_elsewhere = 3}),
+              "/tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n          and 3 files more, which are named above\n");
+}
+
+TEST(RunEnding, WhatIsLostIsSaidWhateverElseThereIs) {
+    const ProfileFiles nothing{.name = "out", .is_there = false, .is_lost = true};
+    EXPECT_EQ(ending(nullptr, &nothing), "\nLost:     what could not be written anywhere, as said above\n");
+    const ProfileFiles some{.name = "out", .is_lost = true};
+    EXPECT_EQ(ending(nullptr, &some),
+              "\nLost:     what could not be written anywhere, as said above\n"
+              "Profile:  out\nRead it:  bd_annotate out\n");
+    const ProfileFiles stream{.name = "out", .is_there = false};
+    EXPECT_EQ(ending(nullptr, &stream), "");
+}
+
 TEST(RunEnding, TheCommandCanBePastedIntoAShell) {
     EXPECT_EQ(command({.name = "/tmp/my runs/it's", .in_parts = true}),
               "'/tmp/my runs/it'\\''s' '/tmp/my runs/it'\\''s'.[0-9]*\n");
