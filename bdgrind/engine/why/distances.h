@@ -20,9 +20,10 @@ struct DistanceCount {
 
 class Distances {
 public:
-    // 0 is for first touches. Bucket b >= 1 has the distances d with b = 1 + floor(4 * log2(d + 1)).
+    // 0 is for first touches. Bucket b >= 1 has the distances d with b = 1 + floor(4 * log2(d)), and the first one has
+    // d = 0, too: so a cache of 2^k lines, which has what lies fewer lines back, misses whole buckets.
     static unsigned bucket_of(std::uint32_t distance) {
-        const std::uint64_t number = std::uint64_t{distance} + 1;
+        const std::uint64_t number = distance == 0 ? 1 : distance;
         const auto log = static_cast<unsigned>(std::bit_width(number)) - 1;
         const std::uint64_t scaled = number << 31 >> log;  // from 2^31 on
         return 1 + 4 * log + (scaled >= kQuarter) + (scaled >= kHalf) + (scaled >= kThreeQuarters);

@@ -629,9 +629,9 @@ private:
         for (const NaiveCaches::MissedLine& line : lines) {
             unsigned bucket = 0;
             if (line.distance) {
-                // The greatest one whose quarter power of two, 2^((bucket - 1) / 4), is not above distance + 1.
+                // The greatest one whose quarter power of two, 2^((bucket - 1) / 4), is not above the distance.
                 using Wide = unsigned __int128;
-                const Wide number = *line.distance + 1;
+                const Wide number = *line.distance == 0 ? 1 : *line.distance;
                 while (Wide{1} << bucket <= number * number * number * number) ++bucket;
             }
             DistanceCounts& counts = costs_.distances[{charged_, bucket}];

@@ -137,26 +137,27 @@ TEST(Reuse, ConflictsAreWhatAFullyAssociativeCacheWouldHit) {
     EXPECT_EQ((Reuse{8, 1}.cause(8)), Cause::kCapacity);
 }
 
-// Whole powers of two are easy; between them, the fourth power of what is one more tells.
+// Whole powers of two are easy; between them, the fourth power tells.
 TEST(Distances, BucketsAreQuarterPowersOfTwo) {
     for (unsigned log = 0; log < 32; ++log) {
-        EXPECT_EQ(Distances::bucket_of((1u << log) - 1), 1 + 4 * log);
+        EXPECT_EQ(Distances::bucket_of(1u << log), 1 + 4 * log);
         if (log > 2) {
-            EXPECT_EQ(Distances::bucket_of((1u << log) - 2), 4 * log);
+            EXPECT_EQ(Distances::bucket_of((1u << log) - 1), 4 * log);
         }
     }
     const auto fourth_power = [](std::uint32_t distance) {
-        const auto number = static_cast<unsigned __int128>(distance) + 1;
+        const auto number = static_cast<unsigned __int128>(distance);
         return number * number * number * number;
     };
     std::mt19937 random(1);
     for (unsigned i = 0; i < 20000; ++i) {
         const auto distance = static_cast<std::uint32_t>((random() | 1) >> random() % 32);
-        if (distance == ~std::uint32_t{0}) continue;
+        if (distance == 0) continue;
         const unsigned bucket = Distances::bucket_of(distance);
         EXPECT_GE(fourth_power(distance) >> (bucket - 1), 1u) << distance;
         EXPECT_EQ(fourth_power(distance) >> (bucket - 1) >> 1, 0u) << distance;
     }
+    EXPECT_EQ(Distances::bucket_of(0), 1u);
     EXPECT_EQ(Distances::bucket_of(~std::uint32_t{0} - 1), 128u);
 }
 

@@ -206,7 +206,7 @@ TEST_F(WhyWriterTest, DistancesAreTheMissesOfLargerCaches) {
         };
         const Distances distances = run(3)->why()->distances;  // one engine at a time runs the blocks
         for (unsigned log = 2; log < 11; ++log) {
-            const std::uint32_t ways = (1u << log) - 1;
+            const std::uint32_t ways = 1u << log;
             std::uint64_t expected = 0;
             distances.for_each([&](CostId, unsigned bucket, const DistanceCount& count) {
                 if (bucket == 0 || bucket >= 1 + 4 * log) expected += count.misses;
