@@ -96,17 +96,20 @@ private:
         using Vector [[gnu::vector_size(16)]] = std::int32_t;
         constexpr std::size_t kInVector = 4;
         const Vector last = Vector{} + static_cast<std::int32_t>(than);
-        const auto later = [&](std::size_t at) {
+        // Nothing is returned in a vector, for which x86 may have no registers.
+        const auto add_later = [&](std::size_t at, Vector& sum) {
             Vector some;
             __builtin_memcpy(&some, &times[at], sizeof some);
-            return some > last;  // -1 for each
+            sum += some > last;  // -1 for each
         };
         Vector one{};
         Vector other{};
         std::size_t i = 0;
         for (; i + 4 * kInVector <= times.size(); i += 4 * kInVector) {
-            one += later(i) + later(i + kInVector);
-            other += later(i + 2 * kInVector) + later(i + 3 * kInVector);
+            add_later(i, one);
+            add_later(i + kInVector, other);
+            add_later(i + 2 * kInVector, one);
+            add_later(i + 3 * kInVector, other);
         }
         const Vector sums = one + other;
         std::uint64_t count = 0;
