@@ -177,7 +177,9 @@ def _parser() -> argparse.ArgumentParser:
           "loops are functions of their own, in all lists and in --export", "no")
     _flag(what, "--separate-inlines", "so are inlined functions", "no")
     _flag(what, "--totals", "all totals, and how the caches were used", "no")
-    what.add_argument("--function", metavar="REGEX", help="only functions whose names match")
+    what.add_argument("--function", metavar="REGEX|N",
+                      help="only functions whose names match, as the profile has them or as they are shown; "
+                      "or the one in row N of the list of functions")
 
     numbers = parser.add_argument_group("which numbers")
     numbers.add_argument("--show", default="", metavar="COLUMNS",

@@ -51,7 +51,8 @@ def screen(tmp_path, body, *arguments, environment=None):
         cwd=tmp_path, capture_output=True, text=True, timeout=60,
         env={**os.environ, **(environment or {})},
     )
-    assert result.stderr == ""
+    # What a narrow page has no room for is said where columns were asked for.
+    assert re.fullmatch(r"(bd_annotate: no room for .*\n)?", result.stderr), result.stderr
     return result.stdout
 
 

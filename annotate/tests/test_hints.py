@@ -87,3 +87,58 @@ def test_advice_on_data_says_where_it_would_gain_little(tmp_path):
     text = screen(tmp_path, body + waste + "6 90000000\n")
     assert "First     instructions: " in text
     assert "== What to change, if anything: misses cost little ==\n1. main (a.c:5)" in text
+
+
+def with_last_level(cost, misses, unused):
+    """The same use of L1, and so many misses of LL with so many bytes of each never used."""
+    values = cost.split()[:14]
+    values[7] = str(misses)
+    return " ".join([*values, f"{1000 * misses} {unused * misses} {misses} {(64 - unused) * misses} {misses}"])
+
+
+def place(name, cost):
+    return call(name, cost, "/home/me/main.c", "/home/me/program") + f"fn={name}\n5 {cost}\nfn=main\n"
+
+
+def test_hints_are_ranked_by_what_they_are_worth(tmp_path):
+    """Fewer bytes of the first level, but each line comes from memory."""
+    many, dear = use(5000, 16, 2), with_last_level(use(3000, 16, 2), 3000, 48)
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n" + place("many", many) + place("dear", dear)
+    lines = section(screen(tmp_path, body), "What to change")
+    cycles = 10 * 8000 + 10 * 8000 + 100 * 3000  # use() has ten instructions for each line
+    assert lines[0] == f"1. dear (main.c:5): at most {round(75 * (30_000 + 300_000) / cycles)}% of the cycles, 75% unused"
+    assert lines[2] == f"2. many (main.c:5): at most {round(75 * 50_000 / cycles)}% of the cycles, 75% unused; as 1."
+    told = screen(tmp_path, body, "--hints")
+    assert f"Worth: at most {round(75 * 50_000 / cycles)}% of the estimated cycles." in told
+
+
+def test_hints_are_sorted_as_the_report_is(tmp_path):
+    busy = " ".join(["900000", *use(3000, 16, 2).split()[1:]])
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n" + place("many", use(5000, 16, 2)) + place("busy", busy)
+    def first(*options):
+        return section(screen(tmp_path, body, *options), "What to change")[0].split()[1]
+    assert (first(), first("--sort=Ir"), first("--sort=SpLoss1")) == ("many", "busy", "many")
+
+
+def test_what_ll_has_room_for_does_not_change_advice(tmp_path):
+    """The same numbers of L1: with LL's, lines seem to be loaded again and again, or once."""
+    said = set()
+    for misses in (0, 100, 4000):
+        body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 "
+        (hint,) = hints(report_of(body + with_last_level(use(5000, 16, 2), misses, 48) + "\n"))
+        said.add((hint.pattern.brief, hint.pattern.looks, hint.pattern.helps))
+    assert len(said) == 1
+
+
+def test_no_advice_where_lines_are_used_well(tmp_path):
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n"
+    text = screen(tmp_path, body + f"5 {use(50_000, 60, 40)}\n")
+    assert "What to change" not in text and "stands out" not in text
+
+
+def test_advice_claims_no_more_than_the_numbers_say():
+    """Few bytes of each line are used of a field of many objects, and of a gather by indices, tiles of a
+    matrix or arrays one beside another, where an array per field is what there is."""
+    (hint,) = hints(report_of(f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {use(5000, 8, 1)}\n"))
+    assert "per field" not in hint.pattern.brief + hint.pattern.helps
+    assert " tile" not in hint.pattern.brief

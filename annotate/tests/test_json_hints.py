@@ -25,6 +25,7 @@ def test_the_verdict_is_in_every_profile(tmp_path):
     assert (found["cycles"], found["cycle_costs"]) == (140_001, [1, 10, 100])
     assert found["shares"] == {
         "instructions": 70_001 / 140_001, "L1_data": 70_000 / 140_001, "L1_code": 0.0, "LL": 0.0,
+        "first_touches": 0.0,
     }
     # 48 of the 64 bytes of each line were never used.
     assert found["first"] == "L1"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bdannotate.model.profile import Function
-from bdannotate.views.names import Names, fit
+from bdannotate.views.names import Names, fit, fit_all, least_width
 
 STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
@@ -104,3 +104,22 @@ def test_of_code_without_a_name_the_address_stays():
     assert fit("libsqlite3.so.0.8.6+0xfc0b0", 27) == "libsqlite3.so.0.8.6+0xfc0b0"
     assert fit("libsqlite3.so.0.8.6+0xfc0b0", 22) == "libsqlite3.so+0xfc0b0"
     assert fit("libsqlite3.so.0.8.6+0xfc0b0'2", 16) == "libs..+0xfc0b0'2"
+
+
+def test_names_that_would_look_alike_are_cut_where_they_differ():
+    long = "ns::Container<std::pair<int, long>, ns::Policy>::"
+    names = [f"{long}insert_or_assign_from_range_first(int)", f"{long}insert_or_assign_from_range_last(int)", "main"]
+    found = fit_all(names, [32] * 3)
+    assert len(set(found)) == 3 and all(len(name) <= 32 for name in found)
+    assert "first" in found[0] and "last" in found[1] and found[2] == "main"
+    # The same function twice looks the same.
+    assert len(set(fit_all([names[0]] * 2, [32] * 2))) == 1
+
+
+@pytest.mark.parametrize("name, width", [
+    ("main", 4), ("a::b", 4), ("Minisat::Solver::propagate", 13), ("f<int, std::vector<long>>", 5),
+    ("libx.so.1+0x1234", 16), ("liblonger-than-that.so.1+0x1234", 24),
+])
+def test_the_room_that_a_name_needs(name, width):
+    assert least_width(name) == width
+    assert not fit(name, width).endswith("...")

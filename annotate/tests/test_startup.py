@@ -14,7 +14,7 @@ def test_what_is_above_main_is_one_row(tmp_path):
     cost = use(1000, 16, 2)
     body = startup(cost) + f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {cost}\n"
     names = [line[47:] for line in section(screen(tmp_path, body), "Functions")[3:]]
-    assert names == ["(above main: 3 functions)", "main  main.c [program]"]
+    assert names == ["  (above main: 3 functions)", "1 main  main.c [program]"]
     rows = section(screen(tmp_path, body, "--full-stacks"), "Functions")[3:]
     whole = {line[47:] for line in rows}
     assert {"ld.so+0x1ab70", "(below main)  [program]", "__libc_start_main  [libc.so]"} < whole

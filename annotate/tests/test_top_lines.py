@@ -81,4 +81,4 @@ def test_the_c_library_is_listed_where_nobody_else_is_charged(tmp_path):
     assert [line.split("  ")[-1] for line in section(text, "Lines by never used")[2:]] == [
         "program+0x500", "relocate"]
     assert [line for line in section(text, "What to change") if line[:1].isdigit()] == [
-        "1. program+0x500: 10% of the loss, 75% unused"]
+        "1. program+0x500: at most 4% of the cycles, 75% unused"]

@@ -26,6 +26,8 @@ def test_code_without_a_name_is_asked_for_as_it_is_shown(tmp_path):
     body += call("0x0000000000000500", lost, "???", "/usr/lib/a-library-with-a-long-name.so.1.2.3")
     body += f"ob=/usr/lib/a-library-with-a-long-name.so.1.2.3\nfl=???\nfn=0x0000000000000500\n0 {lost}\n"
     text = screen(tmp_path, body)
+    assert "Next  bd_annotate --tree=both --function=2 bdgrind.out.1" in text
+    text = screen(tmp_path, body, "--sort=SpLoss1")
     assert "Next  bd_annotate --tree=both '--function=\\+0x500$' bdgrind.out.1" in text
     for pattern in (r"\+0x500$", r"^a-library.*\.3\+0x500$", "0500$"):
         rows = section(screen(tmp_path, body, f"--function={pattern}"), "Functions")[3:]

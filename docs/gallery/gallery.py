@@ -101,7 +101,7 @@ PROGRAMS = {
     "cc1plus": Program(
         "compiled.cpp", (), (cc1plus(), "-quiet", "-O2", "compiled.cpp", "-o", "compiled.s"),
         (r"Unknown +\d+% of the loss .*\(cc1plus\)", r"main  \[cc1plus\]", r"\(no lines\) +\w+",
-         r"^1\. \S+: \d+% of the loss"),
+         r"^1\. \S+: at most \d+% of the cycles"),
     ),
 }
 

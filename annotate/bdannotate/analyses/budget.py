@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.errors import UserError
@@ -75,13 +75,16 @@ class _Measured:
     totals: Row
 
 
-def failures(conditions: list[Condition], profile: Profile, baseline: Profile | None) -> list[str]:
-    """A sentence for each condition that holds."""
+def failures(
+    conditions: list[Condition], profile: Profile, baseline: Profile | None,
+    shown: Callable[[Function], Sequence[str]] = lambda function: (),
+) -> list[str]:
+    """A sentence for each condition that holds. shown: what a function may be called in reports."""
     now = _measured(profile)
     before = _measured(baseline) if baseline else None
     found: list[str] = []
     for condition in conditions:
-        found += _holding(condition, now, before)
+        found += _holding(condition, now, before, shown)
     return found
 
 
@@ -89,14 +92,17 @@ def _measured(profile: Profile) -> _Measured:
     return _Measured(profile, build(profile), metrics_of(profile), profile.totals())
 
 
-def _holding(condition: Condition, now: _Measured, before: _Measured | None) -> list[str]:
+def _holding(
+    condition: Condition, now: _Measured, before: _Measured | None,
+    shown: Callable[[Function], Sequence[str]],
+) -> list[str]:
     metric = _metric(condition, now)
     if condition.is_change and before is None:
         raise UserError(f"--fail-if '{condition.text}': a change needs --baseline")
     if condition.is_percent and metric.is_ratio and not metric.is_share:
         raise UserError(f"--fail-if '{condition.text}': {metric.name} is no share, leave out the %")
     found: list[str] = []
-    for function in _functions(condition, now):
+    for function in _functions(condition, now, shown):
         what = metric.name + (f" of {function.name}" if function else "")
         value = metric.value(_row(condition, now, function))
         if value is None:
@@ -122,11 +128,15 @@ def _metric(condition: Condition, measured: _Measured) -> Metric:
     return metric
 
 
-def _functions(condition: Condition, measured: _Measured) -> list[Function] | list[None]:
-    """All of this name; a name that does not occur is more likely a mistake than good news."""
+def _functions(
+    condition: Condition, measured: _Measured, shown: Callable[[Function], Sequence[str]]
+) -> list[Function] | list[None]:
+    """All of this name, or else all that reports show under it; a name that does not occur is more likely a mistake than good news."""
     if condition.function is None:
         return [None]
     found = sorted(f for f in measured.graph.functions if f.name == condition.function)
+    if not found:
+        found = sorted(f for f in measured.graph.functions if condition.function in shown(f))
     if not found:
         raise UserError(
             f"--fail-if '{condition.text}': there is no function '{condition.function}'"

@@ -49,7 +49,7 @@ class HintChanges:
 def hint_changes(diff: Diff) -> HintChanges:
     """The numbers of hints that remain are those of the profile after."""
     reports = [_report(profile, diff) for profile in (diff.before, diff.after)]
-    before, after = map(hints, reports)
+    before, after = (hints(report, by_loss=True) for report in reports)
     there_before, there_after = ({hint.function for hint in found} for found in (before, after))
     amounts = {
         function: (_loss(reports[0], function), _loss(reports[1], function))

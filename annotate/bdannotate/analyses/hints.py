@@ -18,6 +18,7 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Row
 from .data_use import MIXED, UseEvents, data_use, mostly_code
 from .ownership import Reach
+from .ranking import most_saved, ranking
 from .report import Entry, Report
 
 _MAX_PLACES = 10
@@ -26,7 +27,6 @@ _MIN_LINES = 100
 # Of its loss, a place must have so much that no other place has.
 _OWN_SHARE = 0.2
 _PASSES_ON = 0.95
-_SEVERAL_TIMES = 2.0
 # Callers whose shares differ by this much use the same code differently.
 _DIFFERENT = 0.3
 _CALLER_PART = 0.05
@@ -58,7 +58,7 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Pattern:
     fits: Callable[[Use], bool]
-    brief: str  # looks and help in a line
+    brief: str  # looks and help in a line; none where there is nothing to change
     looks: str
     helps: str
 
@@ -81,76 +81,64 @@ class Hint:
     bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
     below: Function | None  # of a function without a name, the nearest caller that has one
     through_accessor: bool = False
+    saved: float | None = None  # at most, of the estimated cycles
 
     @property
     def line(self) -> HotLine | None:
         return self.lines[0] if self.lines else None
 
 
-# The first that fits is taken.
+# The first that fits is taken. They go by what L1 has seen alone: what LL has room for changes nothing
+# of what a line is used for.
 _PATTERNS = (
     Pattern(
-        lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4
-        and use.loads_per_line >= _SEVERAL_TIMES,
-        "strided or scattered: exchange loops, tile, or store together what is used",
-        "few bytes of a line are used at a time, and the same lines are loaded again and again: "
-        "as by strides larger than a line, or by objects in no order of memory, over more data "
-        "than the cache holds until the rest of a line has its turn",
-        "for strides, exchange the loops so that the innermost one walks along memory, or work in "
-        "tiles that fit the cache; for objects, store together what is visited together",
-    ),
-    Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
-        "few bytes of a line: an array per field, or objects in the order of their use",
-        "few bytes of a line are used, in few accesses: as by strides larger than a line, by one "
-        "field of many objects, or by pointers all over memory",
-        "store together what is visited together: an array per field, an index of keys, objects "
-        "allocated in the order of their use",
+        "few bytes of a line: exchange strided loops, or group what is used together",
+        "few bytes of a line are used, in few accesses: as by strides larger than a line, by indices or "
+        "pointers all over memory, or by objects of which little is used",
+        "of strides, exchange the loops so that the innermost one walks along memory; of indices and "
+        "pointers, store together what is used together, or use it in the order of memory; of objects, "
+        "keep what is used here apart from the rest",
     ),
     Pattern(
         lambda use: use.unused_share >= 0.3 and use.accesses_per_line >= 4,
-        "hot and cold data share lines: keep hot fields together, move cold ones away",
-        "some bytes of a line are used repeatedly, those beside them not at all: as where hot and "
-        "cold fields, or small objects and their padding, share lines",
-        "keep the hot fields together and move the cold ones elsewhere",
+        "used and unused bytes share lines: keep together what is used together",
+        "some bytes of a line are used repeatedly, those beside them not at all",
+        "keep what is used together in the same lines, and what is not elsewhere: hot fields of objects, "
+        "small objects, parts of rows",
     ),
     Pattern(
         lambda use: use.unused_share >= 0.3,
-        "a part of each line is used: check the order of fields and the padding",
+        "a part of each line is used: group what is used together, mind the padding",
         "a part of each line is used, briefly",
-        "check the order of fields and the padding of what is visited here",
-    ),
-    Pattern(
-        lambda use: use.accesses_per_line <= use.line_size / 4 and use.loads_per_line >= 2,
-        "the same lines are loaded again and again: fuse passes, or work in blocks",
-        "most of each line is used, but briefly, and the same lines are loaded again and again",
-        "do more with the data while it is in the cache: fuse passes, or work in blocks",
+        "store together what is used together; of objects, check the order of fields and the padding",
     ),
     Pattern(
         lambda use: use.accesses_per_line <= use.line_size / 4,
-        "a stream, used well: only touching less data helps, as by smaller types",
-        "most of each line is used, in few accesses: a stream",
-        "nothing about the layout; only touching less data helps, as by smaller types",
+        "lines are used, but briefly: fuse passes over the same data, or touch less",
+        "most of each line is used, in few accesses: a stream, or pass after pass",
+        "where the same data comes again, do more with it while it is in the cache: fuse passes, or work "
+        "in blocks; of a stream, only touching less data helps, as by smaller types",
     ),
     Pattern(
         lambda use: True,
-        "lines are used well: nothing stands out here",
+        "",
         "lines are used well",
-        "nothing stands out here",
+        "nothing about the use of lines stands out here",
     ),
 )
 
 
-def hints(report: Report) -> list[Hint]:
-    """The places by bytes never used, inclusive: those that the report's threshold lets through,
-    whatever else it is sorted by."""
+def hints(report: Report, by_loss: bool = False) -> list[Hint]:
+    """The places by what they may cost more than they must, or by what the report is sorted by: those
+    that the report's threshold lets through. by_loss: those that lose most, whatever that is worth."""
     if data_use(report.metrics) is None or "Ir" not in report.metrics:
         names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.accesses, MIXED.rareness, "Ir"
         missing = [name for name in names if name not in report.profile.events]
         raise UserError(
             f"--hints needs cache use as bdgrind counts it: {' '.join(missing)} is not there"
         )
-    return _Finder(report, _events(report)).hints()
+    return _Finder(report, _events(report), by_loss).hints()
 
 
 def can_hint(report: Report) -> bool:
@@ -162,11 +150,16 @@ def _events(report: Report) -> UseEvents:
 
 
 class _Finder:
-    def __init__(self, report: Report, events: UseEvents) -> None:
+    def __init__(self, report: Report, events: UseEvents, by_loss: bool) -> None:
         self._report = report
         self._graph = report.graph
         self._events = events
-        self._loss = report.metrics[events.loss].counter()
+        self._all_unused = report.metrics[events.loss].counter()(report.totals)
+        chosen = None if by_loss else ranking(report)
+        # What a place is judged by; mostly its bytes never used.
+        self._loss = (chosen.by if chosen else report.metrics[events.loss]).counter()
+        self._saved = most_saved(report)
+        self._is_chosen = by_loss or (chosen is not None and chosen.is_chosen)
         self._work = report.metrics["Ir"].counter()
         self._total = self._loss(report.totals)
         self._ownership = report.ownership
@@ -186,6 +179,8 @@ class _Finder:
                 continue
             if self._is_place(entry.function) and not self._passes_on(entry):
                 found.append(self._hint(entry, use))
+        if not self._is_chosen:
+            found.sort(key=lambda hint: -(hint.saved or 0.0))
         found.sort(key=lambda hint: -self._ownership.reach(hint.function))
         return found[:_MAX_PLACES]
 
@@ -216,6 +211,9 @@ class _Finder:
         callers = self._differing_callers(entry)
         # What a function does in several loops is no pattern, but the worst of them may be.
         lines, row = self._hottest_lines(entry)
+        through = self._through(entry)
+        if not lines and through in self._report.accessors:
+            lines = self._calling_lines(entry, through)
         judged = use
         if lines and (at_line := self._use(row)) and at_line.lines >= _MIN_LINES:
             judged = at_line
@@ -223,12 +221,12 @@ class _Finder:
             # What its worst caller makes of it is what the advice is about.
             worst = self._graph.callers[entry.function][callers[0][0]]
             judged = self._use(worst.cost) or use
-        through = self._through(entry)
         return Hint(
-            entry.function, use, use.never_used / self._total if self._total else 0.0,
+            entry.function, use, use.never_used / self._all_unused if self._all_unused else 0.0,
             next(pattern for pattern in _PATTERNS if pattern.fits(judged)),
             lines, callers, through, self._bytes_per_call(entry, use),
             self._named_caller(entry.function), through in self._report.accessors,
+            self._saved(entry.inclusive) if self._saved else None,
         )
 
     def _use(self, row: Row) -> Use | None:
@@ -315,6 +313,16 @@ class _Finder:
         if not found or not found[0].share:
             return (), self._report.profile.zero
         return tuple(found), rows[ranked[0]]
+
+    def _calling_lines(self, entry: Entry, callee: Function | None) -> tuple[HotLine, ...]:
+        """The line that calls it at most cost."""
+        found = [
+            (self._loss(call.cost), site.file, site.line)
+            for site, call in self._report.profile.calls.items()
+            if site.caller == entry.function and site.callee == callee and site.line
+        ]
+        lost, file, line = max(found, default=(0, "", 0))
+        return (HotLine(file, line, lost / self._loss(entry.inclusive)),) if lost else ()
 
     def _named_caller(self, function: Function) -> Function | None:
         seen: set[Function] = set()

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..model.errors import UserError
 from ..model.graph import CallGraph, build
+from ..model.merge import functions_of
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
 from .columns import Column, Side, SortKey, choose_columns, choose_keys, with_keys_first
@@ -47,15 +48,34 @@ class Entry:
         return column.value(self.self_cost, self.inclusive)
 
 
+# A longer number is a name.
+_MOST_DIGITS = 7
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionPattern:
     """Which functions are asked for: by the profile's names, and by the labels of those that have
-    none."""
+    none; or by the names that reports show, where there are no others; or by the number of a row."""
 
     expression: re.Pattern[str]
+    shown: Callable[[Function], Sequence[str]] | None = None  # if these are to be looked at
+    called: str = ""  # what reports show in full
+    only: Function | None = None
+
+    @property
+    def number(self) -> int | None:
+        """That of a row in the list of functions, if that is what was asked for."""
+        text = self.expression.pattern
+        is_number = self.only is None and text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
+        return int(text) if is_number else None
 
     def matches(self, function: Function) -> bool:
+        if self.only is not None:
+            return function == self.only
         search = self.expression.search
+        if self.shown is not None:
+            names = self.shown(function)
+            return self.called in names if self.called else any(map(search, names))
         return search(function.name) is not None or search(function.label) is not None
 
 
@@ -68,6 +88,7 @@ class Selection:
     threshold: float | None  # in percent, for the first key without one; None: list everything
     function: FunctionPattern | None
     full_stacks: bool = True  # what is above main has entries of its own
+    has_numbers: bool = False  # whether a row's number means the same with no other options
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +114,9 @@ def make_selection(
     inclusive: bool | None,
     function: str | None,
     full_stacks: bool = True,
+    shown: Callable[[Function], Sequence[str]] | None = None,
 ) -> Selection:
+    """shown: what a function may be called in reports."""
     metrics = metrics_of(profile)
     has_calls = bool(profile.calls)
     side = Side.INCLUSIVE if (has_calls if inclusive is None else inclusive) else Side.SELF
@@ -105,9 +128,29 @@ def make_selection(
         columns=tuple(columns),
         keys=tuple(keys),
         threshold=threshold,
-        function=FunctionPattern(function_pattern(function)) if function is not None else None,
+        function=chosen_functions(function, profile, shown) if function is not None else None,
         full_stacks=full_stacks or function is not None,
     )
+
+
+def chosen_functions(
+    text: str, profile: Profile, shown: Callable[[Function], Sequence[str]] | None
+) -> FunctionPattern:
+    """By the names that reports show if no other name fits."""
+    functions = functions_of(profile)
+
+    def is_shown() -> bool:
+        return shown is not None and any(text in shown(function) for function in functions)
+
+    try:
+        pattern = FunctionPattern(function_pattern(text))
+    except UserError:
+        if not is_shown():
+            raise
+        return FunctionPattern(re.compile(re.escape(text)), shown, text)
+    if shown is None or pattern.number is not None or any(map(pattern.matches, functions)):
+        return pattern
+    return FunctionPattern(pattern.expression, shown, text if is_shown() else "")
 
 
 def function_pattern(text: str) -> re.Pattern[str]:
@@ -124,6 +167,8 @@ def make_report(
     totals = profile.totals()
     startup = above_main(graph)
     entries = entries_of(graph)
+    if selection.function and selection.function.number is not None:
+        selection = _of_row(selection.function.number, entries, graph, startup, selection, totals)
     if startup and not selection.full_stacks:
         entries = with_startup_folded(entries, graph, startup)
     chosen = select(entries, selection, totals)
@@ -134,6 +179,27 @@ def make_report(
         profile, graph, metrics_of(profile), totals, selection, tuple(chosen), startup, places,
         Ownership(places, folders), accessors(profile, graph), InlinedLines(profile.lines),
     )
+
+
+def _of_row(
+    number: int, entries: Sequence[Entry], graph: CallGraph, startup: frozenset[Function],
+    selection: Selection, totals: Row,
+) -> Selection:
+    """For the function that has this number in the list of all functions."""
+    if startup:
+        entries = with_startup_folded(entries, graph, startup)
+    rows = numbered(select(entries, replace(selection, function=None), totals))
+    if not 0 < number <= len(rows):
+        raise UserError(
+            f"--function={number}: the list of functions has rows from 1 to {len(rows)}"
+        )
+    chosen = FunctionPattern(re.compile(str(number)), only=rows[number - 1].function)
+    return replace(selection, function=chosen)
+
+
+def numbered(entries: Iterable[Entry]) -> list[Entry]:
+    """Those that have numbers in the list of functions, from 1 on."""
+    return [entry for entry in entries if not entry.is_group]
 
 
 def entries_of(graph: CallGraph) -> list[Entry]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from ..model.metrics import Metric
 from ..model.profile import Function, Place, Row, add_rows, sum_rows
-from .data_use import data_loss, mostly_code
+from .data_use import mostly_code
 from .inlined_lines import Inlined
 from .ownership import Reach
+from .ranking import ranking
 from .report import Report
 from .runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
-from .verdict import First, verdict
 
 # So much of a line's cost must be that of a function which it calls for this to be named.
 _THROUGH = 0.5
@@ -56,30 +56,22 @@ class TopLines:
 
 
 def top_lines(report: Report) -> TopLines | None:
-    """By data never used in L1, then by data misses of the last level, or the other way round if
-    these cost more. Where the report is sorted by something else, first by that; None where that
-    is a ratio and there are no such events."""
-    loss = data_loss(report.metrics)
-    metric = report.selection.keys[0].column.metric
-    other = loss
-    if loss and (metric.is_ratio or metric.name == loss.name):
-        metric, other = loss, report.metrics.get("DLm")
-        found = verdict(report.profile, report.metrics, report.totals)
-        if other and found and found.first is First.LAST_LEVEL:
-            metric, other = other, metric
-    if metric.is_ratio:
+    """By what the report is ranked by, then by what else matters; None where that is a ratio and there
+    is nothing else."""
+    chosen = ranking(report)
+    if chosen is None:
         return None
     runtime = runtime_calls(report)
-    if other is None:
-        return TopLines(metric, _ranked(report, metric, runtime), None, ())
-    lines = _ranked(report, metric, runtime)
+    lines = _ranked(report, chosen.by, runtime)
+    if chosen.then_by is None:
+        return TopLines(chosen.by, lines, None, ())
     known = {line.key for line in lines}
-    others = [line for line in _ranked(report, other, runtime) if line.key not in known]
-    return TopLines(metric, lines, other, tuple(others))
+    others = [line for line in _ranked(report, chosen.then_by, runtime) if line.key not in known]
+    return TopLines(chosen.by, lines, chosen.then_by, tuple(others))
 
 
 # Metrics that say nothing of a line whose L1 misses are mostly instruction fetches.
-_OF_DATA = ("SpLoss1", "DLm")
+_OF_DATA = ("SpLoss1", "DLm", "D1m")
 
 
 def _never(_row: Row) -> bool:

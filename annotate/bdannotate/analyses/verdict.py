@@ -3,7 +3,8 @@
 
 First comes what would help most: the level at which bytes that are never used cost most cycles, as
 misses that load less could be saved. A stream misses as often in LL as in L1, at a tenfold price, but
-uses all that it loads. Where no such waste is notable, the level whose misses cost most is first.
+uses all that it loads. Where no such waste is notable, the level whose misses cost most is first. The
+first touch of a line must load it, and only less data would save that: it comes last of the misses.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from ..model.profile import CACHE, Profile, Row
 
 # What costs less of the estimate is not worth a change of the program.
 NOTABLE = 0.1
+# All misses together cost more than little from here on, also where those of no level are notable.
+_ALL_NOTABLE = 0.2
 
 
 class First(enum.Enum):
     L1_DATA = "L1"
     L1_CODE = "code"
     LAST_LEVEL = "LL"
+    FIRST_TOUCHES = "first touches"
     INSTRUCTIONS = "instructions"
 
 
@@ -36,9 +40,14 @@ class Verdict:
     l1_data: float
     l1_code: float
     last_level: float
-    fits_last_level: bool  # every miss there is the first touch of a line
+    first_touches: float  # the part of last_level that is known to be the first touches of lines
     first: First
     wasted: float | None  # what never used bytes cost at this level, if that makes it the first
+
+    @property
+    def fits_last_level(self) -> bool:
+        """Whether every miss there is the first touch of a line."""
+        return self.first_touches >= self.last_level
 
 
 def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Verdict | None:
@@ -48,34 +57,44 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         return None
     count = dict(zip(profile.events, totals))
     weight = dict(zip(profile.events, metrics["CEst"].numerator))
-    last_misses = count["ILmr"] + count["DLmr"] + count["DLmw"]
-    parts = {
-        First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
-        First.L1_CODE: weight["I1mr"] * count["I1mr"],
-        First.LAST_LEVEL: weight["DLmr"] * last_misses,
-    }
     cycles = metrics["CEst"].value(totals) or 0
     if not cycles:
         return None
-    fits = _fits_last_level(profile, last_misses)
-    wasted = {part: parts[part] * _unused(part, metrics, totals) for part in parts}
-    candidates = [part for part in parts if not (fits and part is First.LAST_LEVEL)]
-    largest = max(candidates, key=lambda part: parts[part])
-    most_wasted = max(candidates, key=lambda part: wasted[part])
-    is_waste = wasted[most_wasted] >= NOTABLE * cycles
-    if is_waste:
-        largest = most_wasted
+    last_misses = count["ILmr"] + count["DLmr"] + count["DLmw"]
+    first_touches = _first_touches(profile, count, last_misses)
+    costs: dict[First, int] = {
+        First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
+        First.L1_CODE: weight["I1mr"] * count["I1mr"],
+        First.LAST_LEVEL: weight["DLmr"] * (last_misses - first_touches),
+        First.FIRST_TOUCHES: weight["DLmr"] * first_touches,
+    }
+    shares = {part: cost / cycles for part, cost in costs.items()}
+    first, wasted = _first(shares, {
+        part: share * _unused(part, metrics, totals) for part, share in shares.items()
+    })
     return Verdict(
         int(cycles),
         (weight["Ir"], weight["D1mr"], weight["DLmr"]),
         weight["Ir"] * count["Ir"] / cycles,
-        parts[First.L1_DATA] / cycles,
-        parts[First.L1_CODE] / cycles,
-        parts[First.LAST_LEVEL] / cycles,
-        fits,
-        largest if parts[largest] >= NOTABLE * cycles else First.INSTRUCTIONS,
-        wasted[largest] / cycles if is_waste else None,
+        shares[First.L1_DATA],
+        shares[First.L1_CODE],
+        shares[First.LAST_LEVEL] + shares[First.FIRST_TOUCHES],
+        shares[First.FIRST_TOUCHES],
+        first, wasted,
     )
+
+
+def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tuple[First, float | None]:
+    """What comes first, and what is wasted there if that is why. Of equals, the one that stands first."""
+    most_wasted = max(shares, key=lambda part: wasted[part])
+    if wasted[most_wasted] >= NOTABLE:
+        return most_wasted, wasted[most_wasted]
+    avoidable: list[First] = [part for part in shares if part is not First.FIRST_TOUCHES]
+    largest = max(avoidable, key=lambda part: shares[part])
+    if shares[largest] < NOTABLE:
+        largest = max(shares, key=lambda part: shares[part])
+    is_little = shares[largest] < NOTABLE and sum(shares.values()) < _ALL_NOTABLE
+    return First.INSTRUCTIONS if is_little else largest, None
 
 
 # The share of what was loaded there that was never used; of data alone, where that is known.
@@ -87,10 +106,15 @@ _UNUSED = {
 
 
 def _unused(part: First, metrics: Mapping[str, Metric], totals: Row) -> Number:
-    name = next((name for name in _UNUSED[part] if name in metrics), None)
+    name = next((name for name in _UNUSED.get(part, ()) if name in metrics), None)
     return metrics[name].value(totals) or 0 if name else 0
 
 
-def _fits_last_level(profile: Profile, misses: int) -> bool:
+def _first_touches(profile: Profile, count: Mapping[str, int], misses: int) -> int:
+    """How many of the last level's misses are known to be that: counted, or all of them where LL has room
+    for everything."""
+    counted = count.get("ILfirst", 0) + count.get("DLfirst", 0)
+    if "DLfirst" in count:
+        return min(counted, misses)
     match = CACHE.fullmatch(dict(profile.parts[0].descriptions).get("LL cache", ""))
-    return match is not None and misses * int(match[2]) <= int(match[1])
+    return misses if match is not None and misses * int(match[2]) <= int(match[1]) else 0

@@ -10,7 +10,7 @@ from bdcommon import console
 
 from ..analyses.inlined_lines import asked_for, inlined_lines
 from ..analyses.ownership import Folders, Reach
-from ..analyses.report import Report
+from ..analyses.report import FunctionPattern, Report
 from ..analyses.structure import wanted_lines
 from ..model.cold_parts import with_cold_parts
 from ..model.contexts import ContextTree
@@ -36,6 +36,7 @@ class Inputs:
     def __init__(self, options: Options) -> None:
         self.options = options
         self._said: set[str] = set()
+        self.functions: FunctionPattern | None = None  # those asked for, once they are known
         self.folders = Folders(options.own, options.library)
         self.separation = Separation(options.separate_loops, options.separate_inlines)
         self.renaming = Renaming(

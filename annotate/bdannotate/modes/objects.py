@@ -70,7 +70,8 @@ def _shown(objects: Objects, profile: Profile, inputs: Inputs) -> Objects:
     function = inputs.options.function
     if function is None:
         return objects
-    return only_of(objects, FunctionPattern(function_pattern(function)).matches)
+    pattern = inputs.functions or FunctionPattern(function_pattern(function))
+    return only_of(objects, pattern.matches)
 
 
 @dataclass(frozen=True, slots=True)

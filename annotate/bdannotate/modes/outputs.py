@@ -17,6 +17,7 @@ from ..analyses.budget import failures, parse_condition
 from ..analyses.diff import Diff
 from ..analyses.report import Report, Selection, make_selection
 from ..model.errors import UserError
+from ..model.merge import functions_of
 from ..model.profile import Function, Profile
 from ..options import DEFAULT_THRESHOLD, Options
 from ..pager import write_paged
@@ -38,9 +39,26 @@ def selection_of(profile: Profile, options: Options) -> Selection:
     threshold = options.threshold
     if threshold is None and options.is_for_people:
         threshold = DEFAULT_THRESHOLD
-    return make_selection(
+    names = Names(function.name for function in functions_of(profile))
+    found = make_selection(
         profile, options.show, options.sort, threshold, options.inclusive, options.function,
-        full_stacks=options.full_stacks or not options.is_for_people,
+        options.full_stacks or not options.is_for_people, names.shown,
+    )
+    if options.mode != "report" and found.function and found.function.number:
+        raise UserError(
+            f"--function={found.function.number}: numbers are those of rows in a report on one profile; "
+            "give a name"
+        )
+    return replace(found, has_numbers=_has_numbers(options))
+
+
+def _has_numbers(options: Options) -> bool:
+    """Whether nothing changes which functions there are, or their order."""
+    return options.mode == "report" and not (
+        options.show or options.sort or options.function or options.mod_filename or options.mod_funcname
+        or options.full_stacks or options.separate_loops or options.separate_inlines
+        or options.threads != "below" or options.inclusive is not None or options.threshold is not None
+        or options.cycle_costs
     )
 
 
@@ -138,7 +156,8 @@ def judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
     """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
     conditions = [parse_condition(text) for text in options.fail_if]
     console.flush()
-    reasons = failures(conditions, profile, baseline) if conditions else []
+    names = Names(function.name for function in functions_of(profile)) if conditions else Names()
+    reasons = failures(conditions, profile, baseline, names.shown) if conditions else []
     for reason in reasons:
         console.say(f"bd_annotate: failed: {reason}")
     return EXIT_FAILED if reasons else EXIT_GOOD

@@ -40,6 +40,7 @@ def report(paths: Sequence[str], options: Options) -> int:
     made = make_report(profile, selection_of(profile, options), inputs.folders)
     if options.is_for_people or options.hints or options.format == "sarif":
         made = inputs.with_inlined_lines(made)
+    inputs.functions = made.selection.function
     found = _structures(made, inputs) if options.structure else []
     why = why_if_readable(paths, profile, inputs) if tells_why else None
     objects = reported_objects(paths, profile, made.graph, inputs, why is not None)

@@ -11,7 +11,7 @@ from ..analyses.loop_nests import nests_of
 from ..analyses.object_labels import label
 from ..analyses.objects import Entry, list_objects
 from ..analyses.repairs import Repairs, estimated_time, find_repairs, notable_sites, sites_of
-from ..analyses.report import FunctionPattern, Report, function_pattern
+from ..analyses.report import Report, chosen_functions
 from ..analyses.sites import Site
 from ..model.errors import UserError
 from ..model.objects import Group, Objects
@@ -19,6 +19,7 @@ from ..model.profile import Function, Profile
 from ..model.why import Instruction, Scope, ScopeKind, Why
 from ..reading.load import load_why
 from ..reading.why import why_path
+from ..views.names import Names
 from .inputs import Inputs
 from .objects import with_types
 
@@ -53,7 +54,8 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
         why = _in_frames(why, made.profile)
     if not asked:
         return NamedCurve("", 0, 0, curve(why))
-    pattern = FunctionPattern(function_pattern(asked))
+    shown = Names(function.name for function in made.graph.functions).shown
+    pattern = chosen_functions(asked, made.profile, shown)
     named = [function for function in made.graph.functions if pattern.matches(function)]
     if not named:
         raise UserError(f"--curve={asked}: no function has such a name")

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 
 from ..analyses.chains import inner_links
 from ..analyses.cycles import origin
-from ..analyses.report import Entry, Report
+from ..analyses.report import Entry, Report, numbered
 from ..model.graph import Cycle
 from ..model.profile import Function
-from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
-from .names import fit
+from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
+from .names import fit, fit_all, least_width
 from .text import Cell, Page, function_label, shorten_end
 
 _CYCLES_EXPLAINED = 1
 # A name that was cut is worth nothing below this length.
 _LEGIBLE = 12
+# Columns go for the last parts of names up to this length, unless they were asked for.
+_MOST_NEEDED = 44
 
 
 def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[str], int]:
@@ -34,13 +36,39 @@ def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[
     ]
     if page.exact:
         cells.append(cost_cells(columns, totals, totals, totals, page))
-    headings, cells = fitting(headings, cells, page)
+    names = [page.name(entry.function) for entry in entries if not entry.is_group]
+    headings, cells = fitting(
+        headings, cells, page,
+        least=NAMES_NEED if page.exact else max(
+            NAMES_NEED, min(max(map(least_width, names), default=0), _MOST_NEEDED)
+        ),
+    )
     width = name_width(headings, cells, page)
+    numbers = _numbers(report, entries)
+    width -= max(map(len, numbers), default=0)
     labels = [entry_label(entry, page, width) for entry in entries]
+    cut = [index for index, entry in enumerate(entries) if not entry.is_group and not page.full_names]
+    suffixes = [_suffix(entries[index]) for index in cut]
+    texts = fit_all([page.name(entries[index].function) for index in cut],
+                    [width - len(suffix) for suffix in suffixes])
+    for index, text, suffix in zip(cut, texts, suffixes):
+        if text != page.name(entries[index].function):
+            labels[index] = Cell(text + suffix)
+    labels = [label._replace(text=number + label.text) for number, label in zip(numbers, labels)]
     if page.exact:
         labels.append(Cell("PROGRAM TOTALS"))
     lines = cost_table(headings, "function", cells, labels, page)
     return lines + cycle_lines(report, entries, page), len(listed) - len(entries)
+
+
+def _numbers(report: Report, entries: Sequence[Entry]) -> list[str]:
+    """What stands before the names, for --function=NUMBER."""
+    if not report.selection.has_numbers:
+        return [""] * len(entries)
+    known = {id(entry): number for number, entry in enumerate(numbered(report.entries), 1)}
+    digits = len(str(max((known.get(id(entry), 0) for entry in entries), default=0)))
+    return [" " * (digits + 1) if entry.is_group else f"{known[id(entry)]:>{digits}} "
+            for entry in entries]
 
 
 def entry_label(entry: Entry, page: Page, width: int) -> Cell:
@@ -55,8 +83,11 @@ def entry_label(entry: Entry, page: Page, width: int) -> Cell:
         if not page.full_names:
             names = shorten_end(names, max(0, width - len(start)))
         return Cell((start + names).rstrip(), "dim" if entry.is_startup else "cyan")
-    suffix = f" <cycle {entry.cycle}>" if entry.cycle else ""
-    return Cell(function_label(entry.function, page, width, suffix))
+    return Cell(function_label(entry.function, page, width, _suffix(entry)))
+
+
+def _suffix(entry: Entry) -> str:
+    return f" <cycle {entry.cycle}>" if entry.cycle else ""
 
 
 def cycle_lines(report: Report, entries: Sequence[Entry], page: Page) -> list[str]:

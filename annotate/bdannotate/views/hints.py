@@ -11,7 +11,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint, HotLine, Pattern
 from ..model.numbers import short_count
 from ..model.profile import Function
-from .names import as_called, fit
+from .names import as_called, fit, least_width
 from .text import Page, function_label, shorten_end
 
 _MAX_CALLERS = 4
@@ -97,21 +97,23 @@ def brief_lines(
     found: Sequence[Hint], page: Page, data: Mapping[Function, str] | None = None
 ) -> list[str]:
     """Where, how much, what data it is, and what usually helps: said once, if it is the same for
-    several."""
+    several. Only those with something to change."""
     lines: list[str] = []
     said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
         first = said.setdefault(hint.pattern, number)
-        numbers = (
-            f": {100 * hint.share:.0f}% of the loss, {100 * hint.use.unused_share:.0f}% unused"
-        ) + (f"; as {first}." if first != number else "")
+        same = f"; as {first}." if first != number else ""
+        numbers = f": {_worth(hint)}, {100 * hint.use.unused_share:.0f}% unused{same}"
         where = f" ({_where(hint.line, page)})" if hint.line else ""
         if hint.callers:
             where = f" called by {page.name(hint.callers[0][0])}"
-        elif hint.through:
+        elif hint.through and not (hint.through_accessor and hint.line):
             where = f" through {as_called(page.name(hint.through))}"
         elif hint.below:
             where = f" below {page.name(hint.below)}"
+        least = least_width(page.name(hint.function))
+        if page.width - len(f"{number}. {where}{numbers}") < least:
+            numbers = f": {_worth(hint)}{same}"
         room = page.width - len(f"{number}. {where}{numbers}")
         name = fit(page.name(hint.function), max(room, 12))
         text = shorten_end(f"{number}. {name}{where}{numbers}", page.width)
@@ -126,6 +128,13 @@ def brief_lines(
     return lines
 
 
+def _worth(hint: Hint) -> str:
+    """What it would be worth to change it."""
+    if hint.saved is None:
+        return f"{100 * hint.share:.0f}% of the loss"
+    return f"at most {max(1, round(100 * hint.saved))}% of the cycles"
+
+
 def _where(line: HotLine, page: Page) -> str:
     return f"{page.file(line.file)}:{line.line}"
 
@@ -136,7 +145,12 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
     if use.average_accesses > _SKEWED * use.accesses_per_line:
         average = f"on average {use.average_accesses:.1f}"
         accesses = f"typically {accesses} (the harmonic mean; {average})"
-    sentences = [
+    sentences = []
+    if hint.saved is not None:
+        sentences.append(
+            f"Worth: at most {max(1, round(100 * hint.saved))}% of the estimated cycles."
+        )
+    sentences += [
         f"Never used: {short_count(use.never_used)} bytes, {100 * hint.share:.1f}% of the "
         f"program's, {100 * use.unused_share:.1f}% of what was loaded here. Per line "
         f"{use.used_per_line:.1f} of {use.line_size:.0f} bytes were used; accesses "
@@ -152,7 +166,7 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
     if hint.line:
         more = "".join(f", {100 * line.share:.0f}% at {_where(line, page)}" for line in hint.lines[1:])
         share = 100 * hint.line.share
-        sentences.append(f"Where: {share:.0f}% of its own at {_where(hint.line, page)}{more}.")
+        sentences.append(f"Where: {share:.0f}%{'' if hint.through_accessor else ' of its own'} at {_where(hint.line, page)}{more}.")
     if hint.below:
         name = function_label(hint.below, page, _NAME_WIDTH)
         sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")

@@ -26,6 +26,7 @@ def verdict_json(report: Report) -> Json:
             "L1_data": found.l1_data,
             "L1_code": found.l1_code,
             "LL": found.last_level,
+            "first_touches": found.first_touches,
         },
         "first": found.first.value,
         "wasted": found.wasted,
@@ -56,6 +57,7 @@ def _hint(hint: Hint, index: Mapping[Function, int]) -> dict[str, Json]:
     return {
         **_function(hint.function, index),
         "share": hint.share,
+        "saved_at_most": hint.saved,
         "lines_loaded": use.lines,
         "loaded": use.loaded,
         "never_used": use.never_used,

@@ -9,7 +9,7 @@ from ..analyses.columns import Column, Form, Side
 from ..analyses.report import Report
 from ..analyses.top_lines import Through, TopLine, TopLines
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
-from .names import as_called, fit
+from .names import as_called, fit, least_width
 from .text import Cell, Page, shorten_middle
 
 # What a line is shown with besides what it is ranked by.
@@ -18,8 +18,12 @@ _OF_ALL = ("Unused1", "D1m")  # where data and code are not told apart
 _UNKNOWN = "(no lines)"
 _THROUGH = " through "
 _SHORTEST_NAME = 8
+# A place is cut rather than the function's name gets shorter than this.
+_SHORTEST_FUNCTION = 18
 # Columns go rather than two names get shorter than this, with where they are.
 _TWO_NAMES_NEED = 44
+# Columns do not go for names that need even more.
+_MOST_NEEDED = 52
 # Lines of the second ranking: fewer, as these matter where the first says little.
 _OTHERS = 2
 
@@ -44,7 +48,7 @@ def line_table(
     cells = [cost_cells(columns, line.cost, None, report.totals, page) for line in chosen]
     headings, cells = fitting(
         headings, cells, page,
-        least=_TWO_NAMES_NEED if any(line.through for line in chosen) else NAMES_NEED,
+        least=_needs(chosen, page),
     )
     width = name_width(headings, cells, page)
     rows: list[list[Cell]] = []
@@ -56,18 +60,29 @@ def line_table(
     return table, len(found.lines) + len(found.others) - len(chosen)
 
 
+def _needs(lines: Sequence[TopLine], page: Page) -> int:
+    """The room for places in full, and for the last parts of names."""
+    needs = [
+        len(page.file(line.file)) + len(str(line.line)) + 3 + least_width(page.name(line.functions[0]))
+        + len(_rest(line)) for line in lines
+    ]
+    if page.exact:  # columns were asked for
+        needs = []
+    needs += [_TWO_NAMES_NEED for line in lines if line.through]
+    return max(min(max(needs, default=0), _MOST_NEEDED), NAMES_NEED)
+
+
 def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str, str]]:
     """file:line and the function, without folders where there is no room for them; and what belongs on a
     line below."""
     places = [
         f"{page.file(line.file)}:{line.line}" if line.line else _UNKNOWN for line in lines
     ]
-    longest = min(max(map(len, places), default=0), max(width // 2, 8))
+    longest = min(max(map(len, places), default=0), max(width - _SHORTEST_FUNCTION, width // 2, 8))
     texts: list[tuple[str, str]] = []
     for place, line in zip(places, lines):
         name = page.name(line.functions[0])
-        others = len(line.functions) - 1
-        rest = f" and {others} more" if others else ""
+        rest = _rest(line)
         through = _through(line.through, None, page) if line.through else ""
         if page.full_names:
             texts.append((f"{place}  {name}{through}{rest}", ""))
@@ -75,21 +90,34 @@ def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str,
         place = shorten_middle(place, longest)
         room = width - len(place) - 2 - len(rest)
         below = ""
-        if line.through and line.through.inlined and len(name) + len(through) > room:
+        if line.through and _least(line.through, name, through, page) > room:
             # Two places do not fit one row.
-            through, below = "", f" {_through(line.through, width - 1, page)}"
+            through, below = "", f" {_through(line.through, width - 1, page, is_below=True)}"
         elif line.through:
             most = max(room - len(name) - len(_THROUGH), room // 3, _SHORTEST_NAME)
             through = _through(line.through, most, page)
         room = max(room - len(through), _SHORTEST_NAME)
         name = fit(name, room)
         # In line with the others, where there is room for that.
-        place = place.ljust(min(longest, len(place) + room - len(name)))
+        spare = width - len(place) - 2 - len(name) - len(through) - len(rest)
+        place = place.ljust(min(longest, len(place) + spare))
         texts.append((f"{place}  {name}{through}{rest}", below))
     return texts
 
 
-def _through(through: Through, width: int | None, page: Page) -> str:
+def _rest(line: TopLine) -> str:
+    """In how many functions more it is."""
+    return f" and {len(line.functions) - 1} more" if len(line.functions) > 1 else ""
+
+
+def _least(through: Through, name: str, text: str, page: Page) -> int:
+    """The room that both names need on one row: with a place, in full."""
+    if through.inlined or through.function is None:
+        return len(name) + len(text)
+    return least_width(name) + len(_THROUGH) + least_width(as_called(page.name(through.function)))
+
+
+def _through(through: Through, width: int | None, page: Page, is_below: bool = False) -> str:
     """What most of a line's cost is in, and where that is, if it has a place of its own."""
     inlined = through.inlined
     if through.function is not None:
@@ -100,6 +128,6 @@ def _through(through: Through, width: int | None, page: Page) -> str:
     start = f" ({_THROUGH.strip()} " if inlined else _THROUGH
     end = f"{where})" if inlined else ""
     if width is not None:
-        room = width - len(end) - (len(start) if inlined else 0)
+        room = width - len(end) - (len(start) if inlined or is_below else 0)
         name = fit(name, max(room, _SHORTEST_NAME))
     return f"{start}{name}{end}"

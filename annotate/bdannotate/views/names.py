@@ -8,9 +8,10 @@ Names come from strangers' files. Whatever cannot be taken apart stays as it is.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..model.profile import Function
 from ..model.rust_names import has_rust_hash, unescaped
@@ -43,6 +44,7 @@ _STRINGS = {
     "basic_ostream<char>": "ostream",
     "basic_istream<char>": "istream",
 }
+_OBJECT_NEEDS = 24  # the address, and enough of the object
 _CLOSING = {")": "(", ">": "<"}
 _LONGEST = 20_000
 
@@ -66,6 +68,11 @@ class Names:
     def label(self, function: Function) -> str:
         """The name; for code without one, the object and the address in it."""
         return function.label if function.is_nameless else self.short(function.name)
+
+    def shown(self, function: Function) -> tuple[str, ...]:
+        """What a function may be called in a report, but for what is cut."""
+        label = self.label(function)
+        return label, collapsed(label)
 
     def _choose(self, name: str) -> str:
         bare, with_arguments = _forms(name)
@@ -104,6 +111,43 @@ def fit(name: str, width: int) -> str:
         if len(shorter) <= width:
             return shorter
     return short[: max(width - 3, 0)] + "..." if width > 3 else short[: max(width, 0)]
+
+
+def least_width(name: str) -> int:
+    """The room that a name needs to keep its last part whole."""
+    if _IN_OBJECT.fullmatch(name):
+        return min(len(name), _OBJECT_NEEDS)
+    scopes = collapsed(name).split("::")
+    return min(len(name), len(scopes[-1]) + (len("..::") if len(scopes) > 1 else 0))
+
+
+def fit_all(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Each name in so many characters. Different names that would look the same are cut where they
+    differ."""
+    found = [fit(name, width) for name, width in zip(names, widths)]
+    alike: dict[str, list[int]] = {}
+    for index, text in enumerate(found):
+        if text != names[index]:
+            alike.setdefault(text, []).append(index)
+    for indices in alike.values():
+        others = {names[index] for index in indices}
+        if len(others) < 2:
+            continue
+        first = len(os.path.commonprefix(sorted(others)))
+        for index in indices:
+            found[index] = _cut_at(names[index], first, widths[index])
+    return found
+
+
+def _cut_at(name: str, place: int, width: int) -> str:
+    """A name that shows what it has from this place on, and a part of its beginning."""
+    head = name[: min(place, max(width // 3, 4))]
+    start = max(place - 2, len(head))
+    tail = name[start:]
+    if start == len(head):
+        return name if len(name) <= width else name[: max(width - 2, 0)] + ".."
+    room = width - len(head) - 2
+    return f"{head}..{tail if len(tail) <= room else tail[: max(room - 2, 0)] + '..'}"
 
 
 def collapsed(name: str) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from bdcommon.console import printable
 
 from ..analyses.hints import Hint
-from ..analyses.report import Report
+from ..analyses.report import Report, numbered
 from ..model.profile import Function
 from .text import Page
 
 _START = "Next  "
-_SHORTEST_NAME = 8
+# What has a meaning in a regular expression.
+_ESCAPED = re.compile(r"([\\.^$*+?{}\[\]|()])")
+_BACKSLASH = r"\\\1"
 
 
 def next_steps(
@@ -33,9 +35,9 @@ def next_steps(
     room = page.width - len(_START) if page.cut else None
     commands: list[tuple[str, str]] = []
     if place and report.profile.calls:
-        commands.append((_with_function("--tree=both", place, files, room), "its callers"))
+        commands.append((_with_function("--tree=both", place, files, report, page), "its callers"))
         if _has_lines(report, place):
-            commands.append((_with_function("--annotate", place, files, room), "its lines"))
+            commands.append((_with_function("--annotate", place, files, report, page), "its lines"))
     elif place and _has_lines(report, place):
         commands.append((f"bd_annotate --annotate {files}", "the lines"))
     if has_objects:
@@ -58,21 +60,21 @@ def next_steps(
     return lines
 
 
-def _with_function(option: str, function: Function, files: str, room: int | None) -> str:
-    """Of a long name, as much of the beginning as there is room for; of code without one, the
-    address."""
+def _with_function(option: str, function: Function, files: str, report: Report, page: Page) -> str:
+    """By the number of its row, or by its name as it is shown."""
+    number = next((
+        number for number, entry in enumerate(numbered(report.entries), 1)
+        if entry.function == function
+    ), None) if report.selection.has_numbers else None
+    if number is not None:
+        return f"bd_annotate {option} --function={number} {files}"
     name = printable(function.label)
     if function.is_nameless:
-        name = name[name.rfind("+") :] if "+" in name else printable(function.name)
-    length = len(name)
-    while True:
-        pattern = "" if name[0] == "+" else "^"
-        pattern += re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", name[:length])
-        pattern += "$" if length == len(name) else ""
-        command = f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
-        if room is None or len(command) <= room or length <= _SHORTEST_NAME:
-            return command
-        length -= 1
+        start = name.rfind("+")
+        pattern = _ESCAPED.sub(_BACKSLASH, name[start:] if start >= 0 else printable(function.name)) + "$"
+    else:
+        pattern = f"^{_ESCAPED.sub(_BACKSLASH, page.name(function))}$"
+    return f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
 
 
 def _place(report: Report, found: Sequence[Hint]) -> Function | None:

@@ -139,16 +139,35 @@ def _first(found: Verdict, report: Report, lines: TopLines | None, page: Page) -
     if found.first is First.L1_DATA:
         metric = data_loss(metrics) if found.wasted else metrics["D1m"]
         text = _cost(found.wasted, "its data misses cost", found.l1_data)
-        fits = "; all data fits LL" if found.fits_last_level else ""
-        return f"L1: {text}{_most_at(lines, metric, report, page)}{fits}"
+        return f"L1: {text}{_most_at(lines, metric, report, page)}{_others(found)}"
     if found.first is First.LAST_LEVEL:
-        text = _cost(found.wasted, "its misses cost", found.last_level)
-        return f"LL: {text}{_most_at(lines, metrics['DLm'], report, page)} (--sort=DLm)"
+        text = _cost(found.wasted, "its misses cost", found.last_level - found.first_touches)
+        at = _most_at(lines, metrics["DLm"], report, page)
+        return f"LL: {text}{at} (--sort=DLm){_others(found)}"
+    if found.first is First.FIRST_TOUCHES:
+        at = _most_at(lines, metrics["DLm"], report, page)
+        cost = _cost(None, "first touches cost", found.first_touches)
+        return f"LL: {cost}{at}: only less data helps (--sort=DLm)"
     if found.first is First.L1_CODE:
         share = percent(metrics["I1mr"].value(report.totals) or 0,
                         metrics["L1m"].value(report.totals) or 0)
-        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os"
+        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os{_others(found)}"
     return "instructions: misses cost little here; see --sort=Ir"
+
+
+def _others(found: Verdict) -> str:
+    """Why what the estimate has more of is not first."""
+    l1 = found.l1_data + found.l1_code
+    if found.first is First.LAST_LEVEL:
+        return f"; L1's {100 * l1:.0f}% waste less" if l1 > found.last_level else ""
+    if found.fits_last_level:
+        share = f": its {100 * found.last_level:.0f}% are first touches" if found.last_level > l1 else ""
+        return f"; all data fits LL{share}"
+    if found.last_level <= l1:
+        return ""
+    if found.first_touches > found.last_level / 2:
+        return f"; LL's {100 * found.last_level:.0f}% are mostly first touches"
+    return f"; LL's {100 * found.last_level:.0f}% waste less"
 
 
 def _cost(wasted: float | None, misses: str, share: float) -> str:

@@ -12,13 +12,17 @@ from ..analyses.loads import Loads
 from ..analyses.report import Report
 from ..analyses.source import Annotation, Category, Line, SourceFile
 from ..model.profile import Row
-from .costs import cost_cells, cost_headings, cost_table, fitting
+from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting
 from .files import self_columns
 from .objects import short_label
 from .text import Cell, Page, function_label
 from .tree import inclusive_columns
 
 _CALLEE_WIDTH = 60
+# Blanks for a tab: more would push code out of a narrow page.
+TAB = 2
+# Columns go rather than source lines get shorter than this.
+_CODE_NEEDS = 60
 _NEWER = "This file is newer than the profile: costs may stand beside the wrong lines."
 OUTSIDE = "Only the profile names this file: it is not below this folder, nor one of -I, nor /usr."
 
@@ -71,14 +75,18 @@ def _file_table(
         if index or file.beyond or group[0].number > 1:
             add(None, Cell(f"{'':>{digits}}  ...", "dim"))
         for line in group:
-            add_line(line, printable(line.text.expandtabs(8)))
+            add_line(line, printable(line.text.expandtabs(TAB)))
 
     lines = [f"from {printable(file.path)}", ""] if file.path != file.name else []
     warnings = [_NEWER] if file.is_newer else []
     warnings += [OUTSIDE] if file.is_outside else []
     for warning in warnings:
         lines = [page.paint(warning, "yellow"), "", *lines]
-    headings, cells = fitting(cost_headings(columns, with_sides=False), cells, page)
+    longest = max((len(label.text) for label in labels), default=0)
+    headings, cells = fitting(
+        cost_headings(columns, with_sides=False), cells, page,
+        least=max(min(longest, _CODE_NEEDS), NAMES_NEED),
+    )
     return lines + cost_table(headings, "line", cells, labels, page)
 
 

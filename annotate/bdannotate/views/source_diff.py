@@ -11,7 +11,7 @@ from ..model.profile import Row
 from .costs import cost_table, fitting
 from .diff import Sides, change_cells, change_headings, ordered
 from .files import self_columns
-from .source import OUTSIDE
+from .source import OUTSIDE, TAB
 from .text import Cell, Page
 
 _ONE_VERSION = (
@@ -73,7 +73,7 @@ def _rows(file: FileChange, diff: Diff, page: Page) -> list[_Labelled]:
 def _label(line: LineChange, digits: int) -> Cell:
     before, after = (f"{number or '':>{digits}}" for number in line.pair)
     sign = "-" if line.pair.after is None else "+" if line.pair.before is None else " "
-    text = printable(line.text.expandtabs(8))
+    text = printable(line.text.expandtabs(TAB))
     return Cell(f"{before} {after} {sign} {text}".rstrip())
 
 

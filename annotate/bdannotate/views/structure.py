@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from bdcommon.console import printable
@@ -11,13 +10,15 @@ from bdcommon.console import printable
 from ..analyses.report import Report
 from ..analyses.structure import Branch, Structure, branches
 from ..model.frames import Frame, Kind, LoopPart
-from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
+from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
 from .functions import entry_label
 from .names import fit
 from .text import Cell, Page
 
 _HOTTEST = "* "
 _OTHER = "  "
+# A name that was cut is worth nothing below this length.
+_LEGIBLE = 16
 
 
 def structure_table(found: Sequence[Structure], report: Report, page: Page) -> list[str]:
@@ -34,7 +35,9 @@ def structure_table(found: Sequence[Structure], report: Report, page: Page) -> l
         cells.append(
             cost_cells(columns, branch.frame.self_cost, inclusive, report.totals, page)
         )
-    headings, cells = fitting(cost_headings(columns, with_sides=True), cells, page)
+    headings, cells = fitting(
+        cost_headings(columns, with_sides=True), cells, page, least=_need(shown, page)
+    )
     width = name_width(headings, cells, page)
     empty = [Cell("")] * len(headings[0])
     rows: list[list[Cell]] = []
@@ -51,13 +54,25 @@ def structure_table(found: Sequence[Structure], report: Report, page: Page) -> l
     return cost_table(headings, "function, loops and inlined calls", rows, labels, page)
 
 
+def _need(shown: Sequence[tuple[Structure, Branch]], page: Page) -> int:
+    """The room for places and numbers in full, and names that can still be read."""
+    needs = [NAMES_NEED]
+    for _, branch in shown:
+        if branch.depth:
+            frame, indent = branch.frame, 2 * (branch.depth - 1) + len(_HOTTEST)
+            whole = len(_text(frame, branch.left_out, page, 0))
+            name = len(page.inlined_name(frame.name)) if frame.kind is Kind.INLINED else 0
+            needs.append(indent + whole + min(name, _LEGIBLE))
+    return max(needs)
+
+
 def _text(frame: Frame, left_out: int, page: Page, width: int) -> str:
     if frame.kind is Kind.INLINED:
         where = f"  inlined {_where(frame, page)}"
         if left_out:
             where += f" ({left_out} between)"
         name = page.inlined_name(frame.name)
-        return (name if page.full_names else fit(name, width - len(where))) + where
+        return (name if page.full_names else fit(name, max(width - len(where), 0))) + where
     text = f"{frame.kind.value} {_where(frame, page)}"
     return text if len(frame.parts) > 1 else f"{text}  {_times(frame.parts[0])}"
 
@@ -66,7 +81,7 @@ def _label(one: Structure, branch: Branch, page: Page, width: int) -> Cell:
     if branch.depth == 0:
         return Cell(entry_label(one.entry, page, width).text, "bold")
     mark = _HOTTEST if branch.is_hottest else _OTHER
-    room = width - 2 * branch.depth - len(mark)
+    room = width - 2 * (branch.depth - 1) - len(mark)
     text = mark + _text(branch.frame, branch.left_out, page, room)
     return Cell(_indented(branch.depth, text), "bold" if branch.is_hottest else "")
 
@@ -87,8 +102,7 @@ def _indented(depth: int, text: str) -> str:
 def _where(frame: Frame, page: Page) -> str:
     if not frame.line:
         return printable(frame.name or f"{frame.address:#x}")
-    file = printable(frame.file)
-    return f"{file if page.full_names else os.path.basename(file)}:{frame.line}"
+    return f"{page.file(frame.file)}:{frame.line}"
 
 
 def _times(part: LoopPart) -> str:

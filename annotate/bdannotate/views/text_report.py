@@ -115,7 +115,8 @@ def first_screen(
         lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
     wants_hints = with_hints and can_hint(report)
     wants_why = wants_hints and repairs is None and _can_tell_why(report)
-    found = find_hints(report)[:_BRIEF_HINTS] if wants_hints and repairs is None else []
+    found = find_hints(report) if wants_hints and repairs is None else []
+    found = [hint for hint in found if hint.pattern.brief][:_BRIEF_HINTS]
     if limits.fit and is_code_first:
         found = found[:1]
     data = _data_hints(report, found, details if repairs is None else ())

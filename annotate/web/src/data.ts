@@ -47,7 +47,7 @@ export interface Verdict {
     l1Code: number;
     lastLevel: number;
     fitsLastLevel: boolean;
-    first: "L1" | "code" | "LL" | "instructions";
+    first: "L1" | "code" | "LL" | "first touches" | "instructions";
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
 }
 

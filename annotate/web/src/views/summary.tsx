@@ -137,6 +137,7 @@ const whereFirst: Record<Verdict["first"], string> = {
     L1: "Look first at the data that is loaded into the first-level cache and never used: the places below.",
     code: "Look first at the code: most of the cost is of instructions that are not in the cache.",
     LL: "Look first at the misses of the last level: each waits for memory.",
+    "first touches": "Most of the cost is of data that is loaded for the first time: only less data would help.",
     instructions: "Misses cost little here: look first at the instructions executed.",
 };
 

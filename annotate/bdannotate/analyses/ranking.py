@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What lines and hints are ranked by: what the report is sorted by, or else what the verdict is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..model.metrics import Metric
+from ..model.profile import Row
+from .data_use import data_loss
+from .report import Report
+from .verdict import First, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """by: what counts most; then_by: what counts where that says little. is_chosen: whether the user has
+    said so."""
+
+    by: Metric
+    then_by: Metric | None
+    is_chosen: bool
+
+
+def ranking(report: Report) -> Ranking | None:
+    """None where the report is sorted by a ratio, and data's use is not known."""
+    loss = data_loss(report.metrics)
+    key = report.selection.keys[0].column.metric
+    if not loss or not (key.is_ratio or key.name == loss.name):
+        return None if key.is_ratio else Ranking(key, loss, True)
+    last, first = report.metrics.get("DLm"), report.metrics.get("D1m")
+    found = verdict(report.profile, report.metrics, report.totals)
+    if last and found and found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES):
+        return Ranking(last, loss, False)
+    if first and found and found.first is First.L1_DATA and found.wasted is None:
+        return Ranking(first, loss, False)
+    return Ranking(loss, last, False)
+
+
+def most_saved(report: Report) -> Callable[[Row], float] | None:
+    """What share of the estimated cycles a row's data may cost more than it must, at most: what bytes
+    never used cost, or where the verdict is about misses as such, what these cost, but for first touches.
+    None without the events that it needs."""
+    found = verdict(report.profile, report.metrics, report.totals)
+    if found is None:
+        return None
+    metrics = report.metrics
+    first, last = metrics["D1m"].counter(), metrics["DLm"].counter()
+    unused = tuple(
+        next((metrics[name] for name in names if name in metrics), None)
+        for names in (("UnusedD1", "Unused1"), ("UnusedDL", "Unused2"))
+    )
+    is_of_misses = found.wasted is None and found.first is not First.INSTRUCTIONS
+    avoidable = 1 - found.first_touches / found.last_level if found.last_level else 1.0
+    _, for_first, for_last = found.factors
+    cycles = found.cycles
+
+    def part(metric: Metric | None, row: Row) -> float:
+        return (metric.value(row) or 0.0) if metric else 1.0
+
+    def saved(row: Row) -> float:
+        if is_of_misses:
+            cost = for_first * first(row) + for_last * avoidable * last(row)
+        else:
+            cost = for_first * first(row) * part(unused[0], row) + for_last * last(row) * part(unused[1], row)
+        return min(cost / cycles, 1.0)
+
+    return saved
