@@ -73,10 +73,10 @@ class FunctionPattern:
         if self.only is not None:
             return function == self.only
         search = self.expression.search
-        if self.shown is not None:
-            names = self.shown(function)
-            return self.called in names if self.called else any(map(search, names))
-        return search(function.name) is not None or search(function.label) is not None
+        shown = self.shown(function) if self.shown is not None else ()
+        if self.called:
+            return self.called in shown
+        return any(map(search, (function.name, function.label, *shown)))
 
 
 @dataclass(frozen=True, slots=True)

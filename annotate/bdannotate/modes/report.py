@@ -27,7 +27,7 @@ from ..views.text import Page
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
-from .why import NamedCurve, named_curve, repairs_of, why_if_readable
+from .why import NamedCurve, named_curve, repairs_of, why_beside, why_if_readable
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -42,7 +42,11 @@ def report(paths: Sequence[str], options: Options) -> int:
         made = inputs.with_inlined_lines(made)
     inputs.functions = made.selection.function
     found = _structures(made, inputs) if options.structure else []
-    why = why_if_readable(paths, profile, inputs) if tells_why else None
+    why = None
+    if tells_why:
+        # What is asked for by name must be readable.
+        read = why_if_readable if options.curve is None else why_beside
+        why = read(paths, profile, inputs)
     objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
     of_sizes = named_curve(paths, made, inputs)
     tells_repairs = why is not None and why.orders is not None and why.reuses is not None

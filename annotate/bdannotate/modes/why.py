@@ -24,13 +24,17 @@ from .inputs import Inputs
 from .objects import with_types
 
 
+def why_beside(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Why:
+    return load_why(paths, profile, inputs.renaming)
+
+
 def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Why | None:
     """None unless all profiles have such a file. Those that cannot be read, or are of another run, are
     left out, with a note."""
     if any(why_path(path) is None for path in paths):
         return None
     try:
-        return load_why(paths, profile, inputs.renaming)
+        return why_beside(paths, profile, inputs)
     except UserError as error:
         inputs.say_notes([f"why lines were loaded is left out: {error}"])
         return None
@@ -49,7 +53,7 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
     asked = inputs.options.curve
     if asked is None:
         return None
-    why = load_why(paths, made.profile, inputs.renaming)
+    why = why_beside(paths, made.profile, inputs)
     if inputs.separation:
         why = _in_frames(why, made.profile)
     if not asked:
