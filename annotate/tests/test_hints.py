@@ -106,7 +106,8 @@ def test_hints_are_ranked_by_what_they_are_worth(tmp_path):
     body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n" + place("many", many) + place("dear", dear)
     lines = section(screen(tmp_path, body), "What to change")
     cycles = 10 * 8000 + 10 * 8000 + 100 * 3000  # use() has ten instructions for each line
-    assert lines[0] == f"1. dear (main.c:5): at most {round(75 * (30_000 + 300_000) / cycles)}% of the cycles, 75% unused"
+    worth = round(75 * (30_000 + 300_000) / cycles)
+    assert lines[0] == f"1. dear (main.c:5): at most {worth}% of the cycles, 75% unused"
     assert lines[2] == f"2. many (main.c:5): at most {round(75 * 50_000 / cycles)}% of the cycles, 75% unused; as 1."
     told = screen(tmp_path, body, "--hints")
     assert f"Worth: at most {round(75 * 50_000 / cycles)}% of the estimated cycles." in told
@@ -114,9 +115,12 @@ def test_hints_are_ranked_by_what_they_are_worth(tmp_path):
 
 def test_hints_are_sorted_as_the_report_is(tmp_path):
     busy = " ".join(["900000", *use(3000, 16, 2).split()[1:]])
-    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n" + place("many", use(5000, 16, 2)) + place("busy", busy)
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n"
+    body += place("many", use(5000, 16, 2)) + place("busy", busy)
+
     def first(*options):
         return section(screen(tmp_path, body, *options), "What to change")[0].split()[1]
+
     assert (first(), first("--sort=Ir"), first("--sort=SpLoss1")) == ("many", "busy", "many")
 
 

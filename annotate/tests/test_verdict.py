@@ -126,7 +126,8 @@ def test_first_touches_may_be_counted(counted, first):
     # Misses cost, and hardly anything is loaded in vain: the line with the most misses comes first.
     ({5: costs(90_000_000, 5_000_000, 0, 3_000_000, 0), 7: costs(9, 300_000, 0, 9_000_000, 0)}, "D1 misses", "a.c:5"),
     ({5: costs(90_000_000, 5_000_000, 0, 3_000_000, 0), 7: costs(9, 700_000, 700_000, 0, 0)}, "LLd misses", "a.c:7"),
-    ({5: costs(90_000_000, 5_000_000, 0, 3_000_000, 0), 7: costs(9, 4_000_000, 0, 200_000_000, 0)}, "never used", "a.c:7"),
+    ({5: costs(90_000_000, 5_000_000, 0, 3_000_000, 0), 7: costs(9, 4_000_000, 0, 200_000_000, 0)},
+     "never used", "a.c:7"),
 ])
 def test_lines_and_hints_are_ranked_by_what_the_verdict_is_about(tmp_path, rows, title, first):
     body = "ob=/home/me/program\nfl=a.c\nfn=main\n"

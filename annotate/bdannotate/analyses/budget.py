@@ -131,7 +131,8 @@ def _metric(condition: Condition, measured: _Measured) -> Metric:
 def _functions(
     condition: Condition, measured: _Measured, shown: Callable[[Function], Sequence[str]]
 ) -> list[Function] | list[None]:
-    """All of this name, or else all that reports show under it; a name that does not occur is more likely a mistake than good news."""
+    """All of this name, or else all that reports show under it; a name that does not occur is more
+    likely a mistake than good news."""
     if condition.function is None:
         return [None]
     found = sorted(f for f in measured.graph.functions if f.name == condition.function)

@@ -2,7 +2,7 @@
 """Costs at the lines that the reader would change: what is inlined of a library, or of an accessor of a
 few lines, counts for the line that calls it.
 
-A profile by line charges an inlined instruction to the innermost line, `vector.h:99`, whoever called it.
+A profile by line charges an inlined instruction to the innermost line, `vector.h:99`, for all its callers.
 Which call it was follows from its address, which is known of the costliest instructions: see
 `Profile.hot`. All others stay where they are.
 """
@@ -61,7 +61,7 @@ def asked_for(
 def inlined_lines(
     profile: Profile, chains: Chains, is_library: Callable[[str], bool], include: Sequence[str] = ()
 ) -> InlinedLines:
-    """is_library: whether a file is somebody else's; include: where sources are looked for."""
+    """is_library: whether a file is a library's; include: where sources are looked for."""
     chooser = _Chooser(chains, is_library, include)
     changed: dict[Place, dict[int, Row]] = {}
     moved: dict[tuple[str, int], dict[Inlined, Row]] = {}

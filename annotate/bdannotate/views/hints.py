@@ -166,7 +166,8 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
     if hint.line:
         more = "".join(f", {100 * line.share:.0f}% at {_where(line, page)}" for line in hint.lines[1:])
         share = 100 * hint.line.share
-        sentences.append(f"Where: {share:.0f}%{'' if hint.through_accessor else ' of its own'} at {_where(hint.line, page)}{more}.")
+        own = "" if hint.through_accessor else " of its own"
+        sentences.append(f"Where: {share:.0f}%{own} at {_where(hint.line, page)}{more}.")
     if hint.below:
         name = function_label(hint.below, page, _NAME_WIDTH)
         sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")
