@@ -100,7 +100,7 @@ def test_a_page_as_man_shows_it_has_every_option_with_its_text(name: str) -> Non
 
 OFFERED = [
     ("bd_annotate", ["--fo"], ["--format="]),
-    ("bd_annotate", ["--format", "="], ["text", "json", "csv"]),
+    ("bd_annotate", ["--format", "="], ["text", "markdown", "json", "csv", "sarif"]),
     ("bd_annotate", ["--format", "=", "j"], ["json"]),
     ("bd_annotate", ["--hints", "=", ""], ["yes", "no"]),
     ("bd_annotate", ["--hints", "--per"], ["--per-file"]),

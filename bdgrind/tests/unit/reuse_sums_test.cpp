@@ -65,10 +65,10 @@ TEST(ReuseSums, HaveABoundAndLoseNothing) {
     std::uint64_t distance = 0;
     std::map<unsigned, std::uint64_t> by_cause;
     for (unsigned i = 0; i < 20'000; ++i) {
-        const bool often = random() % 2 == 0;
-        const ReuseKey each = often ? key(1 + random() % 3, 2, 3, 4, 2)
-                                    : key(1 + random() % 40, random() % 40, random() % 40, random() % 40,
-                                          1 + random() % 3);
+        const auto below = [&random](unsigned limit) { return static_cast<std::uint32_t>(random() % limit); };
+        const bool often = below(2) == 0;
+        const ReuseKey each =
+            often ? key(1 + below(3), 2, 3, 4, 2) : key(1 + below(40), below(40), below(40), below(40), 1 + below(3));
         const auto far = static_cast<std::uint32_t>(random());
         const bool misses_ll = random() % 3 == 0;
         sums.add(each, far, misses_ll);
