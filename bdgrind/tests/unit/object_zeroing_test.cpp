@@ -112,9 +112,9 @@ TEST_F(ObjectsTest, EachThreadHasAFileOfItsOwn) {
         ObjectWriter(text, engine, false).write(run);
         return text.finished();
     };
-    EXPECT_NE(file(1).find("groups: 2\ncode 1\nheap 1 64 0 64 64 64 64 64 1 "), std::string::npos) << file(1);
-    EXPECT_NE(file(2).find("groups: 3\ncode 1\nheap 0 0 0 0 0 64 64 64 1 "), std::string::npos) << file(2);
-    EXPECT_NE(file(2).find("\nheap 1 32 0 32 32 32 32 32 1 "), std::string::npos) << file(2);
+    EXPECT_NE(file(1).find("groups: 2\ncode 1\nheap 1 64 0 64 64 64 64 64 0 1 "), std::string::npos) << file(1);
+    EXPECT_NE(file(2).find("groups: 3\ncode 1\nheap 0 0 0 0 0 64 64 64 0 1 "), std::string::npos) << file(2);
+    EXPECT_NE(file(2).find("\nheap 1 32 0 32 32 32 32 32 0 1 "), std::string::npos) << file(2);
     const auto patterns = [&](std::uint32_t thread) {
         const std::string whole = file(thread);
         return static_cast<unsigned>(static_cast<unsigned char>(whole[whole.size() - 8]));
