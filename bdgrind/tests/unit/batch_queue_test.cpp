@@ -35,7 +35,7 @@ struct RefusedSleeper {
 
 // What the two threads share beside the queue, without a lock: the queue has to keep them apart. Functions without a
 // context are all that the queue calls.
-std::vector<Word> sums;
+std::vector<Word> batch_sums;
 Word asked = 0;
 Word answered = 0;
 unsigned helped = 0;
@@ -44,15 +44,15 @@ template <class Sleeper>
 class BatchQueueTest : public testing::Test {
 protected:
     BatchQueueTest() {
-        sums.clear();
+        batch_sums.clear();
         asked = answered = 0;
         helped = 0;
     }
 
     static void add(Batch batch) {
-        sums.push_back(std::accumulate(batch.begin(), batch.end(), Word{0}));
-        if (sums.size() % 7 != 0) return;
-        asked = sums.back();
+        batch_sums.push_back(std::accumulate(batch.begin(), batch.end(), Word{0}));
+        if (batch_sums.size() % 7 != 0) return;
+        asked = batch_sums.back();
         queue.ask([] { answered += asked; });
         EXPECT_GE(answered, asked) << "it was answered before the work went on";
     }
@@ -82,8 +82,8 @@ TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
         TestFixture::queue.submit(slot);
     }
     TestFixture::queue.wait(0, TestFixture::help);
-    ASSERT_EQ(sums.size(), kBatches);
-    for (unsigned number = 0; number < kBatches; ++number) ASSERT_EQ(sums[number], Word{100} * number);
+    ASSERT_EQ(batch_sums.size(), kBatches);
+    for (unsigned number = 0; number < kBatches; ++number) ASSERT_EQ(batch_sums[number], Word{100} * number);
     // Every seventh asks: numbers 6, 13, ..., 4,997.
     EXPECT_EQ(answered, Word{100} * (6 + 4997) * 714 / 2);
     EXPECT_GT(helped, 0u);
@@ -96,12 +96,12 @@ TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
 TYPED_TEST(BatchQueueTest, MayBeUsedAgain) {
     for (int round = 0; round < 3; ++round) {
         TestFixture::queue.reset();
-        sums.clear();
+        batch_sums.clear();
         std::thread engine([] { TestFixture::queue.run(TestFixture::add); });
         const std::vector<Word> words{1, 2, 3};
         TestFixture::queue.submit(words);
         TestFixture::queue.wait(0, TestFixture::help);
-        EXPECT_EQ(sums, std::vector<Word>{6});
+        EXPECT_EQ(batch_sums, std::vector<Word>{6});
         TestFixture::queue.stop();
         engine.join();
     }

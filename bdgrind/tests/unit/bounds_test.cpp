@@ -141,12 +141,12 @@ TEST(Bounds, TheRingOfChunksGoesOnWhereTheirNumbersBeginAgain) {
     }
 }
 
-std::vector<Word> done;
+std::vector<Word> handed_over;
 BatchQueue<test::Sleeper> late_queue(kMost32 - 50);
 
 TEST(Bounds, BatchesKeepTheirOrderWhereTheirNumbersBeginAgain) {
-    done.clear();
-    std::thread engine([] { late_queue.run([](Batch batch) { done.push_back(batch.front()); }); });
+    handed_over.clear();
+    std::thread engine([] { late_queue.run([](Batch batch) { handed_over.push_back(batch.front()); }); });
     std::vector<Word> words(200);
     for (std::size_t i = 0; i < words.size(); ++i) {
         words[i] = i;
@@ -156,7 +156,7 @@ TEST(Bounds, BatchesKeepTheirOrderWhereTheirNumbersBeginAgain) {
     late_queue.wait(0, [] { return false; });
     late_queue.stop();
     engine.join();
-    EXPECT_EQ(done, words);
+    EXPECT_EQ(handed_over, words);
 }
 
 }  // namespace

@@ -27,31 +27,31 @@ using test::Sleeper;
 
 // As in the tool, whose queue calls functions without a context.
 BatchQueue<Sleeper> queue;
-Engine* engine = nullptr;
+Engine* shared_engine = nullptr;
 unsigned served = 0;
 
 void serve() {
-    for (const Request& request : engine->requests()) {
+    for (const Request& request : shared_engine->requests()) {
         ++served;
         if (request.kind == RequestKind::kZero) {
-            engine->zero(request.thread);
+            shared_engine->zero(request.thread);
         } else {
-            engine->settle();
+            shared_engine->settle();
         }
     }
-    engine->clear_requests();
+    shared_engine->clear_requests();
 }
 
 void replay(Batch batch) {
     while (!batch.empty()) {
-        batch = batch.subspan(engine->replay(batch));
-        if (!engine->requests().empty()) queue.ask(serve);
+        batch = batch.subspan(shared_engine->replay(batch));
+        if (!shared_engine->requests().empty()) queue.ask(serve);
     }
 }
 
 void replay_alone(Batch batch) {
     while (!batch.empty()) {
-        batch = batch.subspan(engine->replay(batch));
+        batch = batch.subspan(shared_engine->replay(batch));
         serve();
     }
 }
@@ -67,7 +67,7 @@ std::string profile(const std::string& file, const EngineConfig& config, bool on
     BlockTable blocks(6);
     TraceReader reader(file);
     Engine replaying(config);
-    engine = &replaying;
+    shared_engine = &replaying;
     served = 0;
     queue.reset();
     std::thread thread;
@@ -82,20 +82,20 @@ std::string profile(const std::string& file, const EngineConfig& config, bool on
             replay_alone(slot);
             continue;
         }
-        engine->announce(slot);
+        shared_engine->announce(slot);
         queue.submit(slot);
-        while (engine->is_supplied() && engine->advance()) continue;
-        queue.wait(kSlots - 1, [] { return engine->advance(); });
+        while (shared_engine->is_supplied() && shared_engine->advance()) continue;
+        queue.wait(kSlots - 1, [] { return shared_engine->advance(); });
     }
     EXPECT_FALSE(reader.error()) << reader.error().message;
     if (on_two) {
-        queue.wait(0, [] { return engine->advance(); });
+        queue.wait(0, [] { return shared_engine->advance(); });
         queue.stop();
         thread.join();
     }
-    engine->finish();
+    shared_engine->finish();
     test::StringOutput out;
-    CallgrindWriter(out, {}).write({}, Profile(*engine, {.lines = true, .instructions = true}));
+    CallgrindWriter(out, {}).write({}, Profile(*shared_engine, {.lines = true, .instructions = true}));
     return out.text();
 }
 
