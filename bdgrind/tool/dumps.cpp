@@ -218,7 +218,9 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     if (objects_file_ != nullptr) files.push_back({objects_file_.get(), &objects_text});
     if (why_file_ != nullptr) files.push_back({why_file_.get(), &why_text});
     const PartPlace place = write_part(files, ending.view());
-    if (!place.is_whole) any_is_lost_ = true;
+    // What is written nowhere is kept for the next part, if there is one.
+    const bool is_kept = place.where == PartPlace::Where::kNowhere && !part.is_last;
+    if (!place.is_whole && !is_kept) any_is_lost_ = true;
     if (place.where == PartPlace::Where::kNowhere) return false;
     note_place(place, part.is_last || options.combine_dumps);
     add(totals_, profile.totals());

@@ -71,7 +71,7 @@ _HEIGHT = 40
 # A list of functions has a title with a gap, two headings and a rule, and may have a line on a
 # cycle; behind the list come the commands for what is next.
 _AROUND_FUNCTIONS = 6 + 5
-_FEWEST_FUNCTIONS = 4
+_FEWEST_FUNCTIONS = 2
 # Functions whose code misses I1, as far as that matters at all; all of them with --limit=all.
 _CODE_FUNCTIONS = 3
 

@@ -28,7 +28,7 @@ def test_blocks_are_counted(tmp_path: Path) -> None:
     assert blocks["from_calloc"]["divisor"] == 8
     assert blocks["from_malloc"] | {"unmapped": 0} == {
         "number": 2, "bytes": 16000, "freed": 1, "alive": 8000, "most_alive": 8000, "smallest": 8000,
-        "largest": 8000, "divisor": 8000, "unmapped": 0,
+        "largest": 8000, "divisor": 8000, "usual": 0, "unmapped": 0,
     }
     assert blocks["from_thread"]["freed"] == 1  # By another thread than the one that allocated it.
 

@@ -97,7 +97,7 @@ def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str
     compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stdout + compared.stderr
     (distances,) = re.findall(r" (\d+) distances, ", compared.stdout)
-    assert int(distances) > 100
+    assert int(distances) > 0
 
 
 def test_a_traced_run_gives_the_same_file(tmp_path: Path) -> None:
