@@ -71,7 +71,8 @@ _HEIGHT = 40
 # A list of functions has a title with a gap, two headings and a rule, and may have a line on a
 # cycle; behind the list come the commands for what is next.
 _AROUND_FUNCTIONS = 6 + 5
-_FEWEST_FUNCTIONS = 2
+_FEWEST_FUNCTIONS = 4
+_FEWEST_STEPS = 1
 # Functions whose code misses I1, as far as that matters at all; all of them with --limit=all.
 _CODE_FUNCTIONS = 3
 
@@ -136,6 +137,9 @@ def first_screen(
     lines += functions(report, rows_of_functions, page) + advice
     repaired = repairs.function if repairs else None
     steps = next_steps(report, found, has_objects, page, repaired, wants_why) if with_next else []
+    if limits.fit:
+        # The most important step comes first.
+        steps = steps[: max(_HEIGHT - 1 - len(lines), _FEWEST_STEPS)]
     return [*lines, "", *steps] if steps else lines
 
 
