@@ -15,7 +15,7 @@
 // What is read at all is in the LL before level0 begins (no jump tables, therefore), but for the lines that touch()
 // reads. So the LL read misses of a call are the lines that are touched in it.
 //
-// x86: no (amd64's instructions)
+// x86: no (instructions of 64 bits)
 // build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-jump-tables -static
 
 #include <poll.h>
@@ -45,28 +45,56 @@ static void request(unsigned long number)
     VALGRIND_DO_CLIENT_REQUEST_STMT(group + number, "half\nway", 0, 0, 0, 0);
 }
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+// Without functions of the library, which might make further calls.
+#if defined(__x86_64__)
+
 static void bump(void)
 {
     static int count;
     __asm__ volatile("lock incl %0" : "+m"(count));
 }
 
-// Without a function of the library, which might make further calls.
+ALWAYS_INLINE long system_call(long number, const void *first, long second, const void *third)
+{
+    register long fourth __asm__("r10") = 0;
+    __asm__ volatile("syscall" : "+a"(number) : "D"(first), "S"(second), "d"(third), "r"(fourth) : "rcx", "r11", "memory");
+    return number;
+}
+
+#elif defined(__aarch64__)
+
+static void bump(void)
+{
+    static int count;
+    __asm__ volatile(".arch_extension lse\n\tldadd %w1, wzr, %0" : "+Q"(count) : "r"(1));
+}
+
+ALWAYS_INLINE long system_call(long number, const void *first, long second, const void *third)
+{
+    register long n __asm__("x8") = number, a __asm__("x0") = (long)first, b __asm__("x1") = second;
+    register long c __asm__("x2") = (long)third, d __asm__("x3") = 0;
+    __asm__ volatile("svc #0" : "+r"(a) : "r"(n), "r"(b), "r"(c), "r"(d) : "memory");
+    return a;
+}
+
+#endif
+
 static void nap(void)
 {
     static const struct timespec time = {0, 20 * 1000 * 1000};
-    long result = SYS_nanosleep;
-    __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(NULL) : "rcx", "r11", "memory");
+    system_call(SYS_nanosleep, &time, 0, NULL);
 }
 
 static void wait_for_input(void)
 {
+    static const struct timespec at_once = {0, 0};
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
     long result;
     do {
         for (volatile int i = 0; i < 1000; ++i) {}
-        result = SYS_poll;
-        __asm__ volatile("syscall" : "+a"(result) : "D"(&input), "S"(1), "d"(0) : "rcx", "r11", "memory");
+        result = system_call(SYS_ppoll, &input, 1, &at_once);
     } while (result == 0);
 }
 
@@ -83,7 +111,7 @@ static const char *split(const char *text)
 typedef const char *Level(const char *text);
 
 // Returns the end of what was done.
-static inline __attribute__((always_inline)) const char *run(const char *text, Level *same, Level *next)
+ALWAYS_INLINE const char *run(const char *text, Level *same, Level *next)
 {
     for (;; ++text) {
         if (*text >= 'a' && *text <= 'z') {

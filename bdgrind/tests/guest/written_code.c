@@ -23,6 +23,11 @@ static void after(void) {}
 // sub $8, %rsp; movabs $target, %rax; call *%rax; add $8, %rsp; ret
 static const unsigned char begin[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8};
 static const unsigned char end[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#elif defined(__aarch64__)
+// stp x29, x30, [sp, #-16]!; ldr x9, target; blr x9; b past; target; past: ldp x29, x30, [sp], #16; ret
+static const unsigned char begin[] = {0xfd, 0x7b, 0xbf, 0xa9, 0x69, 0x00, 0x00, 0x58,
+                                      0x20, 0x01, 0x3f, 0xd6, 0x03, 0x00, 0x00, 0x14};
+static const unsigned char end[] = {0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6};
 #else
 // sub $12, %esp; mov $target, %eax; call *%eax; add $12, %esp; ret
 static const unsigned char begin[] = {0x83, 0xec, 0x0c, 0xb8};
@@ -45,6 +50,7 @@ int main(void)
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < kFunctions; ++i)
             write_function(page + i * kFunctionBytes, targets[round]);
+        __builtin___clear_cache((char *)page, (char *)page + 4096);
         for (int i = 0; i < kFunctions; ++i) {
             void (*function)(void);
             unsigned char *code = page + i * kFunctionBytes;

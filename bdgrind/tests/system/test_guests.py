@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +25,17 @@ from harness import (
 
 GUEST_SOURCES = SOURCE / "bdgrind" / "tests" / "guest"
 
-ALL_SOURCES = [
-    source for source in sorted(GUEST_SOURCES.glob("*.*")) if source.suffix in (".c", ".cpp", ".S")
-]
+# What is written in a machine's instructions, the others have in a folder of their own.
+IS_ARM64 = platform.machine() == "aarch64"
+ASSEMBLY = GUEST_SOURCES / "arm64" if IS_ARM64 else GUEST_SOURCES
+ALL_SOURCES = sorted(
+    [*GUEST_SOURCES.glob("*.c"), *GUEST_SOURCES.glob("*.cpp"), *ASSEMBLY.glob("*.S")],
+    key=lambda source: source.name,
+)
 SOURCES = [source for source in ALL_SOURCES if "// expect: " in source.read_text()]
-AMD64_SPECS = [read_spec(source) for source in SOURCES]
+OWN_SPECS = [read_spec(source) for source in SOURCES]
 
-# Those in C and C++ are there with 32 bits, too.
+# Those in C and C++ are there with 32 bits, too, beside amd64.
 X86_SPECS = [
     replace(
         spec,
@@ -38,10 +43,10 @@ X86_SPECS = [
         oracle=spec.x86_oracle,
         last_block=spec.last_block - 1,
     )
-    for spec, source in zip(AMD64_SPECS, SOURCES, strict=True)
-    if source.suffix != ".S" and spec.x86
+    for spec, source in zip(OWN_SPECS, SOURCES, strict=True)
+    if source.suffix != ".S" and spec.x86 and not IS_ARM64
 ]
-SPECS = AMD64_SPECS + X86_SPECS
+SPECS = OWN_SPECS + X86_SPECS
 
 # They have timers, or ask for what depends on the time, and count something else each time.
 UNSTEADY = ("random_requests", "timer")
