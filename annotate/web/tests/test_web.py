@@ -162,7 +162,7 @@ def data_beside(folder):
         (2, 1, 1, 7, (0, 0, 0, 0, 32, 1, 32, 4)),
         (2, 1, 1, 8, (0, 0, 0, 0, 600, 20, 680, 40)),
     ]
-    groups = ["heap 3 72 1 48 72 24 24 24 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 </script><b>table"]
+    groups = ["heap 3 72 1 48 72 24 24 24 0 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 </script><b>table"]
     patterns = [(1, 1, 1, 7, 0, 24, 0x00FF, 9), (1, 2, 1, 23, 0, 24, 0xFFF, 1), (1, 1, 1, 7, 8, 8, 0x01, 2)]
     head = "pid: 7\ncmd: prog\npart: 1"
     (folder / "objects.data.out").write_bytes(ObjectFile(events, functions, groups, rows, patterns, head).bytes())
