@@ -59,7 +59,10 @@ static void bump(void)
 ALWAYS_INLINE long system_call(long number, const void *first, long second, const void *third)
 {
     register long fourth __asm__("r10") = 0;
-    __asm__ volatile("syscall" : "+a"(number) : "D"(first), "S"(second), "d"(third), "r"(fourth) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "+a"(number)
+                     : "D"(first), "S"(second), "d"(third), "r"(fourth)
+                     : "rcx", "r11", "memory");
     return number;
 }
 
