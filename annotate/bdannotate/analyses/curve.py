@@ -8,7 +8,8 @@ begin with D1's. Of what a set-associative D1 has missed too early, larger sizes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.graph import CallGraph
@@ -48,21 +49,29 @@ class Curve:
     the largest cache; None if hardly any is in D1."""
 
     points: tuple[Point, ...]
+    steps: tuple[Point, ...]
     first_touches: int
     knees: tuple[Knee, ...]
     fits: Point | None
 
 
+# Misses by the bucket of their distance.
+Histogram = Mapping[int, int]
+
+
 def curve(why: Why, is_wanted: Callable[[int], bool] = lambda place: True) -> Curve:
     """Of the misses of those instructions, by their numbers."""
-    found: dict[int, int] = {}
+    found: Counter[int] = Counter()
     for row in why.distances:
         if is_wanted(row.place):
-            found[row.bucket] = found.get(row.bucket, 0) + row.misses
-    d1 = why.d1_lines * why.line
+            found[row.bucket] += row.misses
+    return curve_of(found, why)
+
+
+def curve_of(found: Histogram, why: Why) -> Curve:
+    """Of these misses, of D1 as that file describes it."""
     everything = sum(found.values())
-    steps = [Point(d1, everything, everything * why.line)]
-    left = everything
+    steps = [Point(why.d1_lines * why.line, everything, everything * why.line)]
     for bucket, lines in _bounds(why.d1_lines, LARGEST // why.line):
         left = found.get(0, 0) + sum(
             misses for number, misses in found.items() if number >= bucket
@@ -76,7 +85,7 @@ def curve(why: Why, is_wanted: Callable[[int], bool] = lambda place: True) -> Cu
     fits = None
     if everything > least * (1 + _FLAT):
         fits = next(point for point in steps if point.misses <= least * _FITS)
-    return Curve(points, found.get(0, 0), knees, fits)
+    return Curve(points, tuple(steps), found.get(0, 0), knees, fits)
 
 
 def _bounds(least: int, most: int) -> Iterator[tuple[int, int]]:

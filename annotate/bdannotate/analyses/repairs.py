@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from ..model.frames import Chains, Nest
+from ..model.graph import CallGraph
 from ..model.objects import Group
 from ..model.profile import Function, Profile
 from ..model.why import Why
@@ -47,6 +48,21 @@ class Repairs:
     @property
     def is_none(self) -> bool:
         return all(repair.remedy is Remedy.NONE for repair in self.list)
+
+
+def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
+    """The functions that repairs are about, and those that call them."""
+    found = {
+        function for repair in repairs.list
+        for function in (repair.function, *(loop.function for loop in repair.loops))
+    }
+    work = list(found)
+    while work:
+        for caller in graph.callers.get(work.pop(), {}):
+            if caller not in found:
+                found.add(caller)
+                work.append(caller)
+    return found
 
 
 def estimated_time(sites: Sites, profile: Profile) -> float:

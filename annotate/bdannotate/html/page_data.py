@@ -28,9 +28,11 @@ from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
 )
+from .page_why import why_for_page
 from .subject import Subject
 from .tables import Table
 
+_CAUSES = ("D1first", "D1cap", "D1conf")
 # Sources are embedded, the costliest first, up to so many characters together.
 SOURCE_LIMIT = 8_000_000
 
@@ -63,6 +65,9 @@ def page_data(
     if subject.objects is not None:
         objects, more = objects_for_page(subject.objects, numbers)
         tables |= more
+    why: Json = None
+    if subject.why is not None:
+        why = why_for_page(subject.why, report.graph.functions, numbers)
     frames = _frames(subject.tree, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
@@ -77,10 +82,7 @@ def page_data(
         ],
         "events": list(report.profile.events),
         "metrics": [_metric(metric) for metric in report.metrics.values()],
-        "columns": [
-            [column.metric.name, column.side is CostSide.INCLUSIVE]
-            for column in report.selection.columns
-        ],
+        "columns": _columns(report),
         **_names(numbers, subject.tree),
         "above": [
             numbers.function(function) for function in sorted(above_main(subject.sides[0].graph))
@@ -91,7 +93,8 @@ def page_data(
         ],
         "verdict": _verdict(report),
         "unknown": _unknown(report),
-        "hints": [_hint(hint, numbers) for hint in _hints(report)],
+        "hints": [_hint(hint, numbers) for hint in _hints(subject)],
+        "why": why,
         "tables": {
             name: {"rows": table.rows, "columns": list(table.columns)}
             for name, table in tables.items()
@@ -192,8 +195,27 @@ def _unknown(report: Report) -> Json:
     return {"objects": list(objects), "share": found.share, "hasSymbols": found.has_symbols}
 
 
-def _hints(report: Report) -> list[Hint]:
-    return hints(report) if can_hint(report) else []
+def _columns(report: Report) -> Json:
+    """The report's; where causes of misses are known, these beside the misses."""
+    found: list[Json] = []
+    for column in report.selection.columns:
+        is_inclusive = column.side is CostSide.INCLUSIVE
+        found.append([column.metric.name, is_inclusive])
+        if column.metric.name == "D1m":
+            found += [[name, is_inclusive] for name in _CAUSES if name in report.metrics]
+    return found
+
+
+def _hints(subject: Subject) -> list[Hint]:
+    """As in the text report: repairs say more than hints of profiles alone."""
+    report, why = subject.report, subject.why
+    if not can_hint(report):
+        return []
+    if why is None or why.repairs is None:
+        return hints(report)
+    if why.repairs.is_none:
+        return []
+    return [hint for hint in hints(report) if hint.function not in why.told]
 
 
 def _hint(hint: Hint, numbers: Numbers) -> Json:

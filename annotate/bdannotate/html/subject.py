@@ -14,6 +14,7 @@ from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
 from ..model.profile import Function, Profile
 from .page_objects import PageObjects
+from .page_why import PageWhy
 
 
 # Hints are given of places with so many percent of the loss.
@@ -40,6 +41,7 @@ class Subject:
     tree: ContextTree | None  # with a second set of cost columns where two are compared
     matched: int
     objects: PageObjects | None = None  # data objects
+    why: PageWhy | None = None  # of what is reported on
 
     @property
     def functions(self) -> list[Function]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bdcommon import __version__
 
@@ -18,6 +19,7 @@ from ..views.json_values import text
 from .inputs import Inputs
 from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
+from .why import why_of_page
 
 
 def html(paths: Sequence[str], options: Options, target: str) -> int:
@@ -34,6 +36,10 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
         subject = of_sum(profiles, trees, lambda total: objects_of_page(paths, total, inputs))
+    subject = replace(subject, why=why_of_page(
+        paths[1:] if options.mode == "diff" else paths, subject.report,
+        subject.objects.objects if subject.objects else None, inputs,
+    ))
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

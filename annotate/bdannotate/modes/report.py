@@ -10,11 +10,10 @@ from bdcommon.console import printable
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
-from ..analyses.repairs import Repairs
+from ..analyses.repairs import Repairs, told_of
 from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
-from ..model.profile import Function
 from ..reading.parser import Detail
 from ..reading.why import why_path
 from ..views.curve import curve_lines
@@ -49,8 +48,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         why = read(paths, profile, inputs)
     objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
     of_sizes = named_curve(paths, made, inputs)
-    tells_repairs = why is not None and why.orders is not None and why.reuses is not None
-    repairs = repairs_of(why, made, objects.found, inputs) if why and tells_repairs else None
+    repairs = repairs_of(why, made, objects.found, inputs) if why else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
@@ -91,21 +89,6 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
     return text_report.BriefRepairs(
         brief_repairs(repairs, page, variables(options.include)), function
     )
-
-
-def _told_of(repairs: Repairs, made: Report) -> set[Function]:
-    """The functions that repairs are about, and those that call them."""
-    found = {
-        function for repair in repairs.list
-        for function in (repair.function, *(loop.function for loop in repair.loops))
-    }
-    work = list(found)
-    while work:
-        for caller in made.graph.callers.get(work.pop(), {}):
-            if caller not in found:
-                found.add(caller)
-                work.append(caller)
-    return found
 
 
 def _curve_title(found: NamedCurve) -> str:
@@ -159,7 +142,7 @@ def _sections(
             told = repair_lines(repairs, page, variables(options.include))
             lines += text_report.section("Repairs", told, page)
         if repairs is None or not repairs.is_none:
-            functions = None if repairs is None else _told_of(repairs, made)
+            functions = None if repairs is None else told_of(repairs, made.graph)
             lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
     if options.tree != "none":
         lines += text_report.tree(made, page, options.tree, loads)

@@ -10,9 +10,12 @@ from ..analyses.curve import Curve, curve, with_what_only_they_call
 from ..analyses.loop_nests import nests_of
 from ..analyses.object_labels import label
 from ..analyses.objects import Entry, list_objects
-from ..analyses.repairs import Repairs, estimated_time, find_repairs, notable_sites, sites_of
+from ..analyses.repairs import (
+    Repairs, estimated_time, find_repairs, notable_sites, sites_of, told_of,
+)
 from ..analyses.report import Report, chosen_functions
 from ..analyses.sites import Site
+from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.objects import Group, Objects
 from ..model.profile import Function, Profile
@@ -70,12 +73,28 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
     return NamedCurve(asked, len(named), len(wanted) - len(named), curve(why, places.__contains__))
 
 
+def why_of_page(
+    paths: Sequence[str], made: Report, objects: Objects | None, inputs: Inputs
+) -> PageWhy | None:
+    """Of these profiles, whose sum `made` is of."""
+    why = why_if_readable(paths, made.profile, inputs)
+    if why is None:
+        return None
+    repairs = repairs_of(why, made, objects, inputs)
+    told = told_of(repairs, made.graph) if repairs else set()
+    return PageWhy(why, repairs, frozenset(told), tuple(inputs.options.include))
+
+
 # Looking for types takes time: only for the data of those instructions that cost most.
 _MOST_GROUPS = 12
 
 
-def repairs_of(why: Why, made: Report, objects: Objects | None, inputs: Inputs) -> Repairs:
-    """objects: the data beside the profile, as far as it is known."""
+def repairs_of(
+    why: Why, made: Report, objects: Objects | None, inputs: Inputs
+) -> Repairs | None:
+    """objects: the data beside the profile, as far as it is known. None if the file says too little."""
+    if why.orders is None or why.reuses is None:
+        return None
     profile = made.profile
     first = sites_of(why, profile, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))

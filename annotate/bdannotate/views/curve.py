@@ -13,6 +13,8 @@ from .text import Cell, Page, Table
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _LONGEST_BAR = 32
 _SHORTEST_BAR = 8
+# From so many times on, the number itself says more.
+_MOST_TIMES = 100
 # Up to so many times, numbers are words.
 _WORDS = ("", "", "twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -78,7 +80,9 @@ def sentence(found: Curve) -> str:
     text = f"It fits in {size_text(fits.size)} ({short_count(fits.misses)} {what} are left)"
     below = [point for point in found.points if point.size < fits.size and fits.misses]
     if below and below[-1].misses >= 1.5 * fits.misses:
-        text += f"; at {size_text(below[-1].size)} {_times(below[-1].misses / fits.misses)} the misses"
+        times = below[-1].misses / fits.misses
+        often = f"{_times(times)} the misses" if times < _MOST_TIMES else f"{short_count(below[-1].misses)} misses"
+        text += f"; at {size_text(below[-1].size)} {often}"
     return " ".join([*said, f"{text}."])
 
 

@@ -112,9 +112,14 @@ def _then(before: int, after: int) -> str:
     return f"{short_count(before)}, then about {short_count(after)}"
 
 
+def what_to_do(repair: Repair, page: Page, variable: Variables) -> str:
+    """And where, without what it saves."""
+    return _WHAT[repair.remedy](repair, page, variable)
+
+
 def headline(repair: Repair, page: Page, variable: Variables) -> str:
     """What to do where, and what it saves."""
-    text = _WHAT[repair.remedy](repair, page, variable)
+    text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
         return text
     one, other = repair.before, repair.after

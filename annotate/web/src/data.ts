@@ -51,6 +51,42 @@ export interface Verdict {
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
 }
 
+// A change of the program. Where two numbers stand together, they are before and after it.
+export interface Repair {
+    remedy: string;
+    what: string; // to do, and where
+    function: number;
+    places: [number, number][]; // file, line
+    data: string;
+    l1: [number, number]; // misses
+    ll: [number, number];
+    walks: [number, number] | null; // page walks, if it is about these
+    share: number; // of the estimated time
+    evidence: string[];
+    code: string[];
+    unknown: string;
+    alternatives: string[];
+}
+
+// Misses by the size of the cache.
+export interface Curve {
+    misses: number[]; // at the sizes that all curves have; at those that follow, as at the last
+    firstTouches: number;
+    knees: [number, number][]; // between which sizes many go
+    fits: number | null; // the size from which on hardly any more go
+    says: string;
+}
+
+export interface Why {
+    line: number; // bytes
+    d1: number; // bytes of the cache
+    ll: number;
+    repairs: Repair[] | null; // the first saves most time
+    sizes: number[];
+    program: Curve;
+    functions: { function: number; self: Curve }[]; // that with most misses first
+}
+
 // Data objects that are not told apart.
 export interface DataGroup {
     kind: string;
@@ -106,6 +142,7 @@ export interface Facts {
     cycles: number[][];
     unknown: { objects: string[]; share: number; hasSymbols: boolean } | null; // code without symbols or lines
     hints: Hint[];
+    why: Why | null; // lines were loaded, where the run noted that
     tables: Record<string, { rows: number; columns: string[] }>;
     codeTexts: string[];
     frames: (number | string)[]; // a function, or the name of a root

@@ -53,6 +53,16 @@ export function bytes(value: number): string {
     return `${count(value)}B`.replace(/([kMGT])B/, " $1B").replace(/(\d)B/, "$1 B");
 }
 
+const binary: [number, string][] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+
+// Of a cache: 32 KiB, or 1.2 MiB between the powers of two.
+export function cacheSize(value: number): string {
+    for (const [unit, name] of binary) {
+        if (value >= unit) return `${(value / unit).toFixed(value < 10 * unit && value % unit ? 1 : 0)} ${name}`;
+    }
+    return `${value} B`;
+}
+
 // A title within a sentence.
 export function inSentence(title: string): string {
     return /^[A-Z][a-z]/.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title;

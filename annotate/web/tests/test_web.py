@@ -27,6 +27,7 @@ from context_files import ContextFile, large  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
+from test_repairs import made as made_kernel  # noqa: E402
 from test_types import of_a_stranger  # noqa: E402
 
 
@@ -138,6 +139,11 @@ def reports(tmp_path_factory):
     data_beside(folder)
     annotate(f"--html={folder}/data.html", folder / "data.out")
     annotate("--diff", f"--html={folder}/data-diff.html", *two_with_objects(folder))
+    for name in ("product", "stream"):
+        (folder / name).mkdir()
+        for path, data in made_kernel(name)[0].items():
+            (folder / name / path).write_bytes(data)
+        annotate(f"--html={folder}/{name}.html", folder / name / "p.out")
     (folder / "typed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         profile = of_four_in_a_line(folder / "typed", patch)
@@ -216,7 +222,7 @@ LATER = "new Promise((done) => setTimeout(() => done(%s), 300))"
     ("plain", 400, "light"), ("tree", 1280, "light"), ("diff", 400, "dark"), ("ranks", 1280, "dark"),
     ("parts", 400, "light"), ("code", 1280, "dark"), ("source", 400, "dark"), ("data", 400, "light"),
     ("data", 1280, "dark"), ("typed", 400, "dark"), ("typed", 1280, "light"), ("data-diff", 400, "light"),
-    ("data-diff", 1280, "dark"),
+    ("data-diff", 1280, "dark"), ("product", 400, "dark"), ("product", 1280, "light"), ("stream", 400, "light"),
 ])
 def test_every_view_opens(browse, reports, report, width, scheme):
     steps = [{"fragment": f"#{view}", "read": "document.querySelector('main').innerText.length"} for view in VIEWS]
@@ -240,6 +246,52 @@ def test_the_summary_has_the_totals(browse, reports):
     assert found["SpLoss1"] == totals["SpLoss1"]
     assert found["Loaded1"] == totals["SpLoss1"] + totals["UsByte1"]
     assert found["Ir"] == totals["Ir"]
+
+
+def test_repairs_lead_the_page(browse, reports):
+    """With the numbers of the JSON; the place leads to the source."""
+    path = reports / "product" / "p.out"
+    (first, *_) = json_of(path)["repairs"]
+    saves = first["saves"]["L1 misses"]
+    found, source = browse(reports / "product.html", [
+        {"fragment": "#summary", "read": """[
+            document.querySelector('.summary > section').dataset.remedies,
+            ...['before', 'after'].map((side) =>
+                Number(document.querySelector(`[data-${side}="L1 misses"]`).dataset.exact)),
+            document.querySelector('.repairs h3').innerText.split('\\n')[0],
+            document.querySelector('.sketch').innerText]"""},
+        {"keys": [], "read": "(document.querySelectorAll('.repairs .detail a')[1].click(), "
+                             f"{LATER % 'location.hash'})"},
+    ])
+    assert found[:3] == [first["remedy"], saves["before"], saves["after"]]
+    assert found[3].startswith("Exchange the loops at prog.c:32 and :33")
+    assert found[4] == "\n".join(first["code"])
+    assert source.startswith("#source?") and "line=32" in source
+    (nothing,) = browse(reports / "stream.html", [{
+        "fragment": "#summary", "read": "document.querySelector('.summary > section h2').innerText",
+    }])
+    assert nothing == "Nothing to gain by other loops or layouts"
+
+
+def test_curves_have_the_numbers_of_the_json(browse, reports):
+    """In the picture the knees, in the table the misses; arrow keys read it."""
+    path = reports / "product" / "p.out"
+    truth = json_of("--curve", path)["curve"]
+    table = "Array.from(document.querySelector('.numbers').querySelectorAll('tr[data-size]'), (row) => " \
+            "[Number(row.dataset.size), Number(row.querySelector('[data-exact]').dataset.exact)])"
+    knees = "Array.from(document.querySelector('.curve svg').querySelectorAll('[data-knee]'), (e) => e.dataset.knee)"
+    sizes, marks, before, after, other = browse(reports / "product.html", [
+        {"fragment": "#summary", "read": table}, {"read": knees},
+        {"read": "(document.querySelector('.curve-box').focus(), document.querySelector('.readout').innerText)"},
+        {"keys": ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"],
+         "read": "document.querySelector('.readout').innerText"},
+        {"fragment": "#summary?fn=1", "read": "document.querySelectorAll('.curve')[1].innerText"},
+    ])
+    expected = {point["size"]: point["misses"] for point in truth["points"]}
+    assert sizes == [[size, expected[size]] for size, _ in sizes] and len(sizes) > 2
+    assert marks == [f"{knee['before']['size']} {knee['after']['size']}" for knee in truth["knees"]] != []
+    assert before.startswith("2 KiB: ") and after.startswith("4 KiB: ")
+    assert "too few misses for a curve" in other
 
 
 @pytest.mark.parametrize("report, old", [("plain", False), ("tree", False), ("tree", True)])

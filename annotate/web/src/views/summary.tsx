@@ -7,6 +7,8 @@ import { change, metricValue } from "../costs";
 import type { Hint, Metric, Part, Verdict } from "../data";
 import { baseName, bytes, count, grouped, inSentence, metricText, percent, signed } from "../format";
 import { Change, FunctionLink, ShareBar } from "../parts";
+import { Curves } from "./curves";
+import { Repairs } from "./repairs";
 
 const places = 10;
 const leastPlaces = 3;
@@ -14,15 +16,18 @@ const worthALine = 0.001;
 
 export function Summary() {
     const { report } = usePage();
+    const why = report.facts.why;
     return (
         <div class="summary">
             <Headline />
+            {why?.repairs && <Repairs repairs={why.repairs} />}
             <div class="cards">
                 <CacheCard level="1" title="First-level cache" misses="L1m" />
                 <CacheCard level="2" title="Last-level cache" misses="LLm" />
                 <WorkCard />
             </div>
             {report.facts.verdict && !report.comparing && <Cycles verdict={report.facts.verdict} />}
+            {why && <Curves why={why} />}
             <TopPlaces />
             {report.facts.hints.length > 0 && <Hints hints={report.facts.hints} />}
             <Words />

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why lines were loaded, in the web report."""
+
+from pathlib import Path
+
+import pytest
+from bdannotate.cli import main
+from html_pages import json_of, report
+from test_curve import at_random, made
+from test_repairs import KERNELS, run
+from test_why import PROFILE, beside
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def whole(curve, sizes):
+    """Its misses at all sizes: what is left out at the end is as the last."""
+    misses = curve["misses"]
+    return misses + misses[-1:] * (len(sizes) - len(misses))
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "stream"])
+def test_repairs_are_those_of_the_json(tmp_path, capsys, name):
+    path = run(name)
+    found = report(tmp_path, path)
+    truth = json_of(capsys, path)["repairs"]
+    mine = found.facts["why"]["repairs"]
+    assert [one["remedy"] for one in mine] == [one["remedy"] for one in truth]
+    files, names = found.facts["files"], found.functions()
+    for one, other in zip(mine, truth):
+        saves = other["saves"]
+        assert one["l1"] == list(saves["L1 misses"].values())
+        assert one["ll"] == list(saves["LL misses"].values())
+        assert (one["walks"] is not None) == ("page walks" in saves)
+        assert (one["evidence"], one["code"], one["share"]) == (other["evidence"], other["code"], other["share"])
+        assert names[one["function"]][0] == other["function"]
+        assert one["places"] == [[files.index(other["file"]), line] for line in other["lines"][:4]]
+        assert len(one["alternatives"]) == min(len(other["alternatives"]), 2)
+    # In the same words as the first screen.
+    capsys.readouterr()
+    assert main([path, "--width=1000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = lines[lines.index("== What to change ==") + 1] if name != "stream" else ""
+    assert name == "stream" or first.startswith(f"1. {mine[0]['what']}: ")
+
+
+def test_hints_give_way_to_repairs(tmp_path):
+    """Of what a repair is about, and where there is nothing to repair."""
+    path = run("fat")
+    (tmp_path / "without").mkdir()
+    alone = tmp_path / "without" / "p.out"
+    alone.write_text(Path(path).read_text())
+    assert report(tmp_path, path).facts["hints"] == []
+    without = report(tmp_path, alone)
+    assert without.facts["hints"] and without.facts["why"] is None
+    assert report(tmp_path, run("stream")).facts["hints"] == []
+
+
+def test_curves_are_those_of_the_json(tmp_path, capsys):
+    """Of the program; of a function alone, without what it calls."""
+    distances = [(2, None)] * 100 + [(2, 1000)] * 400 + [(2, 19000)] * 1100 + at_random(1500)
+    path = made(tmp_path, distances)
+    found = report(tmp_path, path)
+    why = found.facts["why"]
+    assert (why["line"], why["d1"], why["ll"]) == (64, 32768, 131072 * 64)
+    for option, mine in (("--curve", why["program"]), ("--curve=leaf", self_of(found, "leaf"))):
+        truth = json_of(capsys, option, path)["curve"]
+        misses = dict(zip(why["sizes"], whole(mine, why["sizes"])))
+        assert [misses[point["size"]] for point in truth["points"]] == [
+            point["misses"] for point in truth["points"]
+        ]
+        assert (mine["says"], mine["firstTouches"]) == (truth["says"], truth["first_touches"])
+        assert [[why["sizes"][side] for side in knee] for knee in mine["knees"]] == [
+            [knee["before"]["size"], knee["after"]["size"]] for knee in truth["knees"]
+        ]
+        assert (mine["fits"] is None) == (truth["fits"] is None)
+        if truth["fits"]:
+            assert why["sizes"][mine["fits"]] == truth["fits"]["size"]
+    for number, name in enumerate(("main", "walk", "leaf"), 1):
+        mine = whole(self_of(found, name), why["sizes"])
+        for size, misses in list(zip(why["sizes"], mine))[1:]:
+            if size & (size - 1) == 0:
+                far = [one for at, one in distances if at == number and (one is None or one >= size // 64)]
+                assert misses == len(far)
+    most = [sum(1 for at, _ in distances if at == number) for number in (2, 1, 3)]
+    assert [one["self"]["misses"][0] for one in why["functions"]][0] == most[0]
+
+
+def self_of(page, name):
+    names = [function for function, *_ in page.functions()]
+    return next(one["self"] for one in page.facts["why"]["functions"] if names[one["function"]] == name)
+
+
+def test_causes_are_columns_beside_the_misses(tmp_path):
+    (tmp_path / "x.out").write_text(
+        "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw D1first D1conf\nfl=a.c\nfn=main\n1 9 8 0 0 2 1 0 1 0 1 1\n"
+    )
+    columns = [name for name, _ in report(tmp_path, "x.out").facts["columns"]]
+    at = columns.index("D1m")
+    assert columns[at + 1 : at + 4] == ["D1first", "D1cap", "D1conf"]
+
+
+def test_a_file_of_another_run_is_left_out(tmp_path, capsys):
+    path = made(tmp_path, [(1, None)] * 5)
+    Path(path).write_text(Path(path).read_text().replace("pid: 7", "pid: 8"))
+    assert report(tmp_path, path).facts["why"] is None
+    assert "why lines were loaded is left out" in capsys.readouterr().err
+
+
+def test_two_profiles_have_the_repairs_of_the_second(tmp_path):
+    Path("after").mkdir()
+    run("fat")
+    for name in ("p.out", "why.p.out"):
+        Path(name).rename(Path("after", name))
+    before = run("product")
+    page = report(tmp_path, "--diff", before, "after/p.out")
+    assert [one["remedy"] for one in page.facts["why"]["repairs"]] == ["split"]

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How many misses caches of other sizes would have, of the program and of a function, with the knees.
+
+import { useState } from "preact/hooks";
+import { usePage, useSize } from "../context";
+import type { Curve, Why } from "../data";
+import { bytes, cacheSize, count, percent } from "../format";
+import { Plot, missesAt } from "../plot";
+
+interface Line {
+    name: string;
+    style: string; // a class
+    curve: Curve;
+}
+
+const height = 250;
+const labelRoom = 64; // for a size below the axis
+const leastKnee = 26; // pixels that the label of a knee needs
+
+export function Curves({ why }: { why: Why }) {
+    if (!why.program.misses[0]) return null;
+    return (
+        <section class="curves">
+            <h2>
+                Other cache sizes{" "}
+                <small>
+                    misses of data that a cache would have in which any line can be anywhere, from D1's size on
+                </small>
+            </h2>
+            <div class="two">
+                <Chart
+                    title="The program" why={why} says={why.program.says}
+                    lines={[{ name: "all", style: "self", curve: why.program }]}
+                />
+                {why.functions.length > 0 && <OfFunction why={why} />}
+            </div>
+        </section>
+    );
+}
+
+// The one that is chosen, or the one with most misses.
+function OfFunction({ why }: { why: Why }) {
+    const { report, state, go } = usePage();
+    const chosen = why.functions.find((one) => one.function === state.fn);
+    const shown = chosen ?? why.functions[0]!;
+    const pick = (event: Event): void => go({ fn: Number((event.target as HTMLSelectElement).value) }, true);
+    const picker = (
+        <label class="picker grow">
+            <span>Function</span>
+            <select value={shown.function} onChange={pick}>
+                {why.functions.map((one) => (
+                    <option key={one.function} value={one.function}>
+                        {report.name(one.function)} ({count(one.self.misses[0]!)})
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+    return (
+        <Chart
+            title={picker} why={why} says={shown.self.says}
+            lines={[{ name: "itself", style: "self", curve: shown.self }]}
+            note={state.fn !== null && !chosen ? `${report.name(state.fn)} has too few misses for a curve.` : ""}
+        />
+    );
+}
+
+function Chart({ title, why, lines, says, note = "" }: {
+    title: string | preact.JSX.Element;
+    why: Why;
+    lines: Line[];
+    says: string;
+    note?: string;
+}) {
+    const [box, { width }] = useSize<HTMLDivElement>();
+    const [at, setAt] = useState<number | null>(null);
+    const frame = { width, height, left: 52, right: 58, top: 24, bottom: 34 };
+    const plot = new Plot(frame, why.sizes, lines.map(({ curve }) => curve));
+    const read = Math.min(at ?? 0, plot.last);
+    const move = (event: PointerEvent): void =>
+        setAt(plot.nearest(event.clientX - (event.currentTarget as Element).getBoundingClientRect().left));
+    const step = (event: KeyboardEvent): void => {
+        const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+        if (!by) return;
+        event.preventDefault();
+        setAt((now) => Math.min(Math.max((now ?? 0) + by, 0), plot.last));
+    };
+    return (
+        <figure class="curve">
+            <figcaption>{typeof title === "string" ? <h3>{title}</h3> : title}</figcaption>
+            {note && <p class="detail">{note}</p>}
+            <div
+                class="curve-box" ref={box} tabIndex={0} role="img" onKeyDown={step}
+                aria-label={`Misses by the size of the cache. ${says}`}
+            >
+                {width > 0 && (
+                    <svg width={width} height={height} onPointerMove={move} onPointerLeave={() => setAt(null)}>
+                        <Axes plot={plot} why={why} />
+                        <Knees plot={plot} curve={lines[0]!.curve} />
+                        {lines.map(({ name, style, curve }) => (
+                            <polyline key={name} class={`curve-line ${style}`} points={plot.points(curve)} />
+                        ))}
+                        <Fits plot={plot} curve={lines[0]!.curve} />
+                        {at !== null && <Reader plot={plot} lines={lines} at={read} />}
+                    </svg>
+                )}
+            </div>
+            <p class="readout" aria-live="polite">
+                <b>{cacheSize(why.sizes[read]!)}</b>:{" "}
+                {lines.map(({ name, style, curve }, number) => (
+                    <span key={name}>
+                        {number > 0 && "; "}
+                        {lines.length > 1 && <><span class={`swatch ${style}`} aria-hidden="true" /> {name} </>}
+                        {count(missesAt(curve, read))} misses, {bytes(missesAt(curve, read) * why.line)},{" "}
+                        {percent(missesAt(curve, read) / curve.misses[0]!)} of D1's
+                    </span>
+                ))}
+            </p>
+            <p class="says">{says}</p>
+            <Numbers why={why} plot={plot} lines={lines} />
+        </figure>
+    );
+}
+
+function Axes({ plot, why }: { plot: Plot; why: Why }) {
+    const { left, right, top, bottom, width } = plot.frame;
+    const floor = height - bottom;
+    const inside = why.ll > why.d1 && why.ll < plot.sizes[plot.last]!;
+    return (
+        <g class="axes">
+            {plot.missTicks().map((misses) => (
+                <g key={misses}>
+                    <line x1={left} x2={width - right} y1={plot.y(misses)} y2={plot.y(misses)} class="rule" />
+                    <text x={left - 6} y={plot.y(misses) + 4} text-anchor="end">{count(misses)}</text>
+                    <text x={width - right + 6} y={plot.y(misses) + 4}>{bytes(misses * why.line)}</text>
+                </g>
+            ))}
+            <text x={left - 6} y={11} text-anchor="end">misses</text>
+            <text x={width - right + 6} y={11}>loaded</text>
+            {plot.sizeTicks(labelRoom).map((size) => (
+                <g key={size}>
+                    <line x1={plot.x(size)} x2={plot.x(size)} y1={floor} y2={floor + 5} class="tick" />
+                    <text x={plot.x(size)} y={floor + 18} text-anchor="middle">{cacheSize(size)}</text>
+                </g>
+            ))}
+            {inside && (
+                <g>
+                    <line x1={plot.x(why.ll)} x2={plot.x(why.ll)} y1={top} y2={floor} class="level" />
+                    <text x={plot.x(why.ll) + 4} y={floor - 6}>LL</text>
+                </g>
+            )}
+            <line x1={left} x2={width - right} y1={floor} y2={floor} class="tick" />
+        </g>
+    );
+}
+
+// Bands between the sizes within which many misses go.
+function Knees({ plot, curve }: { plot: Plot; curve: Curve }) {
+    const { top, bottom } = plot.frame;
+    return (
+        <g class="knees">
+            {curve.knees.map(([before, after]) => {
+                const [from, to] = [plot.x(plot.sizes[before]!), plot.x(plot.sizes[after]!)];
+                const gone = 1 - missesAt(curve, after) / missesAt(curve, before);
+                return (
+                    <g key={before} data-knee={`${plot.sizes[before]} ${plot.sizes[after]}`}>
+                        <rect x={from} y={top} width={to - from} height={height - top - bottom} />
+                        <text
+                            x={Math.max((from + to) / 2, plot.frame.left + leastKnee / 2)} y={top - 4}
+                            text-anchor="middle"
+                        >
+                            −{(100 * gone).toFixed(0)}%
+                        </text>
+                    </g>
+                );
+            })}
+        </g>
+    );
+}
+
+function Fits({ plot, curve }: { plot: Plot; curve: Curve }) {
+    if (curve.fits === null || curve.fits > plot.last) return null;
+    const [x, y] = [plot.x(plot.sizes[curve.fits]!), plot.y(missesAt(curve, curve.fits))];
+    const isLeft = x > plot.frame.width / 2;
+    return (
+        <g class="fits" data-fits={plot.sizes[curve.fits]}>
+            <circle cx={x} cy={y} r={4} />
+            <text x={x + (isLeft ? -7 : 7)} y={y - 8} text-anchor={isLeft ? "end" : "start"}>
+                fits {cacheSize(plot.sizes[curve.fits]!)}
+            </text>
+        </g>
+    );
+}
+
+function Reader({ plot, lines, at }: { plot: Plot; lines: Line[]; at: number }) {
+    const x = plot.x(plot.sizes[at]!);
+    return (
+        <g class="reader">
+            <line x1={x} x2={x} y1={plot.frame.top} y2={height - plot.frame.bottom} />
+            {lines.map(({ name, style, curve }) => (
+                <circle key={name} class={style} cx={x} cy={plot.y(missesAt(curve, at))} r={3.5} />
+            ))}
+        </g>
+    );
+}
+
+// For those who do not see the picture, and for exact numbers: at powers of two.
+function Numbers({ why, plot, lines }: { why: Why; plot: Plot; lines: Line[] }) {
+    const rows = why.sizes.slice(0, plot.last + 1).map((size, at) => ({ size, at }))
+        .filter(({ size, at }) => at === 0 || Number.isInteger(Math.log2(size)));
+    return (
+        <details class="numbers">
+            <summary>As a table</summary>
+            <table class="top">
+                <thead>
+                    <tr>
+                        <th scope="col">cache</th>
+                        {lines.map(({ name }) => (
+                            <>
+                                <th scope="col" class="n">{lines.length > 1 ? `${name}, misses` : "misses"}</th>
+                                <th scope="col" class="n">loaded</th>
+                            </>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.map(({ size, at }) => (
+                        <tr key={size} data-size={size}>
+                            <td>{cacheSize(size)}</td>
+                            {lines.map(({ curve }) => (
+                                <>
+                                    <td class="n" data-exact={missesAt(curve, at)}>{count(missesAt(curve, at))}</td>
+                                    <td class="n">{bytes(missesAt(curve, at) * why.line)}</td>
+                                </>
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </details>
+    );
+}

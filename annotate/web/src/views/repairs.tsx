@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What to change, the best first: where, what shows it, and what it saves.
+
+import { usePage } from "../context";
+import type { Repair } from "../data";
+import { baseName, bytes, count, percent } from "../format";
+import { FunctionLink } from "../parts";
+
+// A change of LL's misses that is smaller is none.
+const worthSaying = 0.05;
+
+export function Repairs({ repairs }: { repairs: Repair[] }) {
+    const [first] = repairs;
+    if (!first) return null;
+    if (first.remedy === "none") {
+        return (
+            <section class="repairs" data-remedies="none">
+                <h2>Nothing to gain by other loops or layouts</h2>
+                <Evidence repair={first} />
+            </section>
+        );
+    }
+    return (
+        <section class="repairs" data-remedies={repairs.map(({ remedy }) => remedy).join(" ")}>
+            <h2>
+                What to change <small>before and after are computed from what was recorded</small>
+            </h2>
+            <ol class="hints">
+                {repairs.map((repair, rank) => <One key={rank} repair={repair} />)}
+            </ol>
+        </section>
+    );
+}
+
+function One({ repair }: { repair: Repair }) {
+    return (
+        <li data-remedy={repair.remedy}>
+            <h3>
+                {sentence(repair.what)}
+                <span class="tag">{repair.remedy}</span>
+                <span class="tag">saves {percent(repair.share)} of the estimated time</span>
+            </h3>
+            <p class="detail">
+                <FunctionLink fn={repair.function} view="graph" />
+                <Places repair={repair} />
+                {repair.data && ` · ${repair.data}`}
+            </p>
+            <div class="repair">
+                <Savings repair={repair} />
+                <div>
+                    <Evidence repair={repair} />
+                    {repair.code.length > 0 && (
+                        <pre class="sketch" tabIndex={0} aria-label="How the source would change">
+                            {repair.code.join("\n")}
+                        </pre>
+                    )}
+                    {repair.unknown && <p class="detail">Not known: {repair.unknown}.</p>}
+                    {repair.alternatives.map((text) => <p key={text} class="detail">Or {text}.</p>)}
+                </div>
+            </div>
+        </li>
+    );
+}
+
+function Places({ repair }: { repair: Repair }) {
+    const { report, link } = usePage();
+    return (
+        <>
+            {repair.places.map(([file, line]) => (
+                <>
+                    {" · "}
+                    <a key={line} href={link({ view: "source", fn: repair.function, file, line })}>
+                        {baseName(report.facts.files[file] ?? "")}:{line}
+                    </a>
+                </>
+            ))}
+        </>
+    );
+}
+
+function Evidence({ repair }: { repair: Repair }) {
+    return (
+        <ul class="evidence">
+            {repair.evidence.map((text) => <li key={text}>{sentence(text)}.</li>)}
+        </ul>
+    );
+}
+
+function Savings({ repair }: { repair: Repair }) {
+    const { report } = usePage();
+    const line = report.facts.why!.line;
+    const rows: [string, [number, number], number][] = [];
+    if (repair.walks) rows.push(["page walks", repair.walks, 0]);
+    else {
+        rows.push(["L1 misses", repair.l1, line]);
+        const [before, after] = repair.ll;
+        if (Math.abs(before - after) >= worthSaying * before && before) rows.push(["LL misses", repair.ll, line]);
+    }
+    return (
+        <table class="savings">
+            <thead>
+                <tr>
+                    <td />
+                    <th scope="col" class="n">before</th>
+                    <th scope="col" class="n">after, about</th>
+                </tr>
+            </thead>
+            <tbody>
+                {rows.map(([name, [before, after], size]) => (
+                    <>
+                        <tr key={name}>
+                            <th scope="row">{name}</th>
+                            <td class="n" data-before={name} data-exact={before}>{count(before)}</td>
+                            <td class="n" data-after={name} data-exact={after}>
+                                {before === after ? "as now" : count(after)}
+                            </td>
+                        </tr>
+                        {size > 0 && (
+                            <tr>
+                                <th scope="row"><small>bytes</small></th>
+                                <td class="n"><small>{bytes(before * size)}</small></td>
+                                <td class="n"><small>{bytes(after * size)}</small></td>
+                            </tr>
+                        )}
+                        <tr>
+                            <td colSpan={3}>
+                                <div
+                                    class="left-bar" role="img"
+                                    aria-label={`${percent(before ? after / before : 0)} of the ${name} are left`}
+                                >
+                                    <span style={{ width: percent(before ? Math.min(after / before, 1) : 0) }} />
+                                </div>
+                            </td>
+                        </tr>
+                    </>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
