@@ -63,6 +63,9 @@ def damaged(data, chance):
     ranges = debug_ranges(data)
     for _ in range(chance.choice((1, 1, 2, 4, 30))):
         start, end = chance.choice(ranges)
+        end = min(end, len(data))  # what was put in place of more has made the file shorter
+        if start >= end:
+            continue
         at = chance.randrange(start, end)
         match chance.randrange(6):
             case 0:
