@@ -129,8 +129,12 @@ def test_first_touches_may_be_counted(counted, first):
     ({5: costs(90_000_000, 5_000_000, 0, 3_000_000, 0), 7: costs(9, 4_000_000, 0, 200_000_000, 0)},
      "never used", "a.c:7"),
 ])
-def test_lines_and_hints_are_ranked_by_what_the_verdict_is_about(tmp_path, rows, title, first):
+def test_lists_and_hints_are_ranked_by_what_the_verdict_is_about(tmp_path, rows, title, first):
     body = "ob=/home/me/program\nfl=a.c\nfn=main\n"
-    text = screen(tmp_path, body + "".join(f"{line} {row}\n" for line, row in rows.items()))
+    body += "".join(f"{line} {row}\n" for line, row in rows.items())
+    text = screen(tmp_path, body)
     assert section(text, f"Lines by {title}")[2].split("  ")[-2:] == [first, "main"]
     assert f"1. main ({first})" in text or "== What" not in text
+    sorted_by = {"D1 misses": "D1m", "LLd misses": "DLm", "never used": "SpLoss1"}[title]
+    assert f"== Functions by {sorted_by}:" in text
+    assert "== Functions by SpLoss1:" in screen(tmp_path, body, "--sort=SpLoss1")

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lines and hints are ranked by: what the report is sorted by, or else what the verdict is about."""
+"""What lists and hints are ranked by: what the report is sorted by, or else what the verdict is about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from ..model.metrics import Metric
-from ..model.profile import Row
+from ..model.metrics import Metric, metrics_of
+from ..model.profile import Profile, Row
+from .columns import Column, SortKey, with_keys_first
 from .data_use import data_loss
-from .report import Report
+from .report import Report, Selection
 from .verdict import First, verdict
 
 
@@ -27,15 +28,37 @@ def ranking(report: Report) -> Ranking | None:
     """None where the report is sorted by a ratio, and data's use is not known."""
     loss = data_loss(report.metrics)
     key = report.selection.keys[0].column.metric
-    if not loss or not (key.is_ratio or key.name == loss.name):
-        return None if key.is_ratio else Ranking(key, loss, True)
-    last, first = report.metrics.get("DLm"), report.metrics.get("D1m")
-    found = verdict(report.profile, report.metrics, report.totals)
-    if last and found and found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES):
-        return Ranking(last, loss, False)
-    if first and found and found.first is First.L1_DATA and found.wasted is None:
-        return Ranking(first, loss, False)
-    return Ranking(loss, last, False)
+    is_sorted = report.selection.is_sorted
+    if not loss or (is_sorted and not (key.is_ratio or key.name == loss.name)):
+        return None if key.is_ratio else Ranking(key, loss, is_sorted)
+    misses = _misses(report.profile, report.metrics, report.totals)
+    if misses:
+        return Ranking(misses, loss, False)
+    return Ranking(loss, report.metrics.get("DLm"), False)
+
+
+def by_verdict(selection: Selection, profile: Profile) -> Selection:
+    """The selection, sorted by the misses that the verdict is about, if it is about misses and the user has
+    not said by what. Profiles that do not tell how data was used stay as their programs sort them."""
+    metrics = metrics_of(profile)
+    if selection.is_sorted or data_loss(metrics) is None:
+        return selection
+    misses = _misses(profile, metrics, profile.totals())
+    if misses is None:
+        return selection
+    keys = (SortKey(Column(misses, selection.keys[0].column.side), None),)
+    return replace(selection, keys=keys, columns=tuple(with_keys_first(selection.columns, keys)))
+
+
+def _misses(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Metric | None:
+    """Those of data that the verdict is about; None if it is about the bytes that are loaded, about code, or
+    about neither."""
+    found = verdict(profile, metrics, totals)
+    if found is None:
+        return None
+    if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES):
+        return metrics.get("DLm")
+    return metrics.get("D1m") if found.first is First.L1_DATA and found.wasted is None else None
 
 
 def most_saved(report: Report) -> Callable[[Row], float] | None:

@@ -89,6 +89,7 @@ class Selection:
     function: FunctionPattern | None
     full_stacks: bool = True  # what is above main has entries of its own
     has_numbers: bool = False  # whether a row's number means the same with no other options
+    is_sorted: bool = True  # whether the user has said by what
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def make_selection(
         threshold=threshold,
         function=chosen_functions(function, profile, shown) if function is not None else None,
         full_stacks=full_stacks or function is not None,
+        is_sorted=bool(sort or show),
     )
 
 

@@ -15,6 +15,7 @@ from bdcommon import console
 
 from ..analyses.budget import failures, parse_condition
 from ..analyses.diff import Diff
+from ..analyses.ranking import by_verdict
 from ..analyses.report import Report, Selection, make_selection
 from ..model.errors import UserError
 from ..model.merge import functions_of
@@ -49,6 +50,8 @@ def selection_of(profile: Profile, options: Options) -> Selection:
             f"--function={found.function.number}: numbers are those of rows in a report on one profile; "
             "give a name"
         )
+    if options.mode == "report":
+        found = by_verdict(found, profile)
     return replace(found, has_numbers=_has_numbers(options))
 
 
