@@ -386,13 +386,50 @@ def test_a_damaged_pyelftools_gives_a_sentence(monkeypatch, error):
     assert "pyelftools does not work" in found.problems["/bin/true"]
 
 
-def test_without_pyelftools_a_sentence_names_its_package(tmp_path, monkeypatch):
+@pytest.mark.parametrize("mine, lack", [
+    ("/opt/conda/bin/python3", "which neither /opt/conda/bin/python3 nor /usr/bin/python3 has"),
+    ("/usr/bin/python3", "which /usr/bin/python3 does not have"),
+])
+def test_without_pyelftools_a_sentence_says_who_looked(monkeypatch, mine, lack):
     monkeypatch.setitem(sys.modules, "elftools.elf.elffile", None)
+    monkeypatch.setattr("sys.executable", mine)
     wanted = WantedTypes(frozenset({"thing"}))
     assert read_types({"/bin/true": wanted, "/bin/false": wanted}).notes == (
-        "types of data are not known: that needs pyelftools (package python3-pyelftools)",
+        f"types of data are not known: that needs pyelftools (package python3-pyelftools), {lack}",
     )
     assert read_types({}).notes == ()
+
+
+# As an interpreter of pyenv or conda, this one has none of the system's packages.
+_ELSEWHERE = """
+import importlib, sys
+sys.path.insert(0, sys.argv[1])
+from bdannotate.model.types import WantedTypes
+from bdannotate.reading.types import read_types
+for package in ("elftools", "pytest"):
+    try:
+        importlib.import_module(package)
+        sys.exit(f"{package} is there")
+    except ImportError:
+        pass
+found = read_types({sys.argv[2]: WantedTypes(frozenset({"thing"}))})
+print([one.size for one in found.named[sys.argv[2], "thing"]], found.notes)
+try:
+    import pytest
+    print("the system's other packages are there, too")
+except ImportError:
+    pass
+"""
+
+
+def test_another_interpreter_has_pyelftools_from_the_systems(tmp_path, program):
+    if subprocess.run(["/usr/bin/python3", "-I", "-c", "import elftools"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("the system's python3 has no pyelftools")
+    package = pathlib.Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _ELSEWHERE, package, program], capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("[96] ()\n", "")
 
 
 def has_types(path):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ from .dwarf import (
 from .dwarf_files import Elf, SplitFiles, dwarf_of, type_units_of, with_debug_information
 from .dwarf_types import TypeReader
 from .object_files import newer_notes
+from .pyelftools import require_pyelftools
 
 _OP_ADDR = 0x03
 _OP_CONST = {0x0A: 2, 0x0C: 4, 0x0E: 8}  # with so many bytes
@@ -49,13 +49,10 @@ def read_types(
     problems: dict[str, str] = {}
     notes: list[str] = []
     try:
-        importlib.import_module("elftools.elf.elffile")
-    except Exception as error:  # a damaged installation raises whatever it stumbles over
-        reason = "that needs pyelftools (package python3-pyelftools)"
-        if not isinstance(error, ImportError):
-            reason = f"pyelftools does not work ({shorten(str(error) or type(error).__name__)})"
-        said = f"types of data are not known: {reason}"
-        return FoundTypes({}, {}, (said,) if wanted else (), problems=dict.fromkeys(wanted, reason))
+        require_pyelftools()
+    except UserError as error:
+        said = f"types of data are not known: {error}"
+        return FoundTypes({}, {}, (said,) if wanted else (), problems=dict.fromkeys(wanted, str(error)))
     for path, what in sorted(wanted.items()):
         try:
             if path in changed:
