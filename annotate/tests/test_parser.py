@@ -148,7 +148,7 @@ BROKEN = {
     "costs after a new object": (HEAD + OPEN_F + "1 2\nob=lib\n1 2\n", 9, "outside of a function"),
     "too many costs": (HEAD + OPEN_F + "1 2 3 4\n", 7, "3 costs for 2 events"),
     "a word for a cost": (HEAD + OPEN_F + "1 x\n", 7, "'x' is not a number"),
-    "a negative cost": (HEAD + OPEN_F + "1 -5\n", 7, "'-5' is not a number"),
+    "two signs": (HEAD + OPEN_F + "1 --5\n", 7, "'--5' is not a number"),
     "an underscore": (HEAD + OPEN_F + "1 1_0\n", 7, "'1_0' is not a number"),
     "a huge number": (HEAD + OPEN_F + "1 " + "9" * 5000 + "\n", 7, "too long"),
     "below line 0": (HEAD + OPEN_F + "1 1\n-2 1\n", 8, "below 0"),

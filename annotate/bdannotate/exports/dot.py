@@ -14,7 +14,7 @@ from bdcommon.console import printable
 from ..model.errors import UserError
 from ..model.graph import build
 from ..model.metrics import Metric, Number
-from ..model.numbers import short_count
+from ..model.numbers import share_of, short_count
 from ..model.profile import Row
 from .request import Request
 
@@ -83,12 +83,12 @@ def _head(metric: Metric, total: int) -> Iterator[str]:
 def _node(number: int, name: str, inclusive: int, own: int, total: int) -> str:
     label = f"{_name(name)}\n{_part(inclusive, total)} with callees\n{_part(own, total)} itself"
     # White to a red that black is legible on: by what is in the function itself and below.
-    colour = f"0.000 {0.7 * inclusive / total if total else 0:.3f} 1.000"
+    colour = f"0.000 {0.7 * _strength(inclusive, total):.3f} 1.000"
     return f"  n{number} [label={_quoted(label)}, fillcolor=\"{colour}\"];\n"
 
 
 def _edge(ends: str, label: str, cost: int, total: int) -> str:
-    return f"  {ends} [label={_quoted(label)}, penwidth={1 + 4 * cost / total:.2f}];\n"
+    return f"  {ends} [label={_quoted(label)}, penwidth={1 + 4 * _strength(cost, total):.2f}];\n"
 
 
 def _times(calls: int) -> str:
@@ -101,7 +101,12 @@ def _value(request: Request, costs: Row) -> int:
 
 
 def _part(value: Number, total: Number) -> str:
-    return f"{short_count(value)} ({100 * value / total if total else 0:.1f}%)"
+    return f"{short_count(value)} ({share_of(value, total)})"
+
+
+def _strength(value: Number, total: Number) -> float:
+    """Of colours and edges: a part of 1."""
+    return min(max(value / total, 0.0), 1.0) if total > 0 else 0.0
 
 
 def _name(name: str) -> str:

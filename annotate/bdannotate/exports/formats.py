@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..model.contexts import ContextTree, Kind
+from ..model.numbers import short_count
 from .callgrind import callgrind
 from .dot import dot, dot_contexts
 from .firefox import firefox
@@ -29,6 +30,7 @@ class Format:
     has_inlined: bool = False  # functions, as frames of their own
     is_binary: bool = False
     all_events: bool = False  # unless some are chosen
+    has_negative: bool = False  # costs below nothing, as of what frees memory
 
 
 def _nothing(request: Request) -> str:
@@ -70,14 +72,30 @@ def _share_of_others(request: Request, tree: ContextTree) -> float:
     return sum(request.row(row)[0] for row in others) / total if total else 0.0
 
 
+def notes(form: Format, request: Request) -> list[str]:
+    """What the form cannot tell of this profile."""
+    found = [form.note(request)]
+    if not form.has_negative:
+        metric = request.metrics[0]
+        left_out = sum(
+            min(metric.value(row) or 0, 0) for lines in request.profile.lines.values() for row in lines.values()
+        )
+        if left_out:
+            found.append(
+                f"{short_count(left_out)} of {metric.name} is left out, as this form has no costs below 0; pprof "
+                "and callgrind have"
+            )
+    return [note for note in found if note]
+
+
 FORMATS: Mapping[str, Format] = {
-    "callgrind": Format(callgrind, _nothing, needs_lines=True),
-    "dot": Format(dot, _nothing, is_one_event=True),
+    "callgrind": Format(callgrind, _nothing, needs_lines=True, has_negative=True),
+    "dot": Format(dot, _nothing, is_one_event=True, has_negative=True),
     "dot-contexts": Format(dot_contexts, _room, is_one_event=True, has_paths=True),
     "firefox": Format(firefox, _uncertain, has_paths=True, has_inlined=True),
     "folded": Format(folded, _of_folded, is_one_event=True, has_paths=True),
     "pprof": Format(
-        pprof, _uncertain, has_paths=True, has_inlined=True, is_binary=True, all_events=True
+        pprof, _uncertain, has_paths=True, has_inlined=True, is_binary=True, all_events=True, has_negative=True
     ),
     "speedscope": Format(speedscope, _uncertain, has_paths=True),
 }

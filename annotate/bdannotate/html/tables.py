@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 _CODES = ((1, "B", 1 << 8), (2, "H", 1 << 16), (4, "I", 1 << 32), (8, "Q", 1 << 64))
 _MOST = (1 << 64) - 1  # what is larger is shown as this; the page computes in doubles anyway
+# What is below 0 is shown as 0: pictures have no room for less than nothing.
 _ALIGNMENT = 8
 
 
@@ -47,6 +48,8 @@ def _encoded(data: bytes) -> str:
 
 
 def _column(values: Sequence[int]) -> bytes:
+    if min(values, default=0) < 0:
+        values = [max(value, 0) for value in values]
     largest = max(values, default=0)
     if largest > _MOST:
         values, largest = [min(value, _MOST) for value in values], _MOST

@@ -87,6 +87,7 @@ def _call_violation(
     source = profile.parts[0].source
     from_the_start = _is_from_the_start(profile.parts)
     root_cost = profile.zero
+    falling = _falling(profile)
     for group in strongly_connected(sorted(graph.functions), graph.callees):
         members = frozenset(group)
         inclusive = sum_rows((graph.functions[member].own_part for member in group), width)
@@ -97,7 +98,7 @@ def _call_violation(
             if caller not in members
         ]
         uncovered = subtract_rows(inclusive, sum_rows(incoming, width))
-        wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start)
+        wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start, falling)
         if wrong is not None:
             return (
                 f"{source}: {profile.events[wrong]} of {_describe(group)}: its callers pay "
@@ -113,9 +114,23 @@ def _call_violation(
     return None
 
 
-def _wrong_event(uncovered: Row, reference: int, must_be_covered: bool) -> int | None:
+def _falling(profile: Profile) -> frozenset[int]:
+    """Events that some code gives back, as memory: a root may cost less than nothing of them."""
+    return frozenset(
+        event
+        for lines in profile.lines.values()
+        for row in lines.values() if min(row, default=0) < 0
+        for event, cost in enumerate(row) if cost < 0
+    )
+
+
+def _wrong_event(
+    uncovered: Row, reference: int, must_be_covered: bool, falling: frozenset[int]
+) -> int | None:
     """The first event that the callers' costs do not explain."""
     for event, count in enumerate(uncovered):
+        if event in falling:
+            continue
         if count < 0 or (count > 0 and must_be_covered and uncovered[reference] == 0):
             return event
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .metrics import Metric, Number
 
+_WHOLE = 1.0005  # as rounded
 _UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -29,6 +30,15 @@ def signed(text: str) -> str:
 
 def percent(part: Number, whole: Number) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def share_of(value: Number, total: Number) -> str:
+    """In percent. A total of costs that outweigh each other has no shares; nor is a share above all of it one, as
+    where a file's calls cost more than what is in it."""
+    if total <= 0 or value < 0:
+        return "-"
+    share = value / total
+    return ">100%" if share > _WHOLE else f"{100 * share:.1f}%"
 
 
 def ratio(metric: Metric, value: Number | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from bdcommon import console
 
 from ..analyses.objects import as_profile
-from ..exports.formats import FORMATS
+from ..exports.formats import FORMATS, notes
 from ..exports.request import make_request
 from ..model.contexts import merged
 from ..model.errors import UserError
@@ -40,9 +40,7 @@ def export(paths: Sequence[str], options: Options) -> int:
     request = make_request(profile, options.events, threshold, tree, form.all_events, chains)
     if form.is_one_event and len(request.metrics) > 1:
         raise UserError(f"--export={options.export} holds one event, --events names several")
-    note = form.note(request)
-    if note:
-        inputs.say_notes([note])
+    inputs.say_notes(notes(form, request))
     pieces: Iterable[str | bytes] = form.pieces(request)
     if options.output is None:
         console.write_data(piece for piece in pieces if isinstance(piece, str))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from bdcommon import __version__
 
+from ..analyses.beyond import given_back
 from ..html.page import page
 from ..html.page_data import page_data
 from ..html.subject import of_sum, of_two
@@ -40,6 +41,10 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         paths[1:] if options.mode == "diff" else paths, subject.report,
         subject.objects.objects if subject.objects else None, inputs,
     ))
+    inputs.say_notes([
+        f"what is below 0 of {event} is shown as 0 in the page; lists of bd_annotate have it"
+        for event in given_back(profiles)
+    ])
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

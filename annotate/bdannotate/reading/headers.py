@@ -106,7 +106,7 @@ class Headers:
         words = value.split()
         if not self.events:
             raise FormatProblem(f"{key}: comes before events:")
-        if not all(word.isascii() and word.isdigit() for word in words):
+        if not all(word.isascii() and word.removeprefix("-").isdigit() for word in words):
             raise FormatProblem(f"{key}: holds something that is not a count")
         if len(words) > len(self.events):
             raise FormatProblem(f"{key}: has {len(words)} counts for {len(self.events)} events")

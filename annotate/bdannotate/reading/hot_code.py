@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..model.costs import Costs
 from ..model.errors import FormatProblem
 from ..model.profile import Function, Place
-from .fields import counts
+from .fields import cost_row
 from .names import NameTable
 
 _TITLE = "# hot code:"
@@ -60,7 +60,7 @@ class HotCode:
 
     def _row(self, key: str, value: str, width: int) -> None:
         found = _ROW.fullmatch(value)
-        costs = counts(found[3]) if found else ()
+        costs = cost_row(found[3]) if found else ()
         if not found or not self._place or len(costs) > width or self._rows >= _MOST_ROWS:
             self._is_open = False
             return

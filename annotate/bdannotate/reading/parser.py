@@ -19,7 +19,7 @@ from ..model.errors import FormatProblem, ProfileError, shorten
 from ..model.profile import Function, Part, Profile, Row
 from .blocks import display_name, line_blocks
 from .body import Body
-from .fields import counts, position
+from .fields import cost_row, position
 from .headers import CLOSING_KEYS, Headers, is_known, split_header
 from .progress import Progress
 
@@ -154,10 +154,10 @@ class _Parser:
         words = text.split(None, body.columns)
         if len(words) < body.columns:
             raise FormatProblem("the position is incomplete")
-        costs = words[body.columns] if len(words) > body.columns else ""
-        row = self._rows.get(costs)
+        behind = words[body.columns] if len(words) > body.columns else ""
+        row = self._rows.get(behind)
         if row is None:
-            row = self._row(costs)
+            row = self._row(behind)
         line, address = body.line_column, body.address_column
         line_is_relative, new_line = position(words[line]) if line is not None else (False, 0)
         address_is_relative, new_address = (
@@ -170,15 +170,15 @@ class _Parser:
             self._remembered[text] = cost
         return cost
 
-    def _row(self, costs: str) -> Row:
+    def _row(self, text: str) -> Row:
         width = len(self._headers.events)
-        row = counts(costs)
+        row = cost_row(text)
         if len(row) > width:
             raise FormatProblem(f"{len(row)} costs for {width} events")
         row += (0,) * (width - len(row))
         if len(self._rows) >= _REMEMBERED:
             self._rows.clear()
-        self._rows[costs] = row
+        self._rows[text] = row
         return row
 
     def _other_line(self, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..analyses.columns import Column, Form, Side
 from ..model.metrics import Number
-from ..model.numbers import percent, ratio
+from ..model.numbers import ratio, share_of
 from ..model.profile import Row
 from .text import Cell, Page, Table, count, left_width
 
@@ -40,7 +40,7 @@ def _cell(column: Column, row: Row | None, totals: Row, page: Page) -> Cell:
         return Cell(ratio(metric, value), "yellow" if notable else "")
     total = metric.value(totals) or 0
     # The share of nothing says nothing, and many lines have nothing.
-    share = f"{percent(value, total) if value else '':>6}"
+    share = f"{share_of(value, total) if value else '':>6}"
     if column.form is Form.COUNT or not page.percents:
         return Cell(count(value, page), _heat(value, total))
     if column.form is Form.SHARE:
@@ -49,7 +49,7 @@ def _cell(column: Column, row: Row | None, totals: Row, page: Page) -> Cell:
 
 
 def _heat(value: Number, total: Number) -> str:
-    share = value / total if total else 0.0
+    share = value / total if total > 0 else 0.0
     return "red" if share >= _HOT else "" if share >= _WARM else "dim"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bdcommon.console import printable
 
+from ..analyses.beyond import beyond_total, falls
 from ..analyses.code_use import code_use
 from ..analyses.columns import SortKey
 from ..analyses.data_hints import DataHints, data_hints
@@ -43,6 +44,7 @@ from .headers import metadata, pairs, source_text, totals_tables, wrapped_pairs
 from .hints import brief_lines, hint_change_lines, hint_lines
 from .instructions import code_tables
 from .lines import line_table
+from .names import fit
 from .next_steps import next_steps
 from .object_diff import object_diff_table
 from .objects import object_details as details_of_object
@@ -107,6 +109,8 @@ def first_screen(
     rows = overview(report, ranked, page)
     if note := _unknown_code(report):
         rows.append(("Unknown", note))
+    if note := _beyond(report, page):
+        rows.append(("Shares", note))
     lines = wrapped_pairs(rows, page)
     if repairs is not None and with_hints:
         lines += section("What to change", list(repairs.lines), page)
@@ -171,6 +175,20 @@ def _unknown_code(report: Report) -> str:
     return (
         f"{100 * found.share:.0f}% of {'the loss' if loss else metric.name} is in code without "
         f"{what} ({objects}): -g, debug packages or DEBUGINFOD_URLS (Valgrind 3.19) help"
+    )
+
+
+def _beyond(report: Report, page: Page) -> str:
+    """Why there are shares of more than all."""
+    found = beyond_total(report)
+    if found is None:
+        return ""
+    function, metric, times = found
+    if falls(report, metric):
+        return f"{metric.name} is also given back, so that parts are more than the total: see the counts"
+    return (
+        f"the calls in {fit(page.name(function), 40)} cost {times:.1f} times as much {metric.name} as all functions: "
+        "the profile is incomplete, or counts recursion twice; see self costs"
     )
 
 

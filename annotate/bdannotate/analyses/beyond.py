@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Costs whose shares of the total say nothing: of calls that cost more than all functions do, as where a file is cut or
+counts recursion at each level; and of what is given back, too, as memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model.metrics import Metric
+from ..model.profile import Function, Profile
+from .columns import Side
+from .report import Report
+
+_WHOLE = 1.001
+
+
+def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
+    """The function that costs most with what it calls, in the first column of such costs, if that is more than the
+    total; and how many times as much."""
+    metric = next((
+        column.metric for column in report.selection.columns
+        if column.side is Side.INCLUSIVE and not column.metric.is_ratio
+    ), None)
+    if metric is None:
+        return None
+    count = metric.counter()
+    total = count(report.totals)
+    cost, function = max(
+        ((count(costs.inclusive), function) for function, costs in report.graph.functions.items()), default=(0, None)
+    )
+    if function is None or total <= 0 or cost <= _WHOLE * total:
+        return None
+    return function, metric, cost / total
+
+
+def given_back(profiles: Sequence[Profile]) -> list[str]:
+    """The events of which some code has given back."""
+    least: dict[str, int] = {}
+    for profile in profiles:
+        for lines in profile.lines.values():
+            for event, column in zip(profile.events, zip(*lines.values())):
+                least[event] = min(least.get(event, 0), *column, 0)
+    return [event for event, cost in least.items() if cost < 0]
+
+
+def falls(report: Report, metric: Metric) -> bool:
+    """Whether it is one that some code has given back."""
+    count = metric.counter()
+    return any(count(row) < 0 for lines in report.profile.lines.values() for row in lines.values())
