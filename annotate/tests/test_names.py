@@ -57,11 +57,34 @@ STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocato
     ("", ""),
 ])
 def test_what_a_name_is_shortened_to(name, short):
-    assert Names([name]).short(name) == short
+    assert names_of([name]).short(name) == short
+
+
+def names_of(everything, file="a.c"):
+    return Names(Function("prog", file, name) for name in everything)
+
+
+@pytest.mark.parametrize("name, shown", [
+    ("dgemm_", "dgemm"), ("red_black__", "red_black"), ("dgemm_'2", "dgemm'2"),
+    ("solve_.constprop.0", "solve.constprop.0"), ("solve_.constprop.0.isra.1'3", "solve.constprop.0.isra.1'3"),
+    # Those are no subroutine's, or as in the source already.
+    ("MAIN__", "MAIN__"), ("main", "main"), ("_gfortran_transfer_real_", "_gfortran_transfer_real_"),
+    ("__sums_MOD_along_rows", "sums::along_rows"),
+])
+@pytest.mark.parametrize("file", ["/src/dgemm.f", "blas.F", "solve.f90", "old.FOR"])
+def test_fortrans_names_are_as_in_its_source(file, name, shown):
+    assert names_of([name], file).short(name) == shown
+    if shown != "sums::along_rows":
+        assert names_of([name], "dgemm_.c").short(name) == name
+
+
+def test_what_a_name_without_its_underscore_would_be_mistaken_for_keeps_it_apart():
+    names = Names([Function("prog", "a.f", "solve_"), Function("prog", "a.c", "solve")])
+    assert (names.short("solve_"), names.short("solve")) == ("solve_", "solve")
 
 
 def test_arguments_stay_where_they_tell_functions_apart():
-    names = Names(["f(int)", "f(char)", "g(int)"])
+    names = names_of(["f(int)", "f(char)", "g(int)"])
     assert [names.short(name) for name in ("f(int)", "f(char)", "g(int)")] == [
         "f(int)", "f(char)", "g"
     ]
@@ -92,7 +115,7 @@ ALPHABET = string.ascii_letters + "<>():, *&'~@\x00"
 
 @given(st.lists(st.text(alphabet=ALPHABET, max_size=40), min_size=1))
 def test_any_name_has_some_short_form_that_fits(everything):
-    names = Names(everything)
+    names = names_of(everything)
     for name in everything:
         short = names.short(name)
         assert len(short) <= len(name) + 8

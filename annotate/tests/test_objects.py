@@ -561,3 +561,14 @@ def test_a_file_without_usual_sizes_can_be_read(tmp_path):
     path = tmp_path / "objects.p.out"
     path.write_bytes(data.replace(b"data-objects: 3", b"data-objects: 2"))
     assert read_objects(str(path)).groups[1].blocks == Blocks(3, 48, 1, 32, 48, 16, 16, 16, 0)
+
+
+def test_code_does_not_lead_a_list_of_data(tmp_path):
+    """As the C library's, or Fortran's, of a program that is short of data."""
+    found = read(tmp_path, rows=[*ROWS, (5, 1, 1, 8, (0, 0, 4800, 100, 1600, 400))])
+    listed = list_objects(found, 0, None)
+    assert [label(entry.group) for entry in listed.entries] == [
+        "heap prog.c:22, make", "variable table", "(unknown)", "code of prog",
+    ]
+    assert listed.total.unused == 5322
+    assert list_objects(found, 0, 3).other_use.unused == 4800

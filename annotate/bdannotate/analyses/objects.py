@@ -62,13 +62,14 @@ def use_of(cost: Row, events: Sequence[str]) -> Use:
 
 
 def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listing:
-    """By bytes never used. threshold is in percent of these, or of the bytes loaded."""
+    """Data by bytes never used; then code, which is not to lead a list of data. threshold is in percent of
+    these, or of the bytes loaded."""
     events = objects.events
     entries = [
         Entry(group, cost, use_of(cost, events))
         for group, cost in zip(objects.groups, objects.costs())
     ]
-    entries.sort(key=lambda entry: (-entry.use.unused, -entry.use.loaded, label(entry.group)))
+    entries.sort(key=lambda entry: (_is_code(entry), -entry.use.unused, -entry.use.loaded, label(entry.group)))
     zero = (0,) * len(events)
     total = _sum(entries, zero)
     whole, share = use_of(total, events), threshold / 100
@@ -83,6 +84,10 @@ def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listi
     return Listing(
         tuple(shown), len(rest), use_of(_sum(rest, zero), events), use_of(total, events)
     )
+
+
+def _is_code(entry: Entry) -> bool:
+    return entry.group.identity.kind is ObjectKind.CODE
 
 
 def _sum(entries: Sequence[Entry], zero: Row) -> Row:

@@ -133,7 +133,7 @@ def _part_name(part: Part) -> str:
 def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:
     """Of each function its name, as numbers its object and file, the line where it begins or 0,
     and how people know it, if that is not its name."""
-    names = Names(function.name for function in numbers.functions)
+    names = Names(numbers.functions)
     objects: dict[str, int] = {}
     lines: dict[Function, int] = {}
     if tree is not None:

@@ -100,7 +100,7 @@ def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) ->
     if found.repairs is None:
         return None
     # Nothing is to be cut or wrapped: the page does that.
-    page = Page(width=1 << 20, names=Names(function.name for function in functions))
+    page = Page(width=1 << 20, names=Names(functions))
     variable = variables(found.include)
     alternatives = found.repairs.alternatives
     return [

@@ -48,7 +48,7 @@ def _namer(profiles: Sequence[Profile], options: Options) -> Namer:
     """What the lists of functions call them."""
     if options.full_names:
         return plain_name
-    return Names(function.name for one in profiles for function in functions_of(one)).label
+    return Names(function for one in profiles for function in functions_of(one)).label
 
 
 def objects_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:

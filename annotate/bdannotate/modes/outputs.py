@@ -40,7 +40,7 @@ def selection_of(profile: Profile, options: Options) -> Selection:
     threshold = options.threshold
     if threshold is None and options.is_for_people:
         threshold = DEFAULT_THRESHOLD
-    names = Names(function.name for function in functions_of(profile))
+    names = Names(functions_of(profile))
     found = make_selection(
         profile, options.show, options.sort, threshold, options.inclusive, options.function,
         options.full_stacks or not options.is_for_people, names.shown,
@@ -91,7 +91,7 @@ def page_of(
     return Page(
         max(width, _MIN_WIDTH), wanted, exact, options.show_percs, options.full_names,
         cut=(terminal or options.width is not None) and not options.full_names,
-        names=Names(function.name for function in functions),
+        names=Names(functions),
         files=FileNames(files),
     )
 
@@ -159,7 +159,7 @@ def judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
     """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
     conditions = [parse_condition(text) for text in options.fail_if]
     console.flush()
-    names = Names(function.name for function in functions_of(profile)) if conditions else Names()
+    names = Names(functions_of(profile)) if conditions else Names()
     reasons = failures(conditions, profile, baseline, names.shown) if conditions else []
     for reason in reasons:
         console.say(f"bd_annotate: failed: {reason}")

@@ -57,7 +57,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         )
         console.write_data(to_json(shape))
     elif options.format == "sarif":
-        console.write_data(to_json(sarif(with_threshold(made), Names(f.name for f in made.graph.functions))))
+        console.write_data(to_json(sarif(with_threshold(made), Names(made.graph.functions))))
     elif options.format == "csv":
         of_objects = objects_as_csv(objects, options)
         console.write_data([csv_report.profile_csv(made) if of_objects is None else of_objects])

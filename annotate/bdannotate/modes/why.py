@@ -61,7 +61,7 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
         why = _in_frames(why, made.profile)
     if not asked:
         return NamedCurve("", 0, 0, curve(why))
-    shown = Names(function.name for function in made.graph.functions).shown
+    shown = Names(made.graph.functions).shown
     pattern = chosen_functions(asked, made.profile, shown)
     named = [function for function in made.graph.functions if pattern.matches(function)]
     if not named:

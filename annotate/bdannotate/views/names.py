@@ -27,6 +27,8 @@ _VARIANT = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]*)_(?:sse|ssse|avx|evex|erms
 _CLONES = re.compile(r"(.+?)((?: \[clone [^][]+\])+)", re.DOTALL)
 _RESUME = (" [clone .actor]", " [clone .resume]")
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
+_FORTRAN_77 = re.compile(r"([a-z][a-z0-9_]*?)__?((?:\.[a-z]\w*(?:\.\d+)?)*(?:'\d+)?)")
+_FORTRAN_FILE = re.compile(r"\.f(?:or|tn|pp|77|90|95|03|08|18)?$", re.IGNORECASE)
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
 _RUST = re.compile(r"^[<&]|::<|\{closure[#}]|\{impl[#}]|\{\{closure")
 _RUST_PATH = re.compile(r"\b(?:\w+::)+(?=\w)")
@@ -49,15 +51,29 @@ _CLOSING = {")": "(", ">": "<"}
 _LONGEST = 20_000
 
 
+def _fortran_name(function: Function) -> str:
+    """As its source has it: compilers append a `_`, or two. Empty if it is not from there."""
+    found = _FORTRAN_77.fullmatch(function.name)
+    return f"{found[1]}{found[2]}" if found and _FORTRAN_FILE.search(function.file) else ""
+
+
 class Names:
     """Short names, unique among all names that a profile has."""
 
-    def __init__(self, everything: Iterable[str] = ()) -> None:
+    def __init__(self, functions: Iterable[Function] = ()) -> None:
         self._alike: dict[str, list[str]] = {}
-        for name in everything:
-            self._alike.setdefault(_stem(name), []).append(name)
         self._counts: dict[str, Counter[str]] = {}
         self._short: dict[str, str] = {}
+        plain: dict[str, str] = {}  # of Fortran
+        names: set[str] = set()
+        for function in functions:
+            name = function.name
+            names.add(name)
+            if name[-1:] in "_0123456789" and (found := _fortran_name(function)):
+                plain[name] = found
+            else:
+                self._alike.setdefault(_stem(name), []).append(name)
+        self._short.update((name, short) for name, short in plain.items() if short not in names)
 
     def short(self, name: str) -> str:
         known = self._short.get(name)

@@ -194,23 +194,26 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
 def _ways(found: Sequence[Reached], page: Page) -> list[str]:
     """A line for each way: the share of it, the function, and who called that."""
     lines = [page.heading("Through which calls it was loaded")]
+    has_choice = any(len(one.ways) + one.others > 1 for one in found)
     for one in found:
+        # The only way has all of it, which need not be said.
+        is_only = len(one.ways) + one.others == 1
         for way in one.ways:
-            lines += _way(one.function, way, page)
+            share = "" if is_only else f"{100 * way.share:5.1f}%"
+            lines += _way(one.function, way, f"{share:8}" if has_choice else "", page)
         if one.others:
             lines.append(f"        and {one.others} more caller{'s' if one.others > 1 else ''}")
-    if any(len(one.ways) + one.others > 1 for one in found):
+    if has_choice:
         lines += wrapped(_NOT_BY_DATA, page)
     return lines
 
 
-def _way(function: Function, way: Way, page: Page) -> list[str]:
+def _way(function: Function, way: Way, share: str, page: Page) -> list[str]:
     names = [page.name(one) for one in (function, *way.callers)]
     if way.is_recursive:
         names.append("(recursion)")
     elif way.further:
         names.append(f"({way.further} callers)")
-    share = f"{100 * way.share:5.1f}%  "
     lines = [share + short_label(names[0], page.width - len(share), page)]
     for name in names[1:]:
         step = f" < {short_label(name, page.width - len(share) - len(' < '), page)}"
