@@ -145,7 +145,8 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
               "the same with the block in argument <n>, 1 to 3")                                        \
     BD_OPTION_GROUP("why lines are loaded, a file of its own beside the profile")                       \
     BD_OPTION(Flag, why, "why", false, "no|yes",                                                        \
-              "tell first touches, capacity and conflict misses apart,\nand how far apart touches are") \
+              "why each line had to be loaded, who brings it back, and\n"                                  \
+              "in which order addresses come; with --structure=yes")                                      \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
