@@ -36,10 +36,11 @@ LoadChains::Found LoadChains::access(std::size_t index, const DataflowCursor::Ac
     const bool was_here = memory->latest > begin_;
     Found found{was_here ? Dependence::kArithmetic : Dependence::kUnknown, kNoSite};
     Load made{site, 0, false};
+    const LoadedFrom value = evaluate(flow.address);
     if (was_here) {
-        const LoadedFrom value = evaluate(flow.address);
         for (const LoadedFrom::Load& source : value.loads()) {
-            if (source.number < memory->latest || !is_kept(source.number)) break;
+            if (!is_kept(source.number)) break;
+            if (memory->address_from.has(source.number)) continue;
             const Load& behind = load(source.number);
             const bool is_chain = behind.is_chain || comes_by(site, source.number);
             if (made.behind != 0 && !is_chain) continue;
@@ -67,6 +68,7 @@ LoadChains::Found LoadChains::access(std::size_t index, const DataflowCursor::Ac
     }
     memory->latest = latest_;
     memory->address = address;
+    memory->address_from = value;
     return found;
 }
 

@@ -3,8 +3,8 @@
 // Follows through a piece of a trace which loads each address had to wait for: what the registers hold is known by the
 // loads that it comes from, and blocks say how they change that (dataflow.h).
 //
-// An address depends on a load if that happened after the latest access by the same instruction, or was that one: what
-// has been loaded before is constant as far as this instruction goes, such as an array's base.
+// An address depends on a load if the one before, of the same instruction, did not come from it: what both come from is
+// constant as far as this instruction goes, such as an array's base.
 //
 // Memory that is used like a register is taken for one: a slot of the stack that was stored to, and what an instruction
 // loads from the same address as the last time. So what has been spilled, or is reloaded again and again because of
@@ -48,6 +48,7 @@ public:
     constexpr explicit LoadedFrom(std::uint32_t number) : loads_{{number & 0x7fffffff, 0}, {0, 0}} {}
 
     std::span<const Load> loads() const { return loads_; }
+    bool has(std::uint32_t number) const { return number == loads_[0].number || number == loads_[1].number; }
     void add(const LoadedFrom& other, bool is_scaled) {
         for (const Load& load : other.loads_) {
             if (load.number == 0) return;
@@ -72,7 +73,8 @@ private:
 struct SiteMemory {
     std::uint32_t latest = 0;  // the number of that access; 0: never
     Address address = 0;
-    LoadedFrom value;  // what it loaded
+    LoadedFrom value;         // what it loaded
+    LoadedFrom address_from;  // what its address was computed from
 };
 
 class LoadChains {

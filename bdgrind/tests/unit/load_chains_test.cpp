@@ -108,6 +108,24 @@ TEST_F(LoadChainsTest, TwoInstructionsThatTakeTurnsMakeAChain) {
     expect(right, Dependence::kChain, kA);
 }
 
+// The links are loaded before what hangs on them is.
+TEST_F(LoadChainsTest, ATreeIsAChainAlsoForWhatIsReadLast) {
+    LoadChains::Found key{};
+    for (int i = 0; i < 6; ++i) {
+        const Source taken = i % 2 == 0 ? load(0) : load(1);
+        key = run({{kA, next(), {reg(1)}}, {kB, next(), {reg(1)}}, {kC, next(), {reg(1)}}}, {{1, {taken}}});
+    }
+    EXPECT_EQ(key.dependence, Dependence::kChain);
+}
+
+TEST_F(LoadChainsTest, AnIndexThatIsLoadedARoundAheadIsStillOne) {
+    LoadChains::Found element{};
+    for (int i = 0; i < 4; ++i) {
+        element = run({{kA, next(), {reg(1)}}, {kB, next(), {reg(2).scaled(), reg(3)}}}, {{2, {load(0)}}});
+    }
+    expect(element, Dependence::kIndex, kA);
+}
+
 TEST_F(LoadChainsTest, ThreeLevelsOfPointersAreNone) {
     LoadChains::Found last{};
     for (int i = 0; i < 5; ++i) {
