@@ -10,7 +10,7 @@ void OrderSampler::replay(Batch batch, std::uint32_t thread, bool counts) {
     if (chains_.accesses() > LoadChains::kMostAccesses - batch.size() * kMostAccessesPerWord) return;
     if (thread != thread_) is_known_ = false;
     thread_ = thread;
-    if (!counts || at_ + batch.size() <= begin_) {
+    if (!counts || (at_ >= short_end_ && at_ + batch.size() <= std::min(begin_, probe_))) {
         is_known_ = false;
         pass(batch.size());
         return;
@@ -20,16 +20,30 @@ void OrderSampler::replay(Batch batch, std::uint32_t thread, bool counts) {
         const Exit& exit = exit_of(batch[0]);
         if (exit.block == nullptr) {
             on_marker(exit, batch.subspan(1));
-        } else if (at_ >= begin_) {
-            on_block(exit, batch);
+        } else {
+            if (at_ >= probe_ && exit.accesses != 0) probe(*exit.block);
+            if (at_ >= begin_ || at_ < short_end_) on_block(exit, batch);
         }
         pass(words);
     }
 }
 
 void OrderSampler::pass(std::size_t words) {
+    const bool is_short = at_ < std::min(begin_, short_end_);
     at_ += words;
+    if (is_short && at_ >= short_end_) is_known_ = false;
     while (at_ >= end_) plan_next();
+}
+
+// A block with accesses, at the beginning of a period.
+void OrderSampler::probe(const Block& block) {
+    probe_ += (at_ - probe_) / sampling_.probe_period * sampling_.probe_period + sampling_.probe_period;
+    if (at_ >= begin_ || at_ < short_end_ || (short_words_ + sampling_.short_piece) * sampling_.most_short > at_)
+        return;
+    if (table_.accesses(block) >= sampling_.few) return;
+    short_end_ = at_ + sampling_.short_piece;
+    short_words_ += sampling_.short_piece;
+    is_known_ = false;
 }
 
 void OrderSampler::plan_next() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Looks at pieces of the trace for the order of addresses: all of a short run, and of a long one pieces at positions
-// that are random, but the same each time. It needs blocks with descriptions of what addresses depend on (dataflow.h),
+// that are random, but the same each time, and where code runs of which little has been seen. It needs blocks with descriptions of what addresses depend on (dataflow.h),
 // else it knows steps only.
 
 #pragma once
@@ -21,6 +21,12 @@ struct OrderSampling {
     std::uint64_t first_period = 1u << 20;
     std::uint64_t period = 1u << 22;
     std::uint64_t first_periods_until = 1u << 24;
+    // A short piece begins where one of these periods does with a block of whose first access fewer than `few` have been
+    // seen. All of them together are at most one in `most_short` of the words so far.
+    std::uint64_t probe_period = 1u << 16;
+    std::uint64_t short_piece = 1u << 13;
+    std::uint64_t few = 256;
+    std::uint64_t most_short = 32;
 };
 
 class OrderSampler {
@@ -31,7 +37,8 @@ public:
           by_thread_(by_thread),
           sampling_(sampling),
           end_(sampling.whole),
-          period_end_(sampling.whole) {}
+          period_end_(sampling.whole),
+          probe_(sampling.whole) {}
 
     // The next whole records, of which the first are this guest thread's. `counts`: costs are collected; else they are
     // passed over.
@@ -50,6 +57,7 @@ private:
 
     void pass(std::size_t words);
     void plan_next();
+    void probe(const Block& block);
     void start_piece();
     void on_marker(const Exit& exit, Batch values);
     void on_block(const Exit& exit, Batch record);
@@ -62,6 +70,9 @@ private:
     std::uint64_t begin_ = 0;  // of this piece or the next one
     std::uint64_t end_;
     std::uint64_t period_end_;
+    std::uint64_t probe_;            // from where on the next block with accesses is looked up
+    std::uint64_t short_end_ = 0;    // of the last short piece
+    std::uint64_t short_words_ = 0;  // of all short pieces
     std::uint64_t random_ = 0x9e3779b97f4a7c15u;
     bool is_known_ = false;  // what goes on: a piece has begun here, and nothing has come between
     std::uint32_t thread_ = 0;

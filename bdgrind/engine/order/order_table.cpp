@@ -22,6 +22,16 @@ std::span<const SiteId> OrderTable::sites(const Block& block) {
     return std::span(site_ids_).subspan(first - 1, block.access_count);
 }
 
+std::uint64_t OrderTable::accesses(const Block& block) const {
+    const std::size_t first = block.id < by_block_.size() ? by_block_[block.id] : 0;
+    if (first == 0) return 0;
+    std::uint64_t sum = 0;
+    for (std::uint32_t at = first_rows_[index_of(site_ids_[first - 1])]; at != 0; at = rows_[at].next) {
+        if (rows_[at].inner == 0) sum += rows_[at].accesses;
+    }
+    return sum;
+}
+
 // Code may be translated more than once, with other beginnings; another file may come to lie at the same address.
 SiteId OrderTable::site(const OrderSite& site) {
     const Address address = site.block->instruction_address(site.instruction);

@@ -74,6 +74,8 @@ public:
 
     // For all accesses of a block, in its order.
     std::span<const SiteId> sites(const Block& block);
+    // How often the first access of a block, which has one, has been seen.
+    std::uint64_t accesses(const Block& block) const;
     SiteMemory& memory(SiteId site) { return memories_[index_of(site)]; }
 
     OrderRow& row(const OrderKey& key) {

@@ -156,9 +156,13 @@ TEST_F(OrderPiecesTest, TheBeginningIsSeenWholeAndTheRestInPart) {
 }
 
 TEST_F(OrderPiecesTest, BatchesMakeNoDifference) {
-    OrderSampler whole(64, false, kPieces);
+    OrderSampling sampling = kPieces;
+    sampling.probe_period = 700;
+    sampling.short_piece = 40;
+    sampling.few = 5000;
+    OrderSampler whole(64, false, sampling);
     whole.replay(trace.all(), 0, true);
-    OrderSampler parts(64, false, kPieces);
+    OrderSampler parts(64, false, sampling);
     for (std::size_t first = 0; first < trace.records();) {
         const std::size_t end = std::min(trace.records(), first + 1 + first % 117);
         parts.replay(trace.batch(first, end), first == 0 ? 0 : 1, true);
@@ -184,6 +188,63 @@ TEST_F(OrderPiecesTest, NoStepLeadsFromOnePieceToTheNext) {
     }
     EXPECT_GT(near, accesses * 9 / 10);
     EXPECT_LT(near, accesses);
+}
+
+// Code that runs between two pieces only.
+class OrderProbesTest : public OrderSamplerTest {
+protected:
+    static constexpr OrderSampling kProbes{.whole = 300,
+                                           .piece = 90,
+                                           .first_period = 1u << 20,
+                                           .period = 1u << 20,
+                                           .first_periods_until = 0,
+                                           .probe_period = 200,
+                                           .short_piece = 60,
+                                           .few = 50,
+                                           .most_short = 8};
+    OrderProbesTest() {
+        trace.thread(1);
+        for (Address i = 0; i < 1000; ++i) trace.run(reads, kStack, {0x10000 + 8 * i});
+        for (Address i = 0; i < 400; ++i) trace.run(rare, kStack, {0x90000 + 128 * i});
+        for (Address i = 0; i < 1000; ++i) trace.run(reads, kStack, {0x10000 + 8 * i});
+    }
+    Block& rare = program.code(f, 0x2000).op().reads(8).ends();
+};
+
+TEST_F(OrderProbesTest, CodeOfWhichLittleHasBeenSeenIsLookedAt) {
+    OrderSampler sampler(64, false, kProbes);
+    sampler.replay(trace.all(), 0, true);
+    // Three pieces of 20 records: then 50 have been seen.
+    const OrderRow* row = find(sampler, rare);
+    ASSERT_NE(row, nullptr);
+    std::uint64_t accesses = 0;
+    for (const OrderRow& one : sampler.table().rows()) {
+        if (one.site == row->site) accesses += one.accesses;
+    }
+    EXPECT_EQ(accesses, 60u);
+    EXPECT_EQ(sampler.accesses(), 99u + 60u);  // with the marker, the last record begins behind `whole`
+}
+
+TEST_F(OrderProbesTest, AShareOfTheRunIsNotExceeded) {
+    OrderSampling sampling = kProbes;
+    sampling.few = 1u << 20;
+    OrderSampler sampler(64, false, sampling);
+    sampler.replay(trace.all(), 0, true);
+    EXPECT_GT(sampler.accesses(), 100u + 7200 / 8 / 3 - 40);
+    EXPECT_LE(sampler.accesses(), 100u + 7200 / 8 / 3);
+}
+
+TEST_F(OrderProbesTest, StepsDoNotGoOnBehindAShortPiece) {
+    OrderSampler sampler(64, false, kProbes);
+    sampler.replay(trace.all(), 0, true);
+    std::uint64_t far = 0;
+    std::uint64_t forward = 0;
+    for (const OrderRow& row : sampler.table().rows()) {
+        far += row.steps.counts().far;
+        forward += row.steps.counts().forward;
+    }
+    EXPECT_EQ(far, 0u);
+    EXPECT_NEAR(static_cast<double>(forward), 57, 3);
 }
 
 class OrderEngineTest : public OrderSamplerTest {
