@@ -26,6 +26,8 @@ from .sites import Site, Sites, busiest, by_loop
 _LEAST_SAVING = 0.2
 # Exchanging is simpler than tiles, and preferred if it saves nearly as much.
 _NEARLY = 0.8
+# That an instruction stays where it is when a loop goes on is to be seen so often.
+_FEW = 3
 # Data of a tile fill so much of the cache, as others come between.
 _TILE = 0.5
 
@@ -133,7 +135,7 @@ def _temporal(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[
     found: dict[LoopPlace, list[Site]] = {}
     for site in in_order:
         for level in site.levels[1:]:
-            if level.loop is not None and level.step == 0:
+            if level.loop is not None and level.step == 0 and level.order.same >= _FEW:
                 found.setdefault(level.loop, []).append(site)
     for outer, again in found.items():
         moving = [
