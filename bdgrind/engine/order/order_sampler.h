@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Looks at pieces of the trace for the order of addresses: all of a short run, and of a long one pieces at positions
-// that are random, but the same each time, and where code runs of which little has been seen. It needs blocks with descriptions of what addresses depend on (dataflow.h),
-// else it knows steps only.
+// that are random, but the same each time, and where code runs of which little has been seen. It needs blocks with
+// descriptions of what addresses depend on (dataflow.h), else it knows steps only.
 
 #pragma once
 
@@ -21,8 +21,8 @@ struct OrderSampling {
     std::uint64_t first_period = 1u << 20;
     std::uint64_t period = 1u << 22;
     std::uint64_t first_periods_until = 1u << 24;
-    // A short piece begins where one of these periods does with a block of whose first access fewer than `few` have been
-    // seen. All of them together are at most one in `most_short` of the words so far.
+    // A short piece begins where one of these periods does with a block of whose first access fewer than `few` have
+    // been seen. All of them together are at most one in `most_short` of the words so far.
     std::uint64_t probe_period = 1u << 16;
     std::uint64_t short_piece = 1u << 13;
     std::uint64_t few = 256;
