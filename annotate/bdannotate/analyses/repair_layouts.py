@@ -23,6 +23,8 @@ from .types import TypedGroup
 _LEAST_SAVING = 0.15
 # Of a line, so many bytes are never used, where nothing is known of the type.
 _UNUSED = 0.25
+# What is used so often, of what is used most, is used as well as that.
+_ALL = 0.8
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
@@ -99,7 +101,8 @@ def _of_busiest(every: Sequence[Site]) -> list[Site]:
 def _split_factor(
     split: Split, typed: TypedGroup, group: Group, function: Function, line: int, scattered: bool
 ) -> float | None:
-    """What a function would load of all parts, as a share of what it has loaded."""
+    """What a function would load of all parts, as a share of what it has loaded. None if it uses all of
+    them: only padding is left out then, which takes no second array."""
     patterns = [pattern for pattern in group.patterns if pattern.by.function == function]
     recorded = sum(pattern.bytes * pattern.times for pattern in patterns)
     found = units(typed.fields)
@@ -109,10 +112,15 @@ def _split_factor(
     times = {
         field.offset: number for unit, number in zip(found, visited) for field in unit.fields
     }
-    then = 0
-    for part in split.parts:
-        most = max((times.get(field.offset, 0) for field in part.fields), default=0)
-        then += most * (line * -(-part.size // line) if scattered else part.size)
+    most = [
+        max((times.get(field.offset, 0) for field in part.fields), default=0) for part in split.parts
+    ]
+    if min(most) >= _ALL * max(most):
+        return None
+    then = sum(
+        number * (line * -(-part.size // line) if scattered else part.size)
+        for part, number in zip(split.parts, most)
+    )
     return then / recorded
 
 

@@ -18,7 +18,8 @@ from harness import SMALL_CACHES, SOURCE, run_tool
 from object_runs import annotate
 
 PROGRAMS = SOURCE / "bdgrind" / "tests" / "guest" / "why"
-OPTIONS = (*SMALL_CACHES, "--why=yes", "--objects=yes", "--structure=yes")
+OPTIONS = (*SMALL_CACHES, "--why=yes", "--objects=yes")
+ALONE = (*SMALL_CACHES, "--why=yes")
 COMPILERS: dict[str, tuple[list[str], list[str], str]] = {
     ".c": (["gcc", "-O2", "-g"], ["-lpthread"], "-DREPAIRED"),
     ".cpp": (["g++", "-std=c++17", "-O2", "-g"], ["-lpthread"], "-DREPAIRED"),
@@ -59,6 +60,7 @@ KNOWN = [
     Program("padding.c", "pack", ("item->price * item->weight",)),
     Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
     Program("padding.rs", "pack", ("item.price * item.weight",)),
+    Program("samples.c", "pack", ("if (samples[i].is_good)",)),
     Program("columns.c", "pad", ("sums[i] += column[0][i]",)),
     Program("columns.cpp", "pad", ("out[x] = (a[x]",), "main"),
     Program("columns.F90", "pad", ("table(i, 6)",), "MAIN__|add"),
@@ -78,18 +80,22 @@ KNOWN = [
 NOTHING = ["stream.c", "stream.cpp", "stream.F90", "counters.c", "counters.cpp"]
 
 
+# Kinds that data objects are not needed for, but for the data's name.
+WITHOUT_OBJECTS = {"interchange", "tile", "fuse", "pad", "prefetch", "colocate", "huge-pages"}
+
+
 @cache
-def profiled(name: str, repaired: bool) -> Path:
+def profiled(name: str, repaired: bool, options: tuple[str, ...] = OPTIONS) -> Path:
     source = PROGRAMS / name
     command, libraries, mark = COMPILERS[source.suffix]
-    compiler, options = command[0], command[1:]
+    compiler, flags = command[0], command[1:]
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is missing")
     folder = Path(mkdtemp(prefix="repairs-"))
     program = folder / source.stem
     marks = [mark] if repaired else []
-    subprocess.run([compiler, *options, *marks, "-o", program, source, *libraries], cwd=folder, check=True)
-    run = run_tool(folder, [program], OPTIONS, name=source.stem)
+    subprocess.run([compiler, *flags, *marks, "-o", program, source, *libraries], cwd=folder, check=True)
+    run = run_tool(folder, [program], options, name=source.stem)
     assert run.status == 0, run.log
     return run.profile_path
 
@@ -129,6 +135,14 @@ def test_the_known_repair_is_first_and_saves_what_it_says(program: Program) -> N
     for level, least in (("L1 misses", 0), ("LL misses", max(300, now["L1 misses"] // 50))):
         saved = first["saves"][level]["before"] - first["saves"][level]["after"]
         assert now[level] - saved == pytest.approx(then[level], rel=0.15, abs=least), (level, now, then, first["saves"])
+
+
+@pytest.mark.parametrize(
+    "program", [one for one in KNOWN if one.name.endswith(".c") and one.remedy in WITHOUT_OBJECTS],
+    ids=lambda one: one.name,
+)
+def test_the_repair_is_the_same_without_data_objects(program: Program) -> None:
+    assert repairs(profiled(program.name, False, ALONE))[0]["remedy"] == program.remedy
 
 
 @pytest.mark.parametrize("name", NOTHING)
