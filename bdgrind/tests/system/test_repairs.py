@@ -60,7 +60,7 @@ KNOWN = [
     Program("padding.c", "pack", ("item->price * item->weight",)),
     Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
     Program("padding.rs", "pack", ("item.price * item.weight",)),
-    Program("samples.c", "pack", ("if (samples[i].is_good)",)),
+    Program("samples.c", "pack", ("if (samples[i].is_good)",), "main"),
     Program("columns.c", "pad", ("sums[i] += column[0][i]",)),
     Program("columns.cpp", "pad", ("out[x] = (a[x]",), "main"),
     Program("columns.F90", "pad", ("table(i, 6)",), "MAIN__|add"),

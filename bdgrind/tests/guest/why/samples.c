@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #ifndef SIZE
-#define SIZE 9000
+#define SIZE 40000
 #endif
 
 struct sample {
@@ -23,21 +23,17 @@ struct sample {
 #endif
 };
 
-__attribute__((noipa)) static double work(const struct sample* samples) {
-    double sum = 0;
-    for (int i = 0; i < SIZE; ++i) {
-        if (samples[i].is_good) sum += samples[i].value + samples[i].when + samples[i].kind + samples[i].source;
-    }
-    return sum;
-}
-
 int main(void) {
     struct sample* samples = malloc(SIZE * sizeof(struct sample));
     for (int i = 0; i < SIZE; ++i) {
         samples[i] = (struct sample){.kind = 2, .value = i, .is_good = 1, .when = 2 * i, .source = 1};
     }
     double sum = 0;
-    for (int round = 0; round < 20; ++round) sum += work(samples);
+    for (int round = 0; round < 6; ++round) {
+        for (int i = 0; i < SIZE; ++i) {
+            if (samples[i].is_good) sum += samples[i].value + samples[i].when + samples[i].kind + samples[i].source;
+        }
+    }
     printf("%g\n", sum);
     free(samples);
 }
