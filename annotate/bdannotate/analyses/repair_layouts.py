@@ -25,6 +25,9 @@ _LEAST_SAVING = 0.15
 _UNUSED = 0.25
 # What is used so often, of what is used most, is used as well as that.
 _ALL = 0.8
+# So much of what is visited in the same order comes back at distances within so many steps of the histogram.
+_AS_FAR = 0.4
+_OCTAVE = 4
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
@@ -298,9 +301,10 @@ def _shrunk(
 def colocate_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group], details: Sequence[Details]
 ) -> Iterator[Repair]:
-    """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines."""
+    """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines. The
+    order must be the same each time, as in a list, and not that of searches in a tree."""
     for _, here in by_loop(notable).items():
-        if not any(site.is_chain for site in here):
+        if not any(site.is_chain for site in here) or not _repeats(here):
             continue
         guilty = [site for site in here if site.is_scattered or site.is_chain]
         now = amount(guilty)
@@ -323,6 +327,17 @@ def colocate_repairs(
         )
         if repair is not None:
             yield repair
+
+
+def _repeats(here: Sequence[Site]) -> bool:
+    """Whether lines come back after about as many others each time."""
+    again: dict[int, int] = {}
+    for site in here:
+        for row in site.distances:
+            if row.bucket:
+                again[row.bucket] = again.get(row.bucket, 0) + row.misses
+    octaves = (sum(again.get(bucket + step, 0) for step in range(_OCTAVE)) for bucket in again)
+    return max(octaves, default=0) >= _AS_FAR * sum(again.values())
 
 
 def _element(group: Group | None, details: Sequence[Details]) -> int:

@@ -77,7 +77,7 @@ KNOWN = [
     Program("records.cpp", "align", ("sum += record.key",), "main"),
     Program("records.rs", "align", ()),
 ]
-NOTHING = ["stream.c", "stream.cpp", "stream.F90", "counters.c", "counters.cpp"]
+NOTHING = ["search.cpp", "stream.c", "stream.cpp", "stream.F90", "counters.c", "counters.cpp"]
 
 
 # Kinds that data objects are not needed for, but for the data's name.
