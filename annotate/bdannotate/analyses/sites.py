@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..model.frames import Chains
@@ -20,6 +20,8 @@ from .ownership import is_foreign
 _MOST = 0.6
 # From this share on, addresses are a chain, or anywhere.
 _NOTABLE = 0.3
+# In so many rounds of a loop, at least, other lines come than before.
+_ROUNDS = 3
 # An element that a loop goes through has less than so many lines. What is seen less often than _FEW times
 # tells nothing.
 _ELEMENT = 4
@@ -216,10 +218,13 @@ class Sites:
         if stays and stays[0]:
             late, never = stays[2] / stays[0], stays[3] / stays[0]
             used = used or self.why.line - stays[1] / stays[0]
+        levels = self._levels(orders)
+        if late is not None and never is not None and never < late and 2 * used <= self.why.line:
+            levels = self._with_small_steps(number, lines, round(used), levels, reuses)
         return Site(
             number, place, self._where(place), self._count(cost, "Dr") + self._count(cost, "Dw"), lines,
             sum(row.last_level for row in distances), self._count(cost, "DLconf"), self.why.line,
-            distances, reuses, self._levels(orders), used, late, never,
+            distances, reuses, levels, used, late, never,
         )
 
     def _where(self, place: Instruction) -> tuple[str, int]:
@@ -245,6 +250,34 @@ class Sites:
             Level(self.loops.of(order.scope), _step(order), order) for order in levels
         )
 
+    def _with_small_steps(
+        self, number: int, lines: int, used: int, levels: tuple[Level, ...], reuses: Sequence[Reuse]
+    ) -> tuple[Level, ...]:
+        """Loops around of which the pieces of the run saw too few rounds: one that brings back most lines of
+        an instruction, which uses other bytes of them each time, goes through them step by step."""
+        if not levels or levels[0].loop is None:
+            return levels
+        carried: Counter[LoopPlace] = Counter()
+        for row in reuses:
+            loop = self.loops.of(row.scope)
+            if loop is not None and row.before == number:
+                carried[loop] += row.misses
+        outer, back = max(carried.items(), key=lambda one: one[1], default=(None, 0))
+        if outer is None or 2 * back < lines or not self._is_around(outer, levels[0].loop):
+            return levels
+        # If it went through the same bytes in each round, only the first round had other lines.
+        if (lines - back) * outer.trips < _ROUNDS * lines:
+            return levels
+        known = [level for level in levels if level.loop == outer]
+        if not known:
+            order = levels[0].order._replace(
+                inner=len(levels), accesses=0, same=0, near=0, forward=0, backward=0, far=0, strides=()
+            )
+            return (*levels, Level(outer, used, order))
+        if known[0].step is not None or _steps(known[0].order) >= _FEW:
+            return levels
+        return tuple(replace(level, step=used) if level.loop == outer else level for level in levels)
+
     def _around(self, orders: Sequence[Order], levels: Sequence[Order]) -> Order | None:
         last = self.loops.of(levels[-1].scope)
         found = [
@@ -259,8 +292,12 @@ class Sites:
         return inner.depth == 1 or outer.function != inner.function or inner.is_within(outer)
 
 
+def _steps(order: Order) -> int:
+    return order.same + order.near + order.forward + order.backward + order.far
+
+
 def _step(order: Order) -> int | None:
-    steps = order.same + order.near + order.forward + order.backward + order.far
+    steps = _steps(order)
     if not steps:
         return None
     if order.same >= _MOST * steps:
