@@ -66,7 +66,7 @@ def huge_page_repairs(
 ) -> Iterator[Repair]:
     """A page for each access, and more pages than a processor has translations at hand."""
     for _, here in by_loop(notable).items():
-        walks = {site.number: _walks(site, groups.get(site.number)) for site in here}
+        walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
         guilty = [site for site in here if walks[site.number]]
         if not guilty:
             continue
@@ -92,7 +92,8 @@ def huge_page_repairs(
         )
 
 
-def _walks(site: Site, group: Group | None) -> int:
+def page_walks(site: Site, group: Group | None = None) -> int:
+    """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
     step = site.inner.step if site.inner else None
     if step is not None and abs(step) >= PAGE:
         return sum(

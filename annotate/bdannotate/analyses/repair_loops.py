@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .loop_nests import LoopPlace
-from .miss_costs import Access
+from .miss_costs import PAGE_WALK, Access
 from .repair import Amount, Remedy, Repair, amount, time_left
+from .repair_latency import page_walks
 from .sites import Site, Sites, busiest, by_loop
 
 # What saves less of the lines that the nest loads is no repair of it.
@@ -178,6 +179,11 @@ def _made(
             site, outcome.after[site.number], outcome.accesses.get(site.number, site.access)
         )
         for site in members
+    )
+    # Where each step was in another page, addresses need not be looked up any more, either.
+    saved += PAGE_WALK * sum(
+        page_walks(site) * max(1 - outcome.after[site.number].lines / site.lines, 0)
+        for site in members if site.lines and site.is_strided
     )
     affected = [site for site in members if site.lines]
     after = Amount(0, 0)
