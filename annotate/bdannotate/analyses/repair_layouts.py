@@ -28,6 +28,8 @@ _ALL = 0.8
 # So much of what is visited in the same order comes back at distances within so many steps of the histogram.
 _AS_FAR = 0.4
 _OCTAVE = 4
+# Types of libraries, by the beginnings of their names.
+_LIBRARIES = ("std::", "alloc::", "core::", "hashbrown::", "boost::", "__gnu_cxx::")
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
@@ -47,8 +49,9 @@ def layout_repairs(
         one = known.get(number)
         if one is None:
             continue
+        kinds = (_aligned,) if _is_fixed(one) else (_split, _packed, _reordered, _aligned)
         repairs = [
-            repair for make in (_split, _packed, _reordered, _aligned)
+            repair for make in kinds
             if (repair := make(sites, here, one)) is not None
         ]
         yield from repairs
@@ -56,6 +59,11 @@ def layout_repairs(
             told.update(site.number for site in here)
     for _, here in by_loop([site for site in notable if site.number not in told]).items():
         yield from _by_use_alone(sites, here, groups)
+
+
+def _is_fixed(one: Details) -> bool:
+    """Whether a library has decided which fields there are, and in which order."""
+    return one.typed is not None and one.typed.type.name.startswith(_LIBRARIES)
 
 
 def _is_used_late(here: Sequence[Site]) -> bool:
