@@ -85,9 +85,10 @@ class LoopPlace:
 
 
 def loop_places(loops: Sequence[LoopPlace]) -> list[tuple[str, int]]:
-    """Files and lines. Loops of one that was inlined several times are told by where."""
+    """Files and lines. Loops of one that was inlined several times are named by where, if that differs."""
     places = [loop.where for loop in loops]
-    return places if len(set(places)) == len(places) else [loop.called_at for loop in loops]
+    called = [loop.called_at for loop in loops]
+    return called if len(set(places)) < len(places) == len(set(called)) else places
 
 
 def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -> dict[Function, Nest]:

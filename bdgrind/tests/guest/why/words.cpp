@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A table of words that the library has laid out: its nodes have padding, and fields that are used more than others, but
-// nothing that this program could change.
+// A table of words that the library has laid out: its nodes have padding, and fields that are used more than others,
+// but nothing that this program could change.
 
 #include <cstdint>
 #include <cstdio>
