@@ -105,7 +105,7 @@ def test_without_a_why_file_the_screen_says_how_to_get_one(capsys):
     Path("why.p.out").unlink()
     assert main([path, "--width=80"]) == 0
     screen = capsys.readouterr().out
-    assert "valgrind --tool=bdgrind --why=yes prog  # repairs" in screen
+    assert "valgrind --tool=bdgrind --why=yes --objects=yes prog  # repairs" in screen
     assert screen.count("\n") <= 40
 
 

@@ -45,8 +45,8 @@ def next_steps(
     if found or repaired:
         commands.append((f"bd_annotate --hints {files}", "why"))
     if wants_why and (command := report.profile.parts[0].command).isprintable():
-        run = f"valgrind --tool=bdgrind --why=yes {command}"
-        short = "valgrind --tool=bdgrind --why=yes ..."
+        run = f"valgrind --tool=bdgrind --why=yes --objects=yes {command}"
+        short = "valgrind --tool=bdgrind --why=yes --objects=yes ..."
         fits = room is None or len(run) <= room
         commands.append((run if command and fits else short, "repairs"))
     if report.profile.calls and len(sources) == 1:
