@@ -2,13 +2,20 @@
 """Repairs: the right one first, at the right lines, with what the repaired program then loads."""
 
 import json
+import re
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
 import why_kernels
+from bdannotate.analyses.miss_costs import Access
+from bdannotate.analyses.repairs import sites_of
 from bdannotate.cli import main
+from bdannotate.model.frames import Position
+from bdannotate.model.merge import Renaming
+from bdannotate.reading.load import load_sum, load_why
+from bdannotate.reading.parser import Detail
 from why_machine import LINE, Machine
 
 # What is to be found, and the lines that are named.
@@ -117,3 +124,58 @@ def test_what_is_damaged_is_left_out_with_a_note(capsys):
     captured = capsys.readouterr()
     assert "why lines were loaded is left out" in captured.err
     assert "Usually" not in captured.out and "== What to change ==" in captured.out
+
+
+def by_lines(path):
+    """The profile without instructions."""
+    text = Path(path).read_text().replace("positions: instr line", "positions: line")
+    Path(path).write_text(re.sub(r"(?m)^0x[0-9a-f]+ |(?<=^calls=1) 0x[0-9a-f]+", "", text))
+    return path
+
+
+@pytest.mark.parametrize("name", ["chain", "product", "passes"])
+def test_a_profile_by_lines_has_the_same_repair_first(capsys, name):
+    found = repairs(capsys, by_lines(run(name)))
+    assert found[0]["remedy"] == KERNELS[name][0]
+
+
+def test_what_callers_go_through_is_no_field_of_an_element(capsys):
+    found = repairs(capsys, run("called_columns"))
+    assert [repair["remedy"] for repair in found] == ["pad"]
+
+
+def sites(path, chains):
+    profile = load_sum([path], Detail.INSTRUCTIONS, Renaming())
+    return sites_of(load_why([path], profile, Renaming()), profile, {}, chains)
+
+
+def test_a_list_that_goes_on_in_memory_is_foreseen():
+    assert [site.access for site in sites(run("neighbours"), {}).all] == [Access.NEARBY]
+    assert Access.CHAIN in [site.access for site in sites(run("chain"), {}).all]
+
+
+@pytest.mark.parametrize("inlined", [
+    Position("std::get", "/usr/include/get.h", 32, 20), Position("get", "/src/get.h", 32, 31),
+])
+def test_what_is_inlined_of_others_counts_for_the_line_that_calls_it(inlined):
+    chain = (Position("work", "/src/prog.c", 77, 30), inlined)
+    found = sites(run("table"), {"/bin/prog": {16 * 32: chain}}).all
+    assert [site.where for site in found] == [("/src/prog.c", 77)]
+
+
+def test_where_much_is_lost_and_no_repair_is_known_hints_follow(capsys):
+    path = run("tree")
+    assert [repair["remedy"] for repair in repairs(capsys, path)] == ["none"]
+    assert main([path, "--width=80"]) == 0
+    screen = capsys.readouterr().out
+    change = screen[screen.index("== What to change ==") : screen.index("== Lines")]
+    assert "No repair is known" in change and "nothing to gain" not in change
+    assert "1. work (prog.c:32): at most " in change
+    assert screen.count("== What to change ==") == 1 and screen.count("\n") <= 40
+    assert main([path, "--hints", "--width=80"]) == 0
+    assert "Usually helps" in capsys.readouterr().out
+
+
+def test_where_little_is_lost_it_says_how_little(capsys):
+    assert main([run("stream"), "--width=80"]) == 0
+    assert "misses out of order cost 0% of the" in capsys.readouterr().out

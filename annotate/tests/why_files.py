@@ -27,20 +27,21 @@ class WhyFile:
     """functions are (object, file, line, name), places (function, file, line, address), scopes lines of
     text; sections a list of (name, columns, rows). All numbers start at 1."""
 
-    def __init__(self, functions, places, scopes=(), sections=(), head="", block=3, **caches):
+    def __init__(self, functions, places, scopes=(), sections=(), head="", block=3, sample="10 100", **caches):
         self.functions = functions
         self.places = places
         self.scopes = scopes
         self.sections = sections
         self.head = head
         self.block = block
+        self.sample = sample  # of how many accesses the order is known, and of how many
         self.caches = CACHES | caches
 
     def bytes(self):
         names, files = place_lines(self.functions, [place[1] for place in self.places])
         data = head([
             "why: 1", *self.head.splitlines(), *(f"{key}: {value}" for key, value in self.caches.items()),
-            "history-sample: 1", "order-sample: 10 100", *names,
+            "history-sample: 1", f"order-sample: {self.sample}", *names,
             f"places: {len(self.places)}",
             *(f"{function} {files.index(file)} {line} {address}"
               for function, file, line, address in self.places),

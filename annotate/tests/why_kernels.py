@@ -128,6 +128,38 @@ def chain(machine, repaired, size=500):
                 machine.read(33, where + 8, depends=4, on=32)
 
 
+def neighbours(machine, _repaired, size=700):
+    """A list whose elements were made one after the other, of several sizes."""
+    sizes = [112, 144, 208]
+    with_gaps = [A + sum(sizes[at % 3] for at in range(i)) for i in range(size)]
+    for _ in steps(machine, 4):
+        with work(machine):
+            for where in machine.loop(with_gaps, 31):
+                machine.read(32, where, depends=3, on=32)
+
+
+def tree(machine, _repaired, depth=11):
+    """Searches in a tree whose nodes lie anywhere."""
+    places = list(range(2**depth))
+    chance = random.Random(1)
+    chance.shuffle(places)
+    for _ in steps(machine, 400):
+        with work(machine):
+            node = 1
+            for _ in machine.loop(range(depth), 31):
+                machine.read(32, A + places[node] * 64, depends=3, on=32)
+                node = min(2 * node + chance.randrange(2), 2**depth - 1)
+
+
+def called_columns(machine, _repaired):
+    """The column of a matrix, some times over; which one it is, the caller says."""
+    for j in steps(machine, 8):
+        with work(machine):
+            for _ in machine.loop(range(8), 31):
+                for i in machine.loop(range(20), 32):
+                    machine.read(33, A + i * 1024 + j * 8)
+
+
 def pages(machine, _repaired, size=2000):
     for _ in steps(machine, 4):
         with work(machine):

@@ -211,7 +211,7 @@ class Machine:
                 f"\ndesc: LL cache: {self.ll_lines * LINE} B, {LINE} B, 8-way associative")
         file = WhyFile(
             functions, [(function, SOURCE, line, 16 * line) for function, line in places], texts, sections,
-            head=HEAD + desc, block=50,
+            head=HEAD + desc, block=50, sample="500 500",
             **{"d1-lines": self.sets * self.ways, "ll-lines": self.ll_lines, "sets": self.sets},
         )
         (folder / "why.p.out").write_bytes(file.bytes())

@@ -62,7 +62,7 @@ def inlined_lines(
     profile: Profile, chains: Chains, is_library: Callable[[str], bool], include: Sequence[str] = ()
 ) -> InlinedLines:
     """is_library: whether a file is a library's; include: where sources are looked for."""
-    chooser = _Chooser(chains, is_library, include)
+    chooser = Chooser(chains, is_library, include)
     changed: dict[Place, dict[int, Row]] = {}
     moved: dict[tuple[str, int], dict[Inlined, Row]] = {}
 
@@ -124,7 +124,7 @@ def _calls(
     return found
 
 
-class _Chooser:
+class Chooser:
     """Which call of a chain is the reader's."""
 
     def __init__(

@@ -104,8 +104,9 @@ def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -
 class Loops:
     """Of all scopes of a file, by their numbers."""
 
-    def __init__(self, why: Why, nests: Mapping[Function, Nest]) -> None:
+    def __init__(self, why: Why, nests: Mapping[Function, Nest], chains: Chains) -> None:
         self._nests = nests
+        self._chains = chains
         places = [
             self._place(scope) if scope.kind is ScopeKind.LOOP else None for scope in why.scopes
         ]
@@ -137,6 +138,9 @@ class Loops:
         number = nest.innermost.get(where.address) if nest else None
         if nest is None or number is None:
             name = _Name(where.file, where.line) if where.line else _Name("", where.address)
+            if chain := self._chains.get(where.function.object, {}).get(where.address):
+                calls = tuple((position.file, position.line) for position in chain[:-1])
+                name = _Name(chain[-1].file, chain[-1].line, calls)
             return LoopPlace((where.function, (name,)), where.address)
         loop = nest.loops[number]
         return LoopPlace(

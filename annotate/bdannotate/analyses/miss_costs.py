@@ -2,9 +2,9 @@
 """What a miss costs in time: one number cannot say, as it depends on the order of addresses.
 
 Measured natively on one thread of an AMD EPYC (L1 48 KiB, L2 1 MiB, L3 32 MiB), in nanoseconds for each
-line of a buffer of a size, visited in three orders: each address loaded from the line before it; at
-random, but all addresses known at once; and in order. Between these sizes it is interpolated. A program
-on another machine has other numbers, in a similar ratio.
+line of a buffer of a size, visited in four orders: each address loaded from the line before it, at random
+and a few lines further on each time; at random, but all addresses known at once; and in order. Between
+these sizes it is interpolated. A program on another machine has other numbers, in a similar ratio.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class Access(enum.Enum):
 
     IN_ORDER = "in order"  # the next lines are on their way already: bandwidth counts
     INDEPENDENT = "independent"  # others can be asked for: latency over overlap
+    NEARBY = "nearby"  # the next address is in it, but the processor foresees it: of these, one at a time
     CHAIN = "chain"  # nothing, as the next address is in it: latency
 
 
@@ -28,6 +29,7 @@ class Access(enum.Enum):
 _SIZES = (512 << 10, 2 << 20, 8 << 20, 32 << 20, 256 << 20)
 _COSTS = {
     Access.CHAIN: (3.9, 12.0, 79.0, 156.0, 201.0),
+    Access.NEARBY: (3.1, 3.4, 3.4, 4.4, 5.9),
     Access.INDEPENDENT: (2.6, 3.1, 8.7, 12.0, 14.0),
     Access.IN_ORDER: (0.4, 0.6, 1.0, 1.5, 1.8),
 }

@@ -15,6 +15,10 @@ from .miss_costs import Access, memory_cost, miss_cost
 from .sites import Site
 
 
+# From this share on, misses that another order or layout may save are not little.
+_OPEN = 0.1
+
+
 class Remedy(enum.Enum):
     INTERCHANGE = "interchange"
     TILE = "tile"
@@ -60,12 +64,17 @@ class Repair:
     after: Amount
     walks: tuple[int, int] | None  # page walks before and after, of huge pages
     saved: float  # nanoseconds, estimated
-    share: float  # of all estimated time
+    share: float  # of all estimated time; of none, what misses out of order cost
     evidence: tuple[str, ...]
     code: tuple[str, ...]
     unknown: str
     sites: frozenset[int]  # numbers of the instructions
     line: int  # bytes of a line
+
+    @property
+    def is_open(self) -> bool:
+        """Whether misses cost much, and no repair of them is known."""
+        return self.remedy is Remedy.NONE and self.share >= _OPEN
 
 
 def amount(sites: Iterable[Site]) -> Amount:

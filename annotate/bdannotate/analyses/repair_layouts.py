@@ -30,6 +30,8 @@ _AS_FAR = 0.4
 _OCTAVE = 4
 # Types of libraries, by the beginnings of their names.
 _LIBRARIES = ("std::", "alloc::", "core::", "hashbrown::", "boost::", "__gnu_cxx::")
+# Of its lines, so many others have loaded, if these use other bytes of them.
+_SHARED = 0.1
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
@@ -240,7 +242,7 @@ def _by_use_alone(
         if site.inner is not None and site.inner.step is not None
         and 0 < abs(site.inner.step) < _MOST_STEP
         and not site.is_used_later
-        and _unused(site) >= _UNUSED * site.line
+        and _unused(sites, site) >= _UNUSED * site.line
     ]
     if not guilty:
         return
@@ -261,12 +263,24 @@ def _by_use_alone(
         yield repair
 
 
-def _unused(site: Site) -> float:
+def _unused(sites: Sites, site: Site) -> float:
     """Bytes of a line that this loop has no use for. With small steps, what is used later is used by its
-    next iterations."""
+    next iterations; with large ones, by those of a loop around, as in the columns of a matrix, unless other
+    code loads the same lines."""
     if site.never is None:
         return 0.0
-    return site.never + (site.late or 0.0 if site.is_strided else 0.0)
+    return site.never + (site.late or 0.0 if site.is_strided and _is_shared(sites, site) else 0.0)
+
+
+def _is_shared(sites: Sites, site: Site) -> bool:
+    """Whether some of its lines, others have loaded before, in other loops."""
+    loop = site.inner.loop if site.inner else None
+    others = 0
+    for row in site.reuses:
+        before = sites.by_number.get(row.before)
+        if before is not None and (before.inner is None or before.inner.loop != loop):
+            others += row.misses
+    return others >= _SHARED * site.lines
 
 
 def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
@@ -318,13 +332,15 @@ def colocate_repairs(
         now = amount(guilty)
         visits = max(site.accesses for site in guilty)
         group = next((groups[site.number] for site in guilty if site.number in groups), None)
-        size = _element(group, details) or max(sum(site.used for site in guilty) / len(guilty), 1)
         if not visits or not now.lines:
             continue
+        used = sum(site.lines * site.used for site in guilty)
+        size = _element(group, details) or max(used / visits, used / now.lines, 1)
         repair = _shrunk(
             Remedy.COLOCATE, sites, guilty, visits * size / sites.why.line / now.lines, group,
             (
-                "each address is in what the one before has loaded, and lies far from it",
+                "each address is in what the one before has loaded, and lies "
+                + ("in another line" if all(site.is_nearby for site in guilty) else "far from it"),
                 f"{now.lines / visits:.1f} lines are loaded for each element of {size:,.0f} bytes",
             ),
             (

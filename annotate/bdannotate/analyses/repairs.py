@@ -17,9 +17,9 @@ from ..model.objects import Group
 from ..model.profile import Function, Profile
 from ..model.why import Why
 from .loop_nests import Loops
-from .miss_costs import INSTRUCTION, PAGE_WALK
+from .miss_costs import INSTRUCTION, PAGE_WALK, Access
 from .object_details import Details
-from .ownership import is_runtime
+from .ownership import Folders, is_runtime
 from .repair import Remedy, Repair, amount
 from .repair_fuse import fuse_repairs
 from .repair_latency import huge_page_repairs, prefetch_repairs
@@ -48,6 +48,11 @@ class Repairs:
     @property
     def is_none(self) -> bool:
         return all(repair.remedy is Remedy.NONE for repair in self.list)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether misses cost much, and no repair of them is known."""
+        return any(repair.is_open for repair in self.list)
 
 
 def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
@@ -79,9 +84,10 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
 
 
 def sites_of(
-    why: Why, profile: Profile, nests: Mapping[Function, Nest], chains: Chains
+    why: Why, profile: Profile, nests: Mapping[Function, Nest], chains: Chains,
+    folders: Folders = Folders(),
 ) -> Sites:
-    return Sites(why, profile, Loops(why, nests), chains)
+    return Sites(why, profile, Loops(why, nests, chains), chains, folders)
 
 
 def find_repairs(
@@ -114,7 +120,7 @@ def find_repairs(
         else:
             alternatives.setdefault(better, []).append(repair)
     if not chosen and sites.all:
-        chosen.append(_none(sites, notable or sites.all))
+        chosen.append(_none(sites, notable or sites.all, time))
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
@@ -127,17 +133,19 @@ def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
     return shared >= _COVERED * sum(times.values())
 
 
-def _none(sites: Sites, notable: Sequence[Site]) -> Repair:
+def _none(sites: Sites, notable: Sequence[Site], time: float) -> Repair:
+    """Its share is what the misses cost that could be saved: not those in order, nor first touches."""
     now = amount(sites.all)
     total = max(now.lines, 1)
     first = sum(site.first_touches for site in sites.all)
     in_order = sum(site.lines for site in sites.all if site.is_in_order)
     used = sum(site.lines * site.used for site in sites.all) / total
-    worst = notable[0]
+    open_time = sum(_open_time(site) for site in notable)
+    worst = max(notable, key=_open_time)
     return Repair(
         Remedy.NONE, worst.place.function, worst.where[0],
         (worst.where[1],) if worst.where[1] else (), (), None, now, now, None, 0.0,
-        0.0,
+        open_time / time if time else 0.0,
         (
             f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for "
             f"the first time, and of each {used:.0f} of {sites.why.line} bytes are used",
@@ -146,3 +154,7 @@ def _none(sites: Sites, notable: Sequence[Site]) -> Repair:
     )
 
 
+def _open_time(site: Site) -> float:
+    if site.access is Access.IN_ORDER or not site.lines:
+        return 0.0
+    return site.time * (1 - site.first_touches / site.lines)

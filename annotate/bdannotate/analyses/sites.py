@@ -12,9 +12,10 @@ from functools import cached_property
 from ..model.frames import Chains
 from ..model.profile import Function, Profile, Row
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Why, by_place, bucket_start
+from .inlined_lines import Chooser
 from .loop_nests import LoopPlace, Loops
 from .miss_costs import FORESEEN, Access, time_of
-from .ownership import is_foreign
+from .ownership import Folders, is_foreign
 
 # A step that so many of all are is the step of a loop.
 _MOST = 0.6
@@ -22,6 +23,8 @@ _MOST = 0.6
 _NOTABLE = 0.3
 # In so many rounds of a loop, at least, other lines come than before.
 _ROUNDS = 3
+# Of a few strides only the three most frequent are known.
+_HALF = 0.5
 # An element that a loop goes through has less than so many lines. What is seen less often than _FEW times
 # tells nothing.
 _ELEMENT = 4
@@ -49,7 +52,7 @@ class Site:
     number: int
     place: Instruction
     where: tuple[str, int]
-    accesses: int  # 0 if the profile does not know instructions
+    accesses: int  # estimated by the sample if the profile does not know instructions
     lines: int  # that D1 missed
     last_level: int  # of these, LL
     conflicts_of_ll: int
@@ -74,12 +77,21 @@ class Site:
         )
 
     @cached_property
+    def is_nearby(self) -> bool:
+        """Its steps are not constant, but most are small ones in one direction, as in a list whose elements
+        were made one after the other: processors foresee that."""
+        level = self._deciding
+        return level is not None and level.step is None and _goes_on(level.order)
+
+    @cached_property
     def _deciding(self) -> Level | None:
-        """The loop that decides which lines come: one in it may only go through a few lines of an element."""
+        """The loop that decides which lines come: one in it may only go through a few lines of an element, or
+        do so once."""
         for level, around in zip(self.levels, self.levels[1:]):
             trips = level.order.accesses / max(around.order.accesses, 1)
             small = level.step is not None and trips * abs(level.step) < _ELEMENT * self.line
-            if not small or around.order.accesses < _FEW:
+            once = not _steps(level.order)
+            if not (small or once) or around.order.accesses < _FEW:
                 return level
         return self.levels[-1] if self.levels else None
 
@@ -87,11 +99,9 @@ class Site:
     def is_scattered(self) -> bool:
         """Most of its lines are anywhere, seen from the one before."""
         level = self._deciding
-        if level is None or level.step is not None:
+        if level is None or level.step is not None or self.is_nearby:
             return False
-        order = level.order
-        steps = order.same + order.near + order.forward + order.backward + order.far
-        return order.far >= _NOTABLE * steps > 0
+        return level.order.far >= _NOTABLE * _steps(level.order) > 0
 
     @cached_property
     def is_strided(self) -> bool:
@@ -113,11 +123,11 @@ class Site:
 
     @cached_property
     def access(self) -> Access:
-        if self.is_chain:
-            return Access.CHAIN
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
             return Access.IN_ORDER
+        if self.is_chain:
+            return Access.NEARBY if self.is_nearby else Access.CHAIN
         return Access.INDEPENDENT
 
     @cached_property
@@ -166,10 +176,13 @@ class Site:
 class Sites:
     """All instructions of a file, the costliest first, with the loops that they are in."""
 
-    def __init__(self, why: Why, profile: Profile, loops: Loops, chains: Chains) -> None:
+    def __init__(
+        self, why: Why, profile: Profile, loops: Loops, chains: Chains, folders: Folders = Folders()
+    ) -> None:
         self.why = why
         self.loops = loops
         self._chains = chains
+        self._chooser = Chooser(chains, folders.is_library, ())
         self._events = {event: number for number, event in enumerate(profile.events)}
         self._costs: dict[tuple[str, int], Row] = {
             (place.function.object, address): instruction.cost
@@ -222,12 +235,23 @@ class Sites:
         if late is not None and never is not None and never < late and 2 * used <= self.why.line:
             levels = self._with_small_steps(number, lines, round(used), levels, reuses)
         return Site(
-            number, place, self._where(place), self._count(cost, "Dr") + self._count(cost, "Dw"), lines,
+            number, place, self._where(place), self._accesses(cost, orders), lines,
             sum(row.last_level for row in distances), self._count(cost, "DLconf"), self.why.line,
             distances, reuses, levels, used, late, never,
         )
 
+    def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
+        if cost:
+            return self._count(cost, "Dr") + self._count(cost, "Dw")
+        seen, of = self.why.order_sample
+        mine = sum(order.accesses for order in orders if order.inner == 0)
+        return round(mine * of / seen) if seen else 0
+
     def _where(self, place: Instruction) -> tuple[str, int]:
+        found = self._chains.get(place.function.object, {}).get(place.address)
+        caller = self._chooser.caller(found) if found else None
+        if caller is not None and caller.line:
+            return caller.file, caller.line
         if place.line and not is_foreign(place.file):
             return place.file, place.line
         chain = self._chains.get(place.function.object, {}).get(place.address, ())
@@ -305,6 +329,13 @@ def _step(order: Order) -> int | None:
     if order.strides and order.strides[0][1] >= _MOST * steps:
         return order.strides[0][0]
     return None
+
+
+def _goes_on(order: Order) -> bool:
+    small = [(step, times) for step, times in order.strides if abs(step) < FORESEEN]
+    forward = sum(times for step, times in small if step > 0)
+    backward = sum(times for step, times in small if step < 0)
+    return max(forward, backward) >= _HALF * _steps(order) > 0
 
 
 def busiest(sites: Sequence[Site]) -> Function:

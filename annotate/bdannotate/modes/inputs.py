@@ -20,6 +20,7 @@ from ..model.merge import Renaming, parse_substitution
 from ..model.metrics import with_cycle_costs
 from ..model.profile import Function, Profile
 from ..model.separate import Separation, separated
+from ..model.why import Instruction
 from ..options import Options
 from ..reading.inlined import read_inlined_calls
 from ..reading.load import Contexts, load, load_contexts, load_sum
@@ -75,10 +76,22 @@ class Inputs:
         functions = {place.function for place in profile.instructions}
         return separated(profile, self.inlined_chains(profile, functions), self.separation)
 
-    def inlined_chains(self, profile: Profile, functions: Iterable[Function]) -> Chains:
-        inlined = read_inlined_calls(wanted_lines(profile, functions))
+    def inlined_chains(
+        self, profile: Profile, functions: Iterable[Function], with_starts: bool = False
+    ) -> Chains:
+        inlined = read_inlined_calls(wanted_lines(profile, functions), with_starts=with_starts)
         self.say_notes(inlined.notes)
         return inlined.chains
+
+    def chains_of(self, places: Iterable[Instruction]) -> Chains:
+        """Of some instructions, where a profile tells of lines alone."""
+        wanted: dict[str, dict[int, int]] = {}
+        for place in places:
+            if place.line:
+                wanted.setdefault(place.function.object, {})[place.address] = place.line
+        found = read_inlined_calls(wanted, with_starts=True, seconds=_SECONDS)
+        self.say_notes(found.notes)
+        return found.chains
 
     def with_inlined_lines(self, report: Report) -> Report:
         """What was inlined counts for the lines that a reader would change, where these are known."""

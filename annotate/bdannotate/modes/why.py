@@ -98,11 +98,14 @@ def repairs_of(
     profile = made.profile
     first = sites_of(why, profile, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
-    functions = frozenset(
-        scope.place.function for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP
-    ) | {site.place.function for site in costly}
-    chains = inputs.inlined_chains(profile, functions) if profile.instructions else {}
-    sites = sites_of(why, profile, nests_of(profile, functions, chains), chains)
+    loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]
+    places = [*loops, *(site.place for site in costly)]
+    functions = frozenset(place.function for place in places)
+    if profile.instructions:
+        chains = inputs.inlined_chains(profile, functions, with_starts=True)
+    else:
+        chains = inputs.chains_of(places)
+    sites = sites_of(why, profile, nests_of(profile, functions, chains), chains, inputs.folders)
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []

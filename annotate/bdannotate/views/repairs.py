@@ -13,6 +13,7 @@ from bdcommon.console import printable
 from ..analyses.object_labels import label
 from ..analyses.repair import Remedy, Repair
 from ..analyses.repairs import Repairs
+from ..analyses.ownership import is_foreign
 from ..analyses.loop_nests import LoopPlace, loop_places
 from ..analyses.source_text import SourceText, read_source
 from ..model.numbers import short_count
@@ -54,6 +55,9 @@ def variables(include: Sequence[str]) -> Variables:
 def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
     """For the first screen."""
     lines: list[str] = []
+    if found.is_open:
+        text = headline(found.list[0], page, variable)
+        return _wrapped(f"{text[0].upper()}{text[1:]}. By the numbers alone:", page)
     for number, repair in enumerate(found.list[:_BRIEF], 1):
         lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
     more = len(found.list) - _BRIEF
@@ -121,16 +125,17 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     """What to do where, and what it saves."""
     text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
-        return text
+        cost = f"misses out of order cost {100 * repair.share:.0f}% of the estimated time"
+        return f"no repair is known: {cost}" if repair.is_open else f"{text}: {cost}"
     one, other = repair.before, repair.after
     if repair.walks:
-        return f"{text}: page walks {_then(*repair.walks)}"
+        return f"{text}: page walks {_then(*repair.walks)}; {100 * repair.share:.0f}% of the time"
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"{text}: as many misses, {_share(repair)} less"
     text += f": L1 misses {_then(one.lines, other.lines)}"
     if one.last_level - other.last_level >= 0.05 * one.last_level > 0:
         text += f"; LL {_then(one.last_level, other.last_level)}"
-    return text
+    return f"{text}; {100 * repair.share:.0f}% of the time"
 
 
 def _loops(repair: Repair, page: Page, variable: Variables) -> str:
@@ -153,7 +158,9 @@ def _place(repair: Repair, page: Page) -> str:
         return fit(page.name(repair.function), _LONGEST_NAME)
     shown = sorted(repair.lines[:_MOST_LINES])
     file = printable(os.path.basename(repair.file))
-    return f"{file}:{shown[0]}" + "".join(f", :{line}" for line in shown[1:])
+    place = f"{file}:{shown[0]}" + "".join(f", :{line}" for line in shown[1:])
+    # A line of a library says less than which of its functions it is.
+    return f"{fit(page.name(repair.function), _LONGEST_NAME)} ({place})" if is_foreign(repair.file) else place
 
 
 def _data(repair: Repair, page: Page, otherwise: str) -> str:
