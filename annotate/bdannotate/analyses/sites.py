@@ -277,9 +277,10 @@ class Sites:
     def _with_small_steps(
         self, number: int, lines: int, used: int, levels: tuple[Level, ...], reuses: Sequence[Reuse]
     ) -> tuple[Level, ...]:
-        """Loops around of which the pieces of the run saw too few rounds: one that brings back most lines of
-        an instruction, which uses other bytes of them each time, goes through them step by step."""
-        if not levels or levels[0].loop is None:
+        """Loops around of which the pieces of the run tell no step: one that brings back most lines of an
+        instruction, which uses other bytes of them each time, goes through them little by little."""
+        inner = levels[0].step if levels else None
+        if inner is None or abs(inner) < self.why.line or levels[0].loop is None:
             return levels
         carried: Counter[LoopPlace] = Counter()
         for row in reuses:
@@ -298,7 +299,7 @@ class Sites:
                 inner=len(levels), accesses=0, same=0, near=0, forward=0, backward=0, far=0, strides=()
             )
             return (*levels, Level(outer, used, order))
-        if known[0].step is not None or _steps(known[0].order) >= _FEW:
+        if known[0].step is not None:
             return levels
         return tuple(replace(level, step=used) if level.loop == outer else level for level in levels)
 
