@@ -244,6 +244,20 @@ def test_what_is_executed_first_may_be_a_loops_test():
     assert loop.line == 4
 
 
+def test_what_a_loop_begins_with_may_have_the_line_of_another_one():
+    """Compilers leave out where a line begins anew; Fortran's do."""
+    other = "0x20 4 10\n0x24 9 10\n0x28 8 10\njcnd=9/10 0x20 4\n0x28 8\n0x2c 11 1\n"
+    first, second = frames("0xc 2 1\n" + LOOP + other).frames
+    assert (first.line, second.line) == (4, 8)
+
+
+def test_copies_of_a_loop_have_its_line():
+    """As of one that was unrolled, with the rest behind it."""
+    other = "0x20 5 10\n0x24 6 10\n0x28 4 10\njcnd=9/10 0x20 5\n0x28 4\n0x2c 11 1\n"
+    (loop,) = frames("0xc 2 1\n" + LOOP + other).frames
+    assert (loop.line, len(loop.parts)) == (4, 2)
+
+
 def test_in_a_function_of_one_line_a_loop_has_that_line():
     (loop,) = frames("0xc 3 1\n0x10 3 10\n0x14 3 10\njcnd=9/10 0x10 3\n0x14 3\n").frames
     assert loop.line == 3

@@ -13,7 +13,7 @@ several of by unrolling, vectorising or splitting into versions. They are its pa
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -154,12 +154,13 @@ def frames_of(
     opening = _opening(all_chains, begin)
     root = _Node(Kind.FUNCTION, function.name, function.file, 0, flow.steps[begin].address, None)
     nodes: list[_Node] = []
+    named: set[tuple[str, int]] = set()
     for region, common in zip(regions, shared):
         around, depth = root, 0
         if region.parent is not None:
             around, depth = nodes[region.parent], len(shared[region.parent])
         around = _below(around, common[depth:])
-        nodes.append(_loop_node(region, flow, all_chains, around, len(common), opening))
+        nodes.append(_loop_node(region, flow, all_chains, around, len(common), opening, named))
     own: list[_Node] = []
     for calls_in, within in zip(inlined, innermost):
         if within is None:
@@ -259,11 +260,13 @@ class _Named(NamedTuple):
 
 
 def _named(
-    region: Region, flow: Flow, chains: Sequence[Chain], depth: int, opening: Position
+    region: Region, flow: Flow, chains: Sequence[Chain], depth: int, opening: Position,
+    others: Container[tuple[str, int]],
 ) -> _Named:
     """By the first line in the file of those that may decide whether the loop goes on: a
     compiler puts the test to the end or to the beginning, and tests of the body to the other. The
-    line in which a function begins is that of instructions from anywhere."""
+    line in which a function begins is that of instructions from anywhere, and what a loop begins with may
+    have a line that one of the others, outer or earlier ones, goes by."""
     first = min(flow.blocks[header].first for header in region.headers)
     at_start = flow.blocks[region.headers[0]]
 
@@ -282,6 +285,9 @@ def _named(
     known = [place for place in map(position, deciding) if place.line]
     # In a function of one line, that line is the only one to know.
     known = [place for place in known if not opens_function(place)] or known
+    jump = position(deciding[0])
+    if jump in known and (jump.file, jump.line) not in others:
+        known = [place for place in known if (place.file, place.line) not in others]
     file, line = "", 0
     if known:
         file = known[0].file
@@ -294,9 +300,10 @@ def _named(
 
 def _loop_node(
     region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int,
-    opening: Position,
+    opening: Position, others: set[tuple[str, int]],
 ) -> _Node:
-    name = _named(region, flow, chains, depth, opening)
+    name = _named(region, flow, chains, depth, opening, others)
+    others.add((name.file, name.line))
     kind = Kind.REGION if region.is_irreducible else Kind.LOOP
     # Without a source line, loops are known by where they are.
     address = "" if name.line else f"{name.address:#x}"
@@ -337,9 +344,11 @@ def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest
     shared = _shared_calls(regions, flow, inlined)
     opening = _opening(all_chains, flow.blocks[flow.entry].first)
     loops: list[Loop] = []
+    named: set[tuple[str, int]] = set()
     innermost: dict[int, int] = {}
     for number, (region, common) in enumerate(zip(regions, shared)):
-        name = _named(region, flow, all_chains, len(common), opening)
+        name = _named(region, flow, all_chains, len(common), opening, named)
+        named.add((name.file, name.line))
         loops.append(Loop(
             name.file, name.line, tuple((call.file, call.line) for call in common), name.address,
             region.entries, name.iterations, region.parent,
