@@ -140,7 +140,7 @@ def test_the_known_repair_is_first_and_saves_what_it_says(program: Program) -> N
 
 @pytest.mark.parametrize(
     "program", [one for one in KNOWN if one.name.endswith(".c") and one.remedy in WITHOUT_OBJECTS],
-    ids=lambda one: one.name,
+    ids=[one.name for one in KNOWN if one.name.endswith(".c") and one.remedy in WITHOUT_OBJECTS],
 )
 def test_the_repair_is_the_same_without_data_objects(program: Program) -> None:
     assert repairs(profiled(program.name, False, ALONE))[0]["remedy"] == program.remedy
