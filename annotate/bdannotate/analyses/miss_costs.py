@@ -30,7 +30,7 @@ _SIZES = (512 << 10, 2 << 20, 8 << 20, 32 << 20, 256 << 20)
 _COSTS = {
     Access.CHAIN: (3.9, 12.0, 79.0, 156.0, 201.0),
     Access.NEARBY: (3.1, 3.4, 3.4, 4.4, 5.9),
-    Access.INDEPENDENT: (2.6, 3.1, 8.7, 12.0, 14.0),
+    Access.INDEPENDENT: (0.5, 0.7, 1.2, 3.0, 5.0),
     Access.IN_ORDER: (0.4, 0.6, 1.0, 1.5, 1.8),
 }
 # An instruction of a loop whose data hits L1: three to five are done in a cycle.

@@ -7,6 +7,7 @@ alternatives. Where nothing is to be gained, that is what is said.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -30,6 +31,9 @@ from .sites import Site, Sites
 
 # What saves less of the estimated time is not worth a sentence.
 _LEAST_SHARE = 0.02
+# Places of misses that no repair is known of: so many, each with so much of the time.
+_MOST_PLACES = 3
+_OPEN_PLACE = 0.03
 # Instructions with less of it are looked at only beside others.
 _NOTABLE = 0.002
 _MOST_SITES = 400
@@ -48,11 +52,6 @@ class Repairs:
     @property
     def is_none(self) -> bool:
         return all(repair.remedy is Remedy.NONE for repair in self.list)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether misses cost much, and no repair of them is known."""
-        return any(repair.is_open for repair in self.list)
 
 
 def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
@@ -149,9 +148,32 @@ def _none(sites: Sites, notable: Sequence[Site], time: float) -> Repair:
         (
             f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for "
             f"the first time, and of each {used:.0f} of {sites.why.line} bytes are used",
+            *_open_places(notable, time),
         ),
         (), "", frozenset(), sites.why.line,
     )
+
+
+def _open_places(notable: Sequence[Site], time: float) -> list[str]:
+    """Where the misses are that no repair is known of, and what they depend on."""
+    places: dict[tuple[str, int], list[Site]] = {}
+    for site in notable:
+        places.setdefault(site.where, []).append(site)
+    costs = {where: sum(map(_open_time, here)) for where, here in places.items()}
+    ranked = sorted(costs, key=lambda where: (-costs[where], where))[:_MOST_PLACES]
+    return [
+        f"{os.path.basename(where[0])}:{where[1]} costs {100 * costs[where] / time:.0f}%: "
+        + _nature(max(places[where], key=_open_time))
+        for where in ranked if where[1] and costs[where] >= _OPEN_PLACE * time
+    ]
+
+
+def _nature(site: Site) -> str:
+    if site.is_chain:
+        return "each address is in the line before, in no order that repeats; fewer and fuller nodes help"
+    if site.is_scattered:
+        return "addresses are anywhere; smaller elements help, or visits in the order of memory"
+    return "lines come back after more than the cache holds; less data between two visits helps"
 
 
 def _open_time(site: Site) -> float:

@@ -87,7 +87,7 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
         return None
     function = None if repairs.is_none else repairs.list[0].function
     return text_report.BriefRepairs(
-        brief_repairs(repairs, page, variables(options.include)), function, repairs.is_open
+        brief_repairs(repairs, page, variables(options.include)), function
     )
 
 
@@ -141,9 +141,8 @@ def _sections(
         if repairs is not None and repairs.list:
             told = repair_lines(repairs, page, variables(options.include))
             lines += text_report.section("Repairs", told, page)
-        if repairs is None or not repairs.is_none or repairs.is_open:
-            is_told = repairs is not None and not repairs.is_open
-            functions = told_of(repairs, made.graph) if repairs and is_told else None
+        if repairs is None or not repairs.is_none:
+            functions = None if repairs is None else told_of(repairs, made.graph)
             lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
     if options.tree != "none":
         lines += text_report.tree(made, page, options.tree, loads)

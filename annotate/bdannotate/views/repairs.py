@@ -55,11 +55,10 @@ def variables(include: Sequence[str]) -> Variables:
 def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
     """For the first screen."""
     lines: list[str] = []
-    if found.is_open:
-        text = headline(found.list[0], page, variable)
-        return _wrapped(f"{text[0].upper()}{text[1:]}. By the numbers alone:", page)
     for number, repair in enumerate(found.list[:_BRIEF], 1):
         lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
+        if repair.is_open:
+            lines += [line for text in repair.evidence[1:] for line in _wrapped(f"   {printable(text)}", page)]
     more = len(found.list) - _BRIEF
     return lines + ([f"   {more} more: --hints"] if more > 0 else [])
 
@@ -80,6 +79,7 @@ def repair_lines(found: Repairs, page: Page, variable: Variables) -> list[str]:
 def _details(repair: Repair, page: Page) -> list[str]:
     texts = [f"Evidence: {'; '.join(repair.evidence)}."]
     if repair.remedy is Remedy.NONE:
+        texts = [f"Evidence: {repair.evidence[0]}.", *(f"{printable(text)}." for text in repair.evidence[1:])]
         return [line for text in texts for line in _wrapped(f"   {text}", page)]
     texts.append(_savings(repair))
     if repair.group is not None:

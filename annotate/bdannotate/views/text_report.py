@@ -91,12 +91,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class BriefRepairs:
-    """What the first screen says of repairs, and whose the first of them is. is_open: there is none,
-    although there should be, so hints follow."""
+    """What the first screen says of repairs, and whose the first of them is; of none, nobody's."""
 
     lines: Sequence[str]
     function: Function | None
-    is_open: bool
 
 
 def first_screen(
@@ -114,9 +112,7 @@ def first_screen(
     if note := _beyond(report, page):
         rows.append(("Shares", note))
     lines = wrapped_pairs(rows, page)
-    after_head = len(lines)
-    is_open = repairs is not None and repairs.is_open
-    if repairs is not None and with_hints and not is_open:
+    if repairs is not None and with_hints:
         lines += section("What to change", list(repairs.lines), page)
     if ranked and ranked.lines + ranked.others:
         rows_of_lines = _FEW_LINES if limits.fit and is_code_first else limits.lines
@@ -124,7 +120,7 @@ def first_screen(
         lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
     wants_hints = with_hints and can_hint(report)
     wants_why = wants_hints and repairs is None and _can_tell_why(report)
-    found = find_hints(report) if wants_hints and (repairs is None or is_open) else []
+    found = find_hints(report) if wants_hints and repairs is None else []
     found = [hint for hint in found if hint.pattern.brief][:_BRIEF_HINTS]
     if limits.fit and is_code_first:
         found = found[:1]
@@ -132,9 +128,6 @@ def first_screen(
     data = data.most() if limits.fit else data
     brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
     advice = section(_advice_title(report), brief, page) if brief else []
-    if repairs is not None and is_open and with_hints:
-        lines[after_head:after_head] = section("What to change", [*repairs.lines, *brief], page)
-        advice = []
     code = code_use(report)
     if code:
         few = None if limits.functions is None else min(_CODE_FUNCTIONS, limits.functions)
