@@ -3,13 +3,15 @@
 
 import json
 import random
+import re
 from collections import Counter
 
 import pytest
 from bdannotate.cli import main
-from bdannotate.views.curve import size_text
+from bdannotate.model.numbers import size_text
+from object_files import ObjectFile
 from test_why import HEAD, beside
-from why_files import DISTANCES, bucket
+from why_files import DATA, DISTANCES, INCLUSIVE, bucket
 
 FUNCTIONS = [("prog", "/src/prog.c", line, name) for line, name in ((1, "main"), (20, "walk"), (40, "leaf"))]
 PLACES = [(1, "/src/prog.c", 6, 100), (2, "/src/prog.c", 23, 200), (3, "/src/prog.c", 44, 300)]
@@ -40,14 +42,14 @@ totals: 2100 {main_ + walk + leaf} 0
 """
 
 
-def made(folder, distances, profile_text=None):
-    """A profile with misses at these distances, by the number of the instruction."""
+def made(folder, distances, profile_text=None, more=()):
+    """A profile with misses at these distances, by the number of the instruction; and more sections."""
     counted = Counter((place, bucket(distance)) for place, distance in distances)
     rows = [(*key, misses, 0) for key, misses in sorted(counted.items())]
     misses = Counter(place for place, _ in distances)
     text = profile_text or profile([misses[place] for place in (1, 2, 3)])
     return beside(
-        folder, text, functions=FUNCTIONS, places=PLACES, scopes=[], sections=[("distances", DISTANCES, rows)]
+        folder, text, functions=FUNCTIONS, places=PLACES, scopes=[], sections=[("distances", DISTANCES, rows), *more]
     )
 
 
@@ -126,3 +128,149 @@ def test_sizes_are_told_in_three_digits_at_most():
     assert [size_text(size) for size in (48, 32768, 40960, 1 << 20, 1246976, 55574, 1 << 30)] == [
         "48 B", "32 KiB", "40 KiB", "1 MiB", "1.2 MiB", "54 KiB", "1 GiB",
     ]
+
+
+def misses_at(distances, size):
+    return sum(1 for distance in distances if distance is None or distance >= size // 64)
+
+
+def sums(rows):
+    """A section of them: (key..., distance) each."""
+    return sorted((*key, count, 0) for key, count in Counter((*row[:-1], bucket(row[-1])) for row in rows).items())
+
+
+def test_of_paths_it_is_known_what_is_called(tmp_path, capsys):
+    """leaf is called by main, too: what it misses in calls of walk is known where paths are."""
+    distances = at_random(2000)
+    mine = [(place, distance, place == 3 and number % 3 == 0) for number, (place, distance) in enumerate(distances)]
+    rows = []
+    for place, distance, is_of_main in mine:
+        rows.append((1, 0, distance))
+        if place > 1 and not is_of_main:
+            rows += [(1, 2, distance), (2, 0, distance)]
+        if place == 3:
+            rows += [(3, 0, distance), (1 if is_of_main else 2, 3, distance)]
+    text = profile([sum(1 for place, *_ in mine if place == number) for number in (1, 2, 3)])
+    text = text.replace("fn=walk\n23", "cfn=leaf\ncalls=1 40\n8 10 0 0\nfn=walk\n23")
+    path = made(tmp_path, distances, text, [("inclusive", INCLUSIVE, sums(rows))])
+    found = curve(capsys, "--curve=^walk$", path)
+    assert (found["of"], found["name"], found["number"], found["has_all_calls"]) == ("functions", "^walk$", 1, True)
+    inclusive = [distance for place, distance, is_of_main in mine if place > 1 and not is_of_main]
+    own = [distance for place, distance, _ in mine if place == 2]
+    for point, itself in zip(found["points"], found["own"]["points"]):
+        expected = misses_at(inclusive, point["size"]), misses_at(own, point["size"])
+        assert point["size"] == 32768 or (point["misses"], itself["misses"]) == expected
+    assert (found["points"][0]["misses"], found["own"]["points"][0]["misses"]) == (len(inclusive), len(own))
+    assert main(["--curve=^walk$", path, "--width=80"]) == 0
+    text = capsys.readouterr().out
+    assert "== ^walk$ with its calls: misses of data by the size of the cache ==" in text
+    assert re.search(r"cache +misses +of D1's +loaded +itself", text) and "--context-tree" not in text
+    # main calls leaf itself: together they have what main has, but that is not looked for.
+    both = curve(capsys, "--curve=^walk$|^leaf$", path)
+    assert both["has_all_calls"] is False
+    assert both["points"][0]["misses"] == sum(1 for place, *_ in mine if place > 1)
+    # Without paths, leaf is nobody's.
+    made(tmp_path, distances, (tmp_path / "p.out").read_text())
+    alone = curve(capsys, "--curve=^walk$", path)
+    assert alone["has_all_calls"] is False and alone["points"] == alone["own"]["points"]
+
+
+def with_data(tmp_path):
+    """And the same without."""
+    distances = [(2, None)] * 50 + [(2, 1000)] * 400 + [(3, 5000)] * 70
+    groups = ["heap 3 72 1 48 72 24 24 24 0 2 2 1 22 100 1 1 5 200 1 1 malloc", "static 1 64 table"]
+    rows = sums([(1, distance) for place, distance in distances if place == 2]
+                + [(2, distance) for place, distance in distances if place == 3])
+    path = made(tmp_path, distances, more=[("data", DATA, rows)])
+    names = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "walk")]
+    costs = [(1, 2, 1, 23, (0, 450, 0)), (2, 2, 1, 23, (0, 70, 0))]
+    (tmp_path / "objects.p.out").write_bytes(
+        ObjectFile(("Ir", "D1mr", "D1mw"), names, groups, costs, [], HEAD).bytes()
+    )
+    return path, distances
+
+
+def test_data_have_curves(tmp_path, capsys):
+    path, distances = with_data(tmp_path)
+    found = curve(capsys, "--curve", "--object=heap", path)
+    assert (found["of"], found["name"], found["number"], found["own"]) == ("data", "heap", 1, None)
+    at = {point["size"]: point["misses"] for point in found["points"]}
+    assert (at[32768], at[65536], at[1 << 20]) == (450, 50, 50)
+    assert curve(capsys, "--curve", "--object=table", path)["points"][0]["misses"] == 70
+    assert curve(capsys, "--curve", "--object=.", path)["points"][0]["misses"] == 520
+    assert main(["--curve", "--object=table", path]) == 0
+    text = capsys.readouterr().out
+    assert "== table: misses of data by the size of the cache ==" in text and "loaded by" not in text.lower()
+    assert main(["--curve=walk", "--object=table", path]) == 2
+    assert "--curve=walk is about functions, and --object about data" in capsys.readouterr().err
+    made(tmp_path, distances)
+    assert main(["--curve", "--object=table", path]) == 2
+    said = capsys.readouterr().err
+    assert "why.p.out does not tell distances by data: a run with --why=yes and --objects=yes" in said
+    assert main(["--curve", "--object=nothing", path]) == 2
+
+
+# walk calls leaf once, and from the outer one of its two loops, where the inner one is, ten times.
+LOOPS = f"""# callgrind format
+version: 1
+{HEAD}
+positions: instr line
+events: Ir D1mr D1mw
+ob=prog
+fl=/src/prog.c
+fn=main
+0x4 6 1 0 0
+cfn=walk
+calls=1 0x10 20
+0x4 6 342 350 0
+fn=walk
+0x10 21 1 0 0
+cfn=leaf
+calls=1 0x100 40
+0x10 21 30 30 0
+0x14 22 10 40 0
+0x18 23 100 200 0
+0x1a 23 100 0 0
+jcnd=90/100 0x18 23
+0x1a 23
+0x1c 24 10 0 0
+cfn=leaf
+calls=10 0x100 40
+0x1c 24 80 80 0
+0x20 22 10 0 0
+jcnd=9/10 0x14 22
+0x20 22
+0x24 25 1 0 0
+fn=leaf
+0x100 44 110 110 0
+totals: 343 350 0
+"""
+
+
+def with_loops(folder, with_paths):
+    places = [(2, "/src/prog.c", 22, 0x14), (2, "/src/prog.c", 23, 0x18), (3, "/src/prog.c", 44, 0x100)]
+    near, far = bucket(1000), bucket(5000)
+    rows = [(1, near, 40, 0), (2, near, 150, 0), (2, far, 50, 0), (3, far, 110, 0)]
+    sections = [("distances", DISTANCES, rows)]
+    if with_paths:
+        leaf = [(3, 0, far, 110, 0), (2, 3, far, 110, 0), (1, 2, far, 160, 0), (1, 2, near, 190, 0)]
+        walk = [(2, 0, far, 160, 0), (2, 0, near, 190, 0), (1, 0, far, 160, 0), (1, 0, near, 190, 0)]
+        sections.append(("inclusive", INCLUSIVE, sorted(leaf + walk)))
+    return beside(folder, LOOPS, functions=FUNCTIONS, places=places, scopes=[], sections=sections)
+
+
+@pytest.mark.parametrize("with_paths", [False, True])
+def test_loops_have_curves(tmp_path, capsys, with_paths):
+    """As functions of their own. Of calls, each has its part; without paths, none where others call, too."""
+    path = with_loops(tmp_path, with_paths)
+
+    def found(name):
+        one = curve(capsys, f"--curve={name}", "--separate-loops", path)
+        assert one["has_all_calls"] is with_paths
+        at = {point["size"]: point["misses"] for point in one["points"]}
+        return one["own"]["points"][0]["misses"], at[32768], at[1 << 17]
+
+    assert found("loop prog.c:23$") == (200, 200, 50)
+    assert found("loop prog.c:22$") == ((40, 320, 130) if with_paths else (40, 240, 50))
+    assert found("^walk$") == ((0, 350, 160) if with_paths else (0, 350, 160))
+    assert curve(capsys, "--curve", "--separate-loops", path)["points"][0]["misses"] == 350

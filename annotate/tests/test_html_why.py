@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bdannotate.cli import main
 from html_pages import json_of, report
-from test_curve import at_random, made
+from test_curve import at_random, made, with_data, with_loops
 from test_repairs import KERNELS, run
 from test_why import PROFILE, beside
 
@@ -87,6 +87,35 @@ def test_curves_are_those_of_the_json(tmp_path, capsys):
                 assert misses == len(far)
     most = [sum(1 for at, _ in distances if at == number) for number in (2, 1, 3)]
     assert [one["self"]["misses"][0] for one in why["functions"]][0] == most[0]
+
+
+def test_loops_have_curves(tmp_path):
+    """The outer one with its calls, where paths are known."""
+    for with_paths in (False, True):
+        page = report(tmp_path, with_loops(tmp_path, with_paths))
+        names = [function for function, *_ in page.functions()]
+        found = {
+            one["name"]: (names[one["function"]], one["self"]["misses"][0], one["incl"] and one["incl"]["misses"][0])
+            for one in page.facts["why"]["loops"]
+        }
+        assert found == {
+            "loop prog.c:22": ("walk", 40, 320 if with_paths else None),
+            "loop prog.c:23": ("walk", 200, 200 if with_paths else None),
+        }
+        of_functions = {
+            names[one["function"]]: (one["self"]["misses"][:1], one["incl"] and one["incl"]["misses"][0])
+            for one in page.facts["why"]["functions"]
+        }
+        assert of_functions["walk"] == ([240], 350 if with_paths else None)
+        assert ("main" in of_functions) == with_paths
+
+
+def test_data_have_curves(tmp_path):
+    path, _ = with_data(tmp_path)
+    page = report(tmp_path, path)
+    labels = [group["label"] for group in page.facts["data"]["groups"]]
+    found = {labels[one["group"]]: one["curve"]["misses"][0] for one in page.facts["why"]["data"]}
+    assert sorted(found.values()) == [70, 450] and any("table" in name for name in found)
 
 
 def self_of(page, name):

@@ -8,9 +8,11 @@ import pytest
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError, UserError
 from bdannotate.model.profile import Function
-from bdannotate.model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Sampled, ScopeKind, Stay
+from bdannotate.model.why import (
+    Cause, DataDistance, Depends, Distance, Inclusive, Instruction, Order, Reuse, Sampled, ScopeKind, Stay,
+)
 from bdannotate.reading.why import read_why
-from why_files import DISTANCES, ORDERS, REUSES, STAYS, WhyFile, bucket
+from why_files import DATA, DISTANCES, INCLUSIVE, ORDERS, REUSES, STAYS, WhyFile, bucket
 
 FUNCTIONS = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "walk")]
 PLACES = [(1, "/src/prog.c", 6, 100), (2, "/src/prog.c", 23, 200), (2, "/src/inner.h", 4, 204)]
@@ -27,6 +29,11 @@ ROWS = [
         (3, 2, 1, 10, 0, 0, 1, 2, 3, 1, 3, 2, 0, 0, 0, 0, 0, 0, 3, 2, 9),
     ]),
     ("stays", STAYS, [(2, 0, 10, 560, 400, 100)]),
+]
+# Beside data objects, and a context tree.
+MORE = [
+    ("data", DATA, [(0, 0, 105, 95), (1, 27, 7, 0), (1, 41, 30, 0)]),
+    ("inclusive", INCLUSIVE, [(1, 0, 0, 105, 95), (1, 2, 0, 100, 90), (1, 2, 41, 30, 0), (2, 0, 41, 30, 0)]),
 ]
 EVENTS = "Ir D1mr D1mw D1first"
 PROFILE = f"""# callgrind format
@@ -84,6 +91,24 @@ def test_all_that_was_written_is_read(tmp_path):
     assert found.stays == (Stay(2, 0, 10, 560, 400, 100),)
 
 
+def test_distances_of_data_and_of_what_is_called_are_read(tmp_path):
+    found = read(tmp_path, sections=ROWS + MORE)
+    main_, walk = (Function("prog", "/src/prog.c", name) for name in ("main", "walk"))
+    assert found.data == (DataDistance(0, 0, 0, 105, 95), DataDistance(0, 1, 27, 7, 0), DataDistance(0, 1, 41, 30, 0))
+    assert found.inclusive == (
+        Inclusive(main_, None, 0, 105, 95), Inclusive(main_, walk, 0, 100, 90), Inclusive(main_, walk, 41, 30, 0),
+        Inclusive(walk, None, 41, 30, 0),
+    )
+    assert main(["--check", beside(tmp_path, sections=ROWS + MORE)]) == 0
+    path = tmp_path / "why.p.out"
+    path.write_bytes(path.read_bytes() * 2)
+    both = read_why(str(path))
+    assert both.data == found.data + tuple(row._replace(part=1) for row in found.data)
+    assert [row.misses for row in both.inclusive] == [210, 200, 60, 60]
+    beside(tmp_path, sections=ROWS)
+    assert read_why(str(path)).data is None and read_why(str(path)).inclusive is None
+
+
 def test_sections_and_columns_that_are_not_known_are_skipped(tmp_path):
     more = [("distances", f"new {DISTANCES}", [(9, *row) for row in ROWS[0][2]])]
     found = read(tmp_path, sections=[("weather", "sun rain", [(1, 2), (3, 4)]), *more])
@@ -125,6 +150,11 @@ def test_a_packed_file_is_read(tmp_path):
     ({"sections": changed("reuses", [(1, 0, 0, 0, 4, 5, 5, 0)])}, "cause 4"),
     ({"sections": changed("stays", [(1, 0, 1, 10, 6, 5)])}, "of 10 unused bytes 6 are used late and 5 never"),
     ({"sections": ROWS[1:]}, "distances: is missing"),
+    ({"sections": ROWS + [("data", DATA, [(1, 300, 5, 5)])]}, "bucket 300 is not there"),
+    ({"sections": ROWS + [("data", DATA, [(1, 0, 5, 6)])]}, "6 of 5 misses cannot have missed LL"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 3, 0, 5, 5)])]}, "function 3 is not there"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(0, 1, 0, 5, 5)])]}, "function 0 is not there"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 1, 257, 5, 5)])]}, "bucket 257 is not there"),
     ({"sections": [ROWS[0], ROWS[0]]}, "distances: stands there twice"),
     ({"sections": [("distances", "place bucket misses", [(1, 0, 5)])]}, "distances: has no column llmisses"),
     ({"sections": [("distances", f"{DISTANCES} place", [(1, 0, 5, 5, 1)])]}, "or one twice"),
@@ -166,6 +196,10 @@ def test_check_compares_with_the_profile(tmp_path, capsys):
      "walk has 37 lines that D1 missed"),
     ({"sections": changed("reuses", [(1, 0, 0, 0, 1, 5, 5, 0)])},
      "5 lines were missed by who had loaded them before, but 142 by their distance"),
+    ({"sections": ROWS + [("data", DATA, [(1, 0, 141, 0)])]},
+     "data have 141 lines that D1 missed, instructions 142"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(2, 0, 41, 31, 0)])]},
+     "walk has 31 misses at a distance at which all have 30"),
 ])
 def test_check_finds_what_does_not_agree(tmp_path, capsys, changes, text):
     assert main(["--check", beside(tmp_path, **changes)]) == 1

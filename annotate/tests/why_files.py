@@ -12,6 +12,8 @@ ORDERS = (
     "place scope inner accesses straddle-line straddle-page same near forward backward far runs stride1 "
     "times1 stride2 times2 stride3 times3 depends on weight"
 )
+DATA = "group bucket misses llmisses"
+INCLUSIVE = "function callee bucket misses llmisses"
 STAYS = "place group lines unused late never"
 CACHES = {"line": 64, "d1-lines": 512, "ll-lines": 131072, "sets": 64}
 

@@ -2,6 +2,8 @@
 
 #include "profile/why_writer.h"
 
+#include <utility>
+
 #include "profile/name_lists.h"
 #include "profile/object_writer.h"
 #include "profile/why_distances.h"
@@ -18,9 +20,10 @@ void WhyWriter::write(const RunDescription& run) {
     NameLists names;
     WhyPlaces places(engine_, run.thread);
     WhyScopes scopes;
-    const DistanceSection distances(why.distances);
+    std::vector<std::uint32_t> groups = group_numbers(run.thread);
+    const DistanceSections distances(engine_, groups, run.thread);
     const ReuseSection reuses(engine_, run.thread);
-    const StaySection stays(why.stays, group_numbers(run.thread));
+    const StaySection stays(why.stays, std::move(groups));
     OrderSection orders(engine_, run.thread);
     distances.collect(&places, &names);
     reuses.collect(&places, &scopes, &names);
@@ -41,6 +44,8 @@ void WhyWriter::write(const RunDescription& run) {
     reuses.write(out_, places, scopes);
     stays.write(out_, places);
     orders.write(out_, places, scopes);
+    distances.write_by_object(out_, places);
+    distances.write_inclusive(out_, names);
 }
 
 // See StaySection.

@@ -8,12 +8,9 @@ begin with D1's. Of what a set-associative D1 has missed too early, larger sizes
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..model.graph import CallGraph
-from ..model.profile import Function
 from ..model.why import Why, bucket_start
 
 LARGEST = 1 << 30
@@ -59,15 +56,6 @@ class Curve:
 Histogram = Mapping[int, int]
 
 
-def curve(why: Why, is_wanted: Callable[[int], bool] = lambda place: True) -> Curve:
-    """Of the misses of those instructions, by their numbers."""
-    found: Counter[int] = Counter()
-    for row in why.distances:
-        if is_wanted(row.place):
-            found[row.bucket] += row.misses
-    return curve_of(found, why)
-
-
 def curve_of(found: Histogram, why: Why) -> Curve:
     """Of these misses, of D1 as that file describes it."""
     everything = sum(found.values())
@@ -111,17 +99,3 @@ def _knees(steps: Sequence[Point]) -> Iterator[Knee]:
             if start.misses - one.misses >= _KNEE * can_go:
                 yield Knee(start, one)
             start = None
-
-
-def with_what_only_they_call(graph: CallGraph, functions: Sequence[Function]) -> set[Function]:
-    """And with functions that are called by these alone: all that those miss, these have caused."""
-    found = set(functions)
-    work = list(functions)
-    while work:
-        for callee in graph.callees.get(work.pop(), {}):
-            if callee not in found and found.issuperset(graph.callers.get(callee, {})):
-                found.add(callee)
-                work.append(callee)
-    return found
-
-

@@ -67,7 +67,7 @@ def page_data(
         tables |= more
     why: Json = None
     if subject.why is not None:
-        why = why_for_page(subject.why, report.graph.functions, numbers)
+        why = why_for_page(subject.why, report.graph, numbers)
     frames = _frames(subject.tree, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})

@@ -4,15 +4,18 @@ have, of the program and of the functions that miss most."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..analyses.curve import Curve, Histogram, curve_of
+from ..analyses.curve import Curve, curve_of
+from ..analyses.distance_sums import Distances, DistanceSums
 from ..analyses.object_labels import label
 from ..analyses.repair import Repair
 from ..analyses.repairs import Repairs
+from ..model.graph import CallGraph
+from ..model.objects import Objects
 from ..model.profile import Function
+from ..model.separate import SEPARATOR, FrameCode
 from ..model.why import Why
 from ..views.curve import sentence
 from ..views.json_values import Json, text
@@ -24,60 +27,95 @@ from .numbers import Numbers
 # Functions with less of all misses have no curve, and not more than so many have one.
 _LEAST_SHARE = 0.002
 _MOST_FUNCTIONS = 200
+_MOST_LOOPS = 60
+_MOST_DATA = 60
 _MOST_ALTERNATIVES = 2
 _MOST_PLACES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PageWhy:
-    """repairs is None where the file does not tell enough for them. include: folders of sources."""
+    """repairs is None where the file does not tell enough for them. loops: the instructions of those
+    that may have curves. include: folders of sources."""
 
     why: Why
     repairs: Repairs | None
     told: frozenset[Function]  # those that repairs are about, and that call these
+    loops: Mapping[Function, FrameCode]
+    objects: Objects | None
+    events: tuple[str, ...]  # of the profile
     include: tuple[str, ...]
 
 
-def why_for_page(found: PageWhy, functions: Iterable[Function], numbers: Numbers) -> Json:
+def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
     why = found.why
+    sums = DistanceSums(why, graph, found.events, {})
     sizes = [point.size for point in curve_of({}, why).steps]
     return {
         "line": why.line,
         "d1": why.d1_lines * why.line,
         "ll": why.ll_lines * why.line,
-        "repairs": None if found.repairs is None else _repairs(found, functions, numbers),
+        "repairs": None if found.repairs is None else _repairs(found, graph.functions, numbers),
         "sizes": list(sizes),
-        "program": _curve(curve_of(_sum(by_function(why).values()), why)),
-        "functions": _function_curves(why, numbers),
+        "program": _curve(curve_of(sums.program(), why)),
+        "functions": _function_curves(sums, why, numbers),
+        "loops": _loop_curves(found, graph, numbers),
+        "data": [] if found.objects is None else _data_curves(sums, why, found.objects),
     }
 
 
-def by_function(why: Why) -> dict[Function | None, Counter[int]]:
-    """Misses by the bucket of their distance; None: of code that has no place."""
-    found: dict[Function | None, Counter[int]] = {}
-    for row in why.distances:
-        found.setdefault(why.function_of(row.place), Counter())[row.bucket] += row.misses
-    return found
-
-
-def _sum(parts: Iterable[Histogram]) -> Histogram:
-    total: Counter[int] = Counter()
-    for part in parts:
-        total.update(part)
-    return total
-
-
-def _function_curves(why: Why, numbers: Numbers) -> Json:
+def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> Json:
     """Of those with most misses, the first one first."""
-    own = by_function(why)
     least = _LEAST_SHARE * why.misses()
-    misses = {
-        function: sum(histogram.values()) for function, histogram in own.items() if function is not None
-    }
-    ranked = sorted(misses, key=lambda function: (-misses[function], function))
+    found = {function: sums.of([function]) for function in sums.functions()}
+    misses = {function: sum(one.inclusive.values()) for function, one in found.items()}
+    ranked = sorted(
+        misses, key=lambda function: (-sum(found[function].own.values()), -misses[function], function)
+    )
     return [
-        {"function": numbers.function(function), "self": _curve(curve_of(own[function], why))}
+        {
+            "function": numbers.function(function),
+            "self": _curve(curve_of(found[function].own, why)),
+            "incl": _curve(curve_of(found[function].inclusive, why)) if sums.has_paths else None,
+        }
         for function in ranked[:_MOST_FUNCTIONS] if misses[function] >= max(least, 1)
+    ]
+
+
+def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
+    """The same of loops, by the functions that they are in."""
+    why = found.why
+    sums = DistanceSums(why, graph, found.events, found.loops)
+    least = max(_LEAST_SHARE * why.misses(), 1)
+    ranked: list[tuple[int, Function, Distances]] = []
+    for loop in found.loops:
+        distances = sums.of([loop])
+        misses = sum(distances.inclusive.values())
+        if misses >= least:
+            ranked.append((-misses, loop, distances))
+    ranked.sort(key=lambda one: one[:2])
+    return [
+        {
+            "function": numbers.function(found.loops[loop].root),
+            "name": text(loop.name.rpartition(SEPARATOR)[2]),
+            "self": _curve(curve_of(distances.own, why)),
+            "incl": _curve(curve_of(distances.inclusive, why)) if sums.has_paths else None,
+        }
+        for _, loop, distances in ranked[:_MOST_LOOPS]
+    ]
+
+
+def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> Json:
+    """Of groups of data, by their numbers on the page."""
+    if why.data is None:
+        return []
+    least = max(_LEAST_SHARE * why.misses(), 1)
+    found = sums.by_data(objects)
+    misses = {number: sum(histogram.values()) for number, histogram in found.items()}
+    ranked = sorted(misses, key=lambda number: (-misses[number], number))[:_MOST_DATA]
+    return [
+        {"group": number, "curve": _curve(curve_of(found[number], why))}
+        for number in ranked if misses[number] >= least
     ]
 
 

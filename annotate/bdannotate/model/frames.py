@@ -87,6 +87,7 @@ class Frame:
     lines: Mapping[tuple[str, int], Row]
     calls: tuple[FrameCall, ...]
     frames: tuple[Frame, ...]
+    addresses: tuple[int, ...] = ()  # of its own instructions
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +104,7 @@ class _Node:
     parts: list[LoopPart] = field(default_factory=list)
     lines: dict[tuple[str, int], Row] = field(default_factory=dict)
     calls: list[FrameCall] = field(default_factory=list)
+    addresses: list[int] = field(default_factory=list)
     below: dict[tuple[str, str, str, int], _Node] = field(default_factory=dict)
 
     def child(self, kind: Kind, name: str, file: str, line: int, address: int) -> _Node:
@@ -172,6 +174,7 @@ def frames_of(
         own.append(_below(nodes[within], calls_in[depth:] if is_inside else ()))
     for step, node in zip(flow.steps, own):
         where = step.file, step.line
+        node.addresses.append(step.address)
         known = node.lines.get(where)
         node.lines[where] = add_rows(known, step.cost) if known else step.cost
         for callee, call in calls.get(step.address, ()):
@@ -388,5 +391,5 @@ def _frozen(node: _Node, zero: Row, function: Function) -> Frame:
     return Frame(
         node.kind, node.name, node.file, node.line, node.address, node.entries,
         tuple(node.parts), self_cost, sum_rows(inclusive, len(zero)), node.lines,
-        tuple(node.calls), frames,
+        tuple(node.calls), frames, tuple(node.addresses),
     )

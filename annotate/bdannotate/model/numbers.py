@@ -51,3 +51,15 @@ def ratio(metric: Metric, value: Number | None) -> str:
 
 def bytes_told(number: int) -> str:
     return "1 byte" if number == 1 else f"{number:,} bytes"
+
+
+_BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def size_text(size: int) -> str:
+    """Of a cache, as 32 KiB, or 1.2 MiB between the powers of two."""
+    for unit, name in _BINARY:
+        if size >= unit:
+            scaled = size / unit
+            return f"{scaled:.0f} {name}" if scaled >= 10 or size % unit == 0 else f"{scaled:.1f} {name}"
+    return f"{size} B"

@@ -126,6 +126,8 @@ class Objects:
     groups: tuple[Group, ...]
     rows: tuple[ObjectRow, ...]
     one_in: int = 1  # of the lines after the first ones, so many had one that patterns tell of; 1: all
+    # Of each part that was put together here, the numbers that its groups have now.
+    numbers: tuple[tuple[int, ...], ...] = ()
 
     @property
     def line_bytes(self) -> int | None:
@@ -211,6 +213,7 @@ def merge(
     """Those of several parts, threads or runs as one; what looks the same is one group."""
     first = found[0]
     numbers: dict[Identity, int] = {}
+    numbers_of: dict[int, list[int]] = {}
     blocks: list[dict[_Run, Blocks]] = []
     patterns: list[dict[tuple[int, int, int, Place], int]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
@@ -221,6 +224,7 @@ def merge(
                 f"{objects.parts[0].source} counts other events than {first.parts[0].source}"
             )
         here: list[int] = []
+        numbers_of[id(objects)] = here
         for group in objects.groups:
             identity = _renamed(group.identity, rename)
             number = numbers.setdefault(identity, len(numbers))
@@ -252,6 +256,9 @@ def merge(
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
         max(objects.one_in for objects in found),
+        tuple(
+            tuple(here) for here in (numbers_of[id(objects)] for objects in found)
+        ),
     )
 
 

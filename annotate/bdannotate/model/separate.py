@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
-from .frames import Chains, Frame, Kind, frames_by_function
+from .frames import Chains, Frame, FrameCall, Kind, frames_by_function
 from .objects import Objects, has_object
 from .objects import Place as LoadedBy
 from .profile import (
@@ -92,6 +92,39 @@ def separated(profile: Profile, chains: Chains, separation: Separation) -> Profi
         hot={}, hot_calls={},
         jumps={},
     )
+
+
+@dataclass(slots=True)
+class FrameCode:
+    """The instructions of a separate frame; those of all frames in it, too, and what these call."""
+
+    root: Function
+    own: set[int] = field(default_factory=set)
+    addresses: set[int] = field(default_factory=set)
+    calls: list[FrameCall] = field(default_factory=list)
+
+
+def code_of_frames(frames: Mapping[Function, Frame], separation: Separation) -> dict[Function, FrameCode]:
+    """By the functions that separated() makes of them."""
+    found: dict[Function, FrameCode] = {}
+
+    def visit(root: Function, frame: Frame, around: tuple[FrameCode, ...]) -> None:
+        if around:
+            around[-1].own.update(frame.addresses)
+        for code in around:
+            code.addresses.update(frame.addresses)
+            code.calls += frame.calls
+        for inner in frame.frames:
+            within = around
+            if separation.wants(inner):
+                code = found.setdefault(_function(root, inner), FrameCode(root))
+                # The last one is whose own they are; of frames with the same name, each counts once.
+                within = (*(one for one in around if one is not code), code)
+            visit(root, inner, within)
+
+    for function, frame in frames.items():
+        visit(function, frame, ())
+    return found
 
 
 def _function(root: Function, frame: Frame) -> Function:

@@ -113,6 +113,27 @@ class Stay(NamedTuple):
     never: int  # of these, never used while the object lived
 
 
+class DataDistance(NamedTuple):
+    """Misses of D1 by the group of data that was loaded, as its part's file of data objects numbers it;
+    0: of none that the file has."""
+
+    part: int  # its number in the parts
+    group: int
+    bucket: int
+    misses: int
+    last_level: int
+
+
+class Inclusive(NamedTuple):
+    """Misses of D1 while a function was open; if callee is not None, while it was in calls of that one."""
+
+    function: Function
+    callee: Function | None
+    bucket: int
+    misses: int
+    last_level: int
+
+
 class Sampled(NamedTuple):
     """Of how many accesses of all the order is known."""
 
@@ -137,6 +158,8 @@ class Why:
     reuses: tuple[Reuse, ...] | None
     orders: tuple[Order, ...] | None
     stays: tuple[Stay, ...] | None
+    data: tuple[DataDistance, ...] | None = None
+    inclusive: tuple[Inclusive, ...] | None = None
 
     def misses(self) -> int:
         """Lines of data that D1 missed."""
@@ -174,6 +197,9 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
     reuses: dict[tuple[int, int, int, int, Cause], tuple[int, ...]] = {}
     orders: list[Order] = []
     stays: dict[tuple[int, int], tuple[int, ...]] = {}
+    data: list[DataDistance] = []
+    inclusive: dict[tuple[Function, Function | None, int], tuple[int, ...]] = {}
+    parts = 0
     for one in found:
         here = [places.setdefault(_renamed(place, rename), len(places)) for place in one.places]
         known = [
@@ -197,6 +223,11 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
         for stay in one.stays or ():
             group = stay.group if len(found) == 1 else 0
             _add(stays, (here[stay.place], group), tuple(stay[2:]))
+        data += (part._replace(part=parts + part.part) for part in one.data or ())
+        parts += len(one.parts)
+        for part in one.inclusive or ():
+            callee = None if part.callee is None else rename(part.callee)
+            _add(inclusive, (rename(part.function), callee, part.bucket), tuple(part[3:]))
     return Why(
         tuple(part for one in found for part in one.parts),
         first.line, first.d1_lines, first.ll_lines, first.sets,
@@ -210,6 +241,10 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
         _if_all(found, lambda one: one.orders, orders),
         _if_all(found, lambda one: one.stays, [
             Stay(*key, *sums) for key, sums in sorted(stays.items())
+        ]),
+        _if_all(found, lambda one: one.data, data),
+        _if_all(found, lambda one: one.inclusive, [
+            Inclusive(*key, *sums) for key, sums in inclusive.items()
         ]),
     )
 
@@ -281,7 +316,24 @@ def why_violation(why: Why, profile: Profile) -> str | None:
                 f"{source}: {function.name} has {lines[function]:,} lines that D1 missed, "
                 f"{first[function]:,} of them for the first time; the profile has more"
             )
-    return _reuse_violation(why)
+    return _reuse_violation(why) or _part_violation(why)
+
+
+def _part_violation(why: Why) -> str | None:
+    """Of distances by data, which add up to all, and of functions, none of which has more than all."""
+    source = why.parts[0].source
+    if why.data is not None and (mine := sum(row.misses for row in why.data)) != why.misses():
+        return f"{source}: data have {mine:,} lines that D1 missed, instructions {why.misses():,}"
+    most: Counter[int] = Counter()
+    for row in why.distances:
+        most[row.bucket] += row.misses
+    for part in why.inclusive or ():
+        if part.misses > most[part.bucket]:
+            return (
+                f"{source}: {part.function.name} has {part.misses:,} misses at a distance at which all "
+                f"have {most[part.bucket]:,}"
+            )
+    return None
 
 
 def _reuse_violation(why: Why) -> str | None:

@@ -68,6 +68,12 @@ class Inputs:
         factors = self.options.cycle_costs
         return with_cycle_costs(profile, factors) if factors else profile
 
+    def whole(self, paths: Sequence[str]) -> Profile:
+        """Their sum with instructions, and with functions as the files have them, whatever is separate;
+        cold parts are those of their functions."""
+        found = load_sum(paths, Detail.INSTRUCTIONS, self.renaming, self.options.threads)
+        return with_cold_parts(self.with_estimate(found))
+
     def with_separate_frames(self, profile: Profile) -> Profile:
         if self.separation or self.options.structure:
             profile = with_cold_parts(profile)

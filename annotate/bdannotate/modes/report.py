@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bdcommon import console
-from bdcommon.console import printable
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
@@ -16,17 +15,18 @@ from ..analyses.structure import Structure, structures
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
 from ..reading.parser import Detail
 from ..reading.why import why_path
-from ..views.curve import curve_lines
+from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.names import Names
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
 from ..views.text import Page
+from .curves import named_curve
 from .inputs import Inputs
 from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
-from .why import NamedCurve, named_curve, repairs_of, why_beside, why_if_readable
+from .why import repairs_of, why_beside, why_if_readable
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -42,18 +42,20 @@ def report(paths: Sequence[str], options: Options) -> int:
     inputs.functions = made.selection.function
     found = _structures(made, inputs) if options.structure else []
     why = None
+    whole = profile
     if tells_why:
         # What is asked for by name must be readable.
         read = why_if_readable if options.curve is None else why_beside
-        why = read(paths, profile, inputs)
+        whole = inputs.whole(paths) if inputs.separation else profile
+        why = read(paths, whole, inputs)
     objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
     of_sizes = named_curve(paths, made, inputs)
-    repairs = repairs_of(why, made, objects.found, inputs) if why else None
+    repairs = repairs_of(why, whole, objects.found, inputs) if why else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
-            of_sizes.curve if of_sizes else None, repairs,
+            of_sizes, repairs,
         )
         console.write_data(to_json(shape))
     elif options.format == "sarif":
@@ -64,6 +66,8 @@ def report(paths: Sequence[str], options: Options) -> int:
     else:
         def lines(page: Page) -> list[str]:
             first = _sections(made, found, objects, of_sizes, repairs, options, page)
+            if of_sizes is not None and of_sizes.data:
+                return first
             return [*first, *object_sections(objects, options, page)]
 
         files = (place.file for place in made.inlined.lines)
@@ -89,15 +93,6 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
     return text_report.BriefRepairs(
         brief_repairs(repairs, page, variables(options.include)), function
     )
-
-
-def _curve_title(found: NamedCurve) -> str:
-    title = "misses of data by the size of the cache"
-    if not found.name:
-        return title.capitalize()
-    number = found.functions + found.only_called
-    of_others = f" ({number} functions)" if number > 1 else ""
-    return f"{printable(found.name)}{of_others}: {title}"
 
 
 def _is_of_details_alone(options: Options) -> bool:
@@ -136,7 +131,7 @@ def _sections(
     if options.totals:
         lines += text_report.totals(made, page)
     if of_sizes is not None:
-        lines += text_report.section(_curve_title(of_sizes), curve_lines(of_sizes.curve, page), page)
+        lines += text_report.section(curve_title(of_sizes), curve_lines(of_sizes, page), page)
     if options.hints:
         if repairs is not None and repairs.list:
             told = repair_lines(repairs, page, variables(options.include))

@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from ..analyses.curve import Curve, curve, with_what_only_they_call
 from ..analyses.loop_nests import nests_of
 from ..analyses.object_labels import label
 from ..analyses.objects import Entry, list_objects
 from ..analyses.repairs import (
     Repairs, estimated_time, find_repairs, notable_sites, sites_of, told_of,
 )
-from ..analyses.report import Report, chosen_functions
+from ..analyses.report import Report
 from ..analyses.sites import Site
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
+from ..model.frames import frames_by_function
 from ..model.objects import Group, Objects
 from ..model.profile import Function, Profile
-from ..model.why import Instruction, Scope, ScopeKind, Why
+from ..model.separate import FrameCode, Separation, code_of_frames
+from ..model.why import Scope, ScopeKind, Why
 from ..reading.load import load_why
 from ..reading.why import why_path
-from ..views.names import Names
 from .inputs import Inputs
 from .objects import with_types
 
@@ -43,36 +43,6 @@ def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> W
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCurve:
-    name: str  # what was asked for; empty: the program
-    functions: int  # of how many functions it is; 0: of all
-    only_called: int  # how many of them are called by the others alone
-    curve: Curve
-
-
-def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurve | None:
-    """What --curve asks for."""
-    asked = inputs.options.curve
-    if asked is None:
-        return None
-    why = why_beside(paths, made.profile, inputs)
-    if inputs.separation:
-        why = _in_frames(why, made.profile)
-    if not asked:
-        return NamedCurve("", 0, 0, curve(why))
-    shown = Names(made.graph.functions).shown
-    pattern = chosen_functions(asked, made.profile, shown)
-    named = [function for function in made.graph.functions if pattern.matches(function)]
-    if not named:
-        raise UserError(f"--curve={asked}: no function has such a name")
-    wanted = with_what_only_they_call(made.graph, named)
-    places = {
-        number for number, place in enumerate(why.places) if place and place.function in wanted
-    }
-    return NamedCurve(asked, len(named), len(wanted) - len(named), curve(why, places.__contains__))
-
-
 def why_of_page(
     paths: Sequence[str], made: Report, objects: Objects | None, inputs: Inputs
 ) -> PageWhy | None:
@@ -80,9 +50,33 @@ def why_of_page(
     why = why_if_readable(paths, made.profile, inputs)
     if why is None:
         return None
-    repairs = repairs_of(why, made, objects, inputs)
+    repairs = repairs_of(why, made.profile, objects, inputs)
     told = told_of(repairs, made.graph) if repairs else set()
-    return PageWhy(why, repairs, frozenset(told), tuple(inputs.options.include))
+    return PageWhy(
+        why, repairs, frozenset(told), _loops(why, made.profile, inputs), objects, made.profile.events,
+        tuple(inputs.options.include),
+    )
+
+
+# Loops have curves on a page in those functions that miss most.
+_MOST_WITH_LOOPS = 25
+_LEAST_WITH_LOOPS = 0.005
+
+
+def _loops(why: Why, profile: Profile, inputs: Inputs) -> Mapping[Function, FrameCode]:
+    if not profile.instructions or not profile.jumps:
+        return {}
+    misses: Counter[Function] = Counter()
+    for row in why.distances:
+        function = why.function_of(row.place)
+        if function is not None:
+            misses[function] += row.misses
+    least = _LEAST_WITH_LOOPS * why.misses()
+    functions = [
+        function for function, count in misses.most_common(_MOST_WITH_LOOPS) if count >= least
+    ]
+    chains = inputs.inlined_chains(profile, functions)
+    return code_of_frames(frames_by_function(profile, functions, chains), Separation(True, False))
 
 
 # Looking for types takes time: only for the data of those instructions that cost most.
@@ -90,12 +84,11 @@ _MOST_GROUPS = 12
 
 
 def repairs_of(
-    why: Why, made: Report, objects: Objects | None, inputs: Inputs
+    why: Why, profile: Profile, objects: Objects | None, inputs: Inputs
 ) -> Repairs | None:
     """objects: the data beside the profile, as far as it is known. None if the file says too little."""
     if why.orders is None or why.reuses is None:
         return None
-    profile = made.profile
     first = sites_of(why, profile, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]
@@ -143,20 +136,3 @@ def _entries(sites: Sequence[Site], groups: dict[int, Group], objects: Objects) 
             wanted.setdefault(label(groups[site.number]))
     by_label = {label(entry.group): entry for entry in list_objects(objects, 0, None).entries}
     return [by_label[name] for name in list(wanted)[:_MOST_GROUPS] if name in by_label]
-
-
-def _in_frames(why: Why, profile: Profile) -> Why:
-    """With the loops and inlined functions that instructions are in, where these are functions."""
-    frames: Mapping[tuple[str, int], Function] = {
-        (place.function.object, address): place.function
-        for place, instructions in profile.instructions.items() for address in instructions
-    }
-
-    def renamed(place: Instruction | None) -> Instruction | None:
-        if place is None:
-            return None
-        return place._replace(
-            function=frames.get((place.function.object, place.address), place.function)
-        )
-
-    return replace(why, places=tuple(map(renamed, why.places)))

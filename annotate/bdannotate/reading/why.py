@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
 from ..model.why import (
-    NO_SCOPE, Cause, Depends, Distance, Instruction, Order, Reuse, Sampled, Scope, ScopeKind, Stay, Why,
-    merge,
+    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Instruction, Order, Reuse, Sampled,
+    Scope, ScopeKind, Stay, Why, merge,
 )
 from .columns import ColumnReader, counts, named_function, path_beside
 
@@ -25,6 +25,8 @@ _SECTIONS = {
         "depends", "on", "weight",
     ),
     "stays": ("place", "group", "lines", "unused", "late", "never"),
+    "data": ("group", "bucket", "misses", "llmisses"),
+    "inclusive": ("function", "callee", "bucket", "misses", "llmisses"),
 }
 _KNOWN_DEPENDS = frozenset(Depends)
 _MOST_DIGITS = 18
@@ -75,11 +77,12 @@ class _Reader(ColumnReader[Why]):
             found[name] = table
         if "distances" not in found:
             raise FormatProblem("distances: is missing")
-        rows = _Rows(found, len(places), len(scopes))
+        rows = _Rows(found, len(places), len(scopes), functions)
         return Why(
             (headers.part(self._source, ()),), line, d1_lines, ll_lines, sets,
             _number(own, "history-sample", 1), _sampled(own.get("order-sample", "0 0")),
             tuple(places), tuple(scopes), rows.distances(), rows.reuses(), rows.orders(), rows.stays(),
+            rows.data(), rows.inclusive(),
         )
 
     def _next_section(self) -> tuple[str, _Table] | None:
@@ -115,19 +118,47 @@ class _Reader(ColumnReader[Why]):
 class _Rows:
     """Sections as tuples of the model. Numbers of what is not there are refused."""
 
-    def __init__(self, found: Mapping[str, _Table], places: int, scopes: int) -> None:
+    def __init__(
+        self, found: Mapping[str, _Table], places: int, scopes: int, functions: Sequence[Function]
+    ) -> None:
         self._found = found
         self._places = places
         self._scopes = scopes
+        self._functions = functions
 
     def distances(self) -> tuple[Distance, ...]:
         rows = self._found["distances"]
         for place, bucket, misses, last in rows:
             self._check(place, self._places, "place")
-            self._check(bucket, _MOST_BUCKETS, "bucket")
-            if last > misses:
-                raise FormatProblem(f"{last:,} of {misses:,} misses cannot have missed LL")
+            self._check_misses(bucket, misses, last)
         return tuple(Distance(*row) for row in rows)
+
+    def data(self) -> tuple[DataDistance, ...] | None:
+        rows = self._found.get("data")
+        if rows is None:
+            return None
+        for _, bucket, misses, last in rows:
+            self._check_misses(bucket, misses, last)
+        return tuple(DataDistance(0, *row) for row in rows)
+
+    def inclusive(self) -> tuple[Inclusive, ...] | None:
+        rows = self._found.get("inclusive")
+        if rows is None:
+            return None
+        made: list[Inclusive] = []
+        for function, callee, bucket, misses, last in rows:
+            self._check(max(function, callee), len(self._functions), "function")
+            self._check_misses(bucket, misses, last)
+            if not function:
+                raise FormatProblem("inclusive: function 0 is not there")
+            called = self._functions[callee] if callee else None
+            made.append(Inclusive(self._functions[function], called, bucket, misses, last))
+        return tuple(made)
+
+    def _check_misses(self, bucket: int, misses: int, last: int) -> None:
+        self._check(bucket, _MOST_BUCKETS, "bucket")
+        if last > misses:
+            raise FormatProblem(f"{last:,} of {misses:,} misses cannot have missed LL")
 
     def reuses(self) -> tuple[Reuse, ...] | None:
         rows = self._found.get("reuses")

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bdcommon.console import printable
 
 from ..analyses.curve import Curve, Knee, Point
-from ..model.numbers import short_count
+from ..model.numbers import short_count, size_text
 from .text import Cell, Page, Table
 
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _LONGEST_BAR = 32
 _SHORTEST_BAR = 8
 # From so many times on, the number itself says more.
@@ -19,32 +21,65 @@ _MOST_TIMES = 100
 _WORDS = ("", "", "twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-def size_text(size: int) -> str:
-    """As 32 KiB, or 1.2 MiB between the powers of two."""
-    for unit, name in _UNITS:
-        if size >= unit:
-            scaled = size / unit
-            return f"{scaled:.0f} {name}" if scaled >= 10 or size % unit == 0 else f"{scaled:.1f} {name}"
-    return f"{size} B"
+@dataclass(frozen=True, slots=True)
+class NamedCurve:
+    """name is what was asked for; empty: the program. Of functions, own is their own curve; curve has
+    all that they call, or, if not is_inclusive, what they alone call."""
+
+    name: str
+    curve: Curve
+    functions: int = 0  # how many functions it is of
+    is_inclusive: bool = True
+    only_called: int = 0  # by these alone, how many functions
+    own: Curve | None = None
+    data: int = 0  # how many groups of data it is of
 
 
-def curve_lines(found: Curve, page: Page) -> list[str]:
+def curve_title(found: NamedCurve) -> str:
+    title = "misses of data by the size of the cache"
+    if not found.name:
+        return title.capitalize()
+    name = printable(found.name)
+    if found.data:
+        return f"{name}{f' ({found.data} groups)' if found.data > 1 else ''}: {title}"
+    functions = f" ({found.functions} functions)" if found.functions > 1 else ""
+    if found.is_inclusive:
+        return f"{name}{functions} with its calls: {title}"
+    if found.only_called:
+        functions = f" ({found.functions + found.only_called} functions)"
+    return f"{name}{functions}: {title}"
+
+
+def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
+    """A size in each line; of functions, with the misses of these themselves if they are others."""
+    found = asked.curve
     most = found.points[0].misses
     if not most:
         return ["no line of data was loaded there"]
-    numbers = 40  # what stands before the bars, at most
+    own = asked.own if asked.own and asked.own.points != found.points else None
+    numbers = 40 + (10 if own else 0)  # what stands before the bars, at most
     length = max(min(_LONGEST_BAR, page.width - numbers), _SHORTEST_BAR)
     rows = [
         [
             Cell(size_text(point.size)), Cell(short_count(point.misses)),
             Cell(f"{100 * point.misses / most:.1f}%"), Cell(f"{short_count(point.loaded)}B"),
+            *([Cell(short_count(own.points[number].misses))] if own else []),
             Cell(_bar(point.misses / most, length)),
         ]
-        for point in _until_flat(found.points)
+        for number, point in enumerate(_until_flat(found.points))
     ]
-    headings = [["cache", "misses", "of D1's", "loaded", ""]]
+    headings = [["cache", "misses", "of D1's", "loaded", *(["itself"] if own else []), ""]]
     lines = Table(headings, rows).lines(page)
-    return [*lines, "", *textwrap.wrap(sentence(found), page.width)]
+    said = sentence(found)
+    if asked.functions and not asked.is_inclusive:
+        said += " " + _without_paths(asked)
+    return [*lines, "", *textwrap.wrap(said, page.width)]
+
+
+def _without_paths(asked: NamedCurve) -> str:
+    if asked.functions > 1:
+        return "Of what is called there, that is what is called by these alone."
+    return "Of what is called there, that is what nothing else calls; --context-tree=yes tells the rest."
 
 
 def _until_flat(points: Sequence[Point]) -> list[Point]:
@@ -77,7 +112,8 @@ def sentence(found: Curve) -> str:
             )
     fits = found.fits
     what = "first touches" if found.first_touches >= 0.9 * fits.misses else "misses"
-    text = f"It fits in {size_text(fits.size)} ({short_count(fits.misses)} {what} are left)"
+    left = f"{short_count(fits.misses)} {what} are left" if fits.misses else "no misses are left"
+    text = f"It fits in {size_text(fits.size)} ({left})"
     below = [point for point in found.points if point.size < fits.size and fits.misses]
     if below and below[-1].misses >= 1.5 * fits.misses:
         times = below[-1].misses / fits.misses

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..analyses.columns import Column
-from ..analyses.curve import Curve
 from ..analyses.diff import Diff
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
@@ -26,7 +25,8 @@ from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
-from .json_why import curve_json, repairs_json
+from .curve import NamedCurve
+from .json_why import named_curve_json, repairs_json
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
@@ -34,7 +34,7 @@ SCHEMA_VERSION = 1
 
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
-    details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: Curve | None = None,
+    details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: NamedCurve | None = None,
     repairs: Repairs | None = None,
 ) -> Json:
     """hints and curve: None if they are not asked for; repairs: if nothing is known of any."""
@@ -86,7 +86,7 @@ def profile_json(
         ],
         **({"structure": [_structure(one, index) for one in found]} if found else {}),
         **({"objects": _objects(objects, details, index)} if objects else {}),
-        **({"curve": curve_json(curve)} if curve else {}),
+        **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
     }
 

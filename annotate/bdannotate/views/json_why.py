@@ -7,11 +7,23 @@ from ..analyses.curve import Curve, Point
 from ..analyses.object_labels import label
 from ..analyses.repair import Repair
 from ..analyses.repairs import Repairs
-from .curve import sentence
+from .curve import NamedCurve, sentence
 from .json_values import Json, text
 
 
-def curve_json(found: Curve) -> Json:
+def named_curve_json(found: NamedCurve) -> Json:
+    """What it is of, and the curve; of functions, that of these themselves, too."""
+    return {
+        "of": "data" if found.data else "functions" if found.functions else "program",
+        "name": text(found.name) or None,
+        "number": found.data or found.functions or None,
+        "has_all_calls": found.is_inclusive,
+        **_curve(found.curve),
+        "own": None if found.own is None else _curve(found.own),
+    }
+
+
+def _curve(found: Curve) -> dict[str, Json]:
     return {
         "points": [_point(point) for point in found.points],
         "first_touches": found.first_touches,

@@ -77,6 +77,12 @@ export interface Curve {
     says: string;
 }
 
+export interface CodeCurves {
+    function: number;
+    self: Curve;
+    incl: Curve | null;
+}
+
 export interface Why {
     line: number; // bytes
     d1: number; // bytes of the cache
@@ -84,7 +90,10 @@ export interface Why {
     repairs: Repair[] | null; // the first saves most time
     sizes: number[];
     program: Curve;
-    functions: { function: number; self: Curve }[]; // that with most misses first
+    // Of code, itself and with all that it calls, where the run has kept paths; what has most misses first.
+    functions: CodeCurves[];
+    loops: (CodeCurves & { name: string })[];
+    data: { group: number; curve: Curve }[];
 }
 
 // Data objects that are not told apart.

@@ -78,6 +78,8 @@ public:
     // be said of each node before it is charged, if there is such a tree; always the same.
     void set_context_node(NodeId id, ContextNodeId node) { context_nodes_[index_of(id)] = node; }
 
+    ContextNodeId context_node(NodeId id) const { return context_nodes_[index_of(id)]; }
+
     // Asks the host's memory for what charge() or release() reads first.
     [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
 

@@ -169,6 +169,7 @@ private:
     ChargeTarget charge_target_;
     // Where objects are told apart: the cell of the first line that was loaded for what is not charged yet.
     CostId missed_cell_ = kNoCost;
+    CostId loaded_cell_ = kNoCost;  // and that of the line that D1 has loaded last; with kTraits.why
 };
 
 template <CacheTraits kTraits, class Observer>
@@ -275,6 +276,7 @@ template <CacheTraits kTraits, class Observer>
 [[gnu::always_inline]] inline Outcome CacheReplay<kTraits, Observer>::load_data(const DataMiss& miss) {
     if constexpr (kTraits.why) {
         const LineNumber evicted = caches_.held_at(miss.slot);
+        loaded_cell_ = kNoCost;
         const Outcome outcome = caches_.load_data(miss);
         note_reuse(miss, evicted, outcome);
         return outcome;
@@ -292,12 +294,14 @@ template <CacheTraits kTraits, class Observer>
     const LineNumber line = caches_.data().line_of(miss.at.address);
     const LineHistory::Past past = why.history.load(line, miss.slot, evicted, target.costs);
     if (target.node == kNoNode) return;
-    if (miss.distance == Reuse::kFirstTouch) {
-        why.distances.add(target.costs, Distances::kFirstTouch, misses_ll);
+    const bool is_first = miss.distance == Reuse::kFirstTouch;
+    const unsigned bucket = is_first ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
+    why.distances.add(state_.objects != nullptr ? loaded_cell_ : target.costs, bucket, misses_ll);
+    if (state_.context_tree != nullptr) why.paths.add(state_.tree.context_node(target.node), bucket, misses_ll);
+    if (is_first) {
         why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll);
         return;
     }
-    why.distances.add(target.costs, Distances::bucket_of(miss.distance), misses_ll);
     why.reuses.add({.missed = target.costs,
                     .loaded_by = past.loaded_by,
                     .driven_out_by = past.driven_out_by,
@@ -492,6 +496,9 @@ template <CacheTraits kTraits, class Observer>
     Objects& objects = *state_.objects;
     const GroupId group = objects.find(address, cursor_.stack_pointer(), *state_.current, state_.threads);
     const CostId cell = objects.cell(instruction, group);
+    if constexpr (kTraits.why) {
+        if (loaded_cell_ == kNoCost) loaded_cell_ = cell;
+    }
     if (missed_cell_ == kNoCost) missed_cell_ = cell;
     return cell;
 }

@@ -105,6 +105,7 @@ void Engine::finish() {
     state_.blocks.settle();
     state_.ledger.check_balance();
     if (state_.objects != nullptr) state_.objects->settle();
+    if (state_.why != nullptr) state_.why->paths.sum_up();
 }
 
 std::vector<std::uint32_t> Engine::threads() const {

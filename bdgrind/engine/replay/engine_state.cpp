@@ -26,7 +26,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why)
                              : nullptr),
-      why(config.why ? std::make_unique<Why>(config.caches.d1.lines()) : nullptr) {
+      why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), context_tree.get()) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
@@ -201,6 +201,7 @@ void EngineState::settle() {
         for (const auto& execution : executions) calls.settle(*execution);
     }
     if (objects != nullptr) objects->settle();
+    if (why != nullptr) why->paths.sum_up();
 }
 
 void EngineState::zero(std::uint32_t thread_zeroed) {
@@ -227,7 +228,11 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         }
     }
     if (objects != nullptr) objects->clear_counts(thread_zeroed);
-    if (why != nullptr) why->drop_zeroed(costs);
+    if (why != nullptr) {
+        why->drop_zeroed(costs, thread_zeroed, [this](CostId id) {
+            return objects != nullptr ? objects->costs().owner_of(id).instruction : id;
+        });
+    }
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {
         const ArcId arc{i};
         if (arcs[arc].site.from->context->thread() != thread_zeroed) continue;

@@ -30,7 +30,7 @@ public:
     }
     static constexpr unsigned kFirstTouch = 0;
 
-    // A line that the instruction with these costs missed.
+    // A line that the instruction with these costs missed; or, where there are data objects, these costs of it.
     void add(CostId instruction, unsigned bucket, bool misses_ll) {
         DistanceCount& count = counts_[std::uint64_t{index_of(instruction)} << kBucketBits | bucket];
         ++count.misses;

@@ -111,14 +111,26 @@ void add_patterns_of(const Engine& engine, const std::map<CostId, InstructionKey
 }
 
 // Of those instructions.
-void add_distances_of(const Why& why, const std::map<CostId, InstructionKey>& instructions,
-                      std::map<DistanceKey, DistanceCounts>& distances) {
-    why.distances.for_each([&](CostId costs, unsigned bucket, const DistanceCount& count) {
-        const auto instruction = instructions.find(costs);
-        if (instruction == instructions.end()) return;
-        DistanceCounts& counts = distances[{instruction->second, bucket}];
+void add_distances_of(const Engine& engine, std::uint32_t thread,
+                      const std::map<CostId, InstructionKey>& instructions, RunCosts& costs) {
+    const auto add = [](DistanceCounts& counts, const DistanceCount& count) {
         counts.misses += count.misses;
         counts.last_misses += count.ll_misses;
+    };
+    engine.why()->distances.for_each([&](CostId id, unsigned bucket, const DistanceCount& count) {
+        ObjectCosts::Owner owner{id, {}};
+        if (engine.objects() != nullptr) owner = engine.objects()->costs().owner_of(id);
+        const auto instruction = instructions.find(owner.instruction);
+        if (instruction == instructions.end()) return;
+        add(costs.distances[{instruction->second, bucket}], count);
+        if (engine.objects() == nullptr) return;
+        add(costs.object_distances[{name_of(engine.objects()->groups()[owner.group]), bucket}], count);
+    });
+    engine.why()->paths.for_each([&](const InclusiveKey& key, const DistanceCount& count) {
+        if (thread != 0 && key.function->thread() != thread) return;
+        std::optional<ContextKey> callee;
+        if (key.callee != nullptr) callee = key_of(*key.callee);
+        add(costs.inclusive_distances[{key_of(*key.function), callee, key.bucket}], count);
     });
 }
 
@@ -198,7 +210,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         add_patterns_of(engine, instructions, costs.patterns);
     }
     if (engine.why() != nullptr) {
-        add_distances_of(*engine.why(), instructions, costs.distances);
+        add_distances_of(engine, thread, instructions, costs);
         add_reuse_of(engine, instructions, costs);
     }
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);

@@ -77,7 +77,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
             look_in_last(at, stop, &cache == &d1_, missed);
             if (tells_why_) {
                 cache.note(distance, missed.first_causes);
-                missed.lines.push_back({distance, missed.last});
+                missed.lines.push_back({distance, missed.last, line->loader ? line->loader->group : ""});
             }
             touched.missed_last = missed.last;
             missed.last |= last_before;

@@ -74,6 +74,7 @@ public:
     struct MissedLine {
         Distance distance;
         bool last = false;
+        std::string group{};  // of its first byte that was accessed
     };
 
     struct Missed {

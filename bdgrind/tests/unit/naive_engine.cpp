@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -634,9 +635,21 @@ private:
                 const Wide number = *line.distance == 0 ? 1 : *line.distance;
                 while (Wide{1} << bucket <= number * number * number * number) ++bucket;
             }
-            DistanceCounts& counts = costs_.distances[{charged_, bucket}];
-            ++counts.misses;
-            if (line.last) ++counts.last_misses;
+            const auto add = [&](DistanceCounts& counts) {
+                ++counts.misses;
+                if (line.last) ++counts.last_misses;
+            };
+            add(costs_.distances[{charged_, bucket}]);
+            if (!line.group.empty()) add(costs_.object_distances[{line.group, bucket}]);
+            if (!paths_) continue;
+            // Each function on the path once, and each that one of them has called there.
+            const std::vector<PathStep> steps = path_of(execution()).steps;
+            std::set<std::pair<ContextKey, std::optional<ContextKey>>> open;
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                open.insert({steps[i].context, {}});
+                if (i > 0) open.insert({steps[i - 1].context, steps[i].context});
+            }
+            for (const auto& [function, callee] : open) add(costs_.inclusive_distances[{function, callee, bucket}]);
         }
     }
 

@@ -234,12 +234,14 @@ TEST(Oracle, CausesAndDistancesAreTheSame) {
     for_each_seed(kRuns, [](unsigned seed) {
         std::mt19937 random(seed);
         const unsigned object_depth = random() % 4 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
         const RunVariant variant{.cache_use = object_depth != 0 || random() % 4 != 0,
                                  .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
                                  .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
                                  .more_events = random() % 3 == 0,
                                  .branches = random() % 2 == 0,
                                  .write_backs = random() % 2 == 0,
+                                 .paths = random() % 2 == 0 ? std::optional(paths) : std::nullopt,
                                  .object_depth = object_depth,
                                  .why_times = random() % 2 == 0 ? 1 + random() % 500 : 1u << 22};
         const Scenario scenario = random_scenario(seed);
@@ -355,6 +357,28 @@ TEST(Oracle, TheGeneratedRunsCoverReuse) {
     }
     EXPECT_GT(late, 1'000u);
     EXPECT_GT(never, 1'000u);
+}
+
+// What is compared by CausesAndDistancesAreTheSame.
+TEST(Oracle, TheGeneratedRunsCoverDistancesOfObjectsAndPaths) {
+    std::map<std::string, std::uint64_t> misses;
+    std::uint64_t in_calls = 0;
+    std::uint64_t recursive = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const Scenario scenario = with_objects(random_scenario(seed), seed);
+        const test::RunCosts costs =
+            run_naively(scenario, scenario.records.size(), test::PathRules{.folded = false}, 2, true);
+        for (const auto& [key, counts] : costs.object_distances) {
+            misses[key.group.substr(0, key.group.find(' '))] += counts.misses;
+        }
+        for (const auto& [key, counts] : costs.inclusive_distances) {
+            in_calls += key.callee ? counts.misses : 0;
+            recursive += key.callee == key.function ? counts.misses : 0;
+        }
+    }
+    for (const char* kind : {"heap", "mapping", "stack", "unknown"}) EXPECT_GT(misses[kind], 500u) << kind;
+    EXPECT_GT(in_calls, 5'000u);
+    EXPECT_GT(recursive, 200u);
 }
 
 // The oracle is worth what its runs cover. (Counted over many runs: a single one need not have everything.)

@@ -46,6 +46,15 @@ void print(std::ostream& out, const DistanceKey& key) {
     print(out, key.instruction);
 }
 
+void print(std::ostream& out, const ObjectDistanceKey& key) {
+    out << "distances of bucket " << key.bucket << ", " << key.group;
+}
+
+void print(std::ostream& out, const InclusiveDistanceKey& key) {
+    out << "distances of bucket " << key.bucket << ", context " << key.function;
+    if (key.callee) out << " in calls of " << *key.callee;
+}
+
 void print(std::ostream& out, const PatternKey& key) {
     out << "pattern of " << key.group << " at " << key.offset << ' ' << key.used << ", ";
     print(out, key.loaded_by);
@@ -167,13 +176,13 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     });
     for_each_pair(expected.objects, actual.objects,
                   [&](const ObjectKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });
-    for_each_pair(expected.distances, actual.distances,
-                  [&](const DistanceKey& key, const DistanceCounts& a, const DistanceCounts& b) {
-                      if (a.misses != b.misses) result.report(key, "misses", a.misses, b.misses);
-                      if (a.last_misses != b.last_misses) {
-                          result.report(key, "LL misses", a.last_misses, b.last_misses);
-                      }
-                  });
+    const auto compare_distances = [&](const auto& key, const DistanceCounts& a, const DistanceCounts& b) {
+        if (a.misses != b.misses) result.report(key, "misses", a.misses, b.misses);
+        if (a.last_misses != b.last_misses) result.report(key, "LL misses", a.last_misses, b.last_misses);
+    };
+    for_each_pair(expected.distances, actual.distances, compare_distances);
+    for_each_pair(expected.object_distances, actual.object_distances, compare_distances);
+    for_each_pair(expected.inclusive_distances, actual.inclusive_distances, compare_distances);
     if (with_patterns) {
         std::map<PatternKey, std::uint64_t> patterns = expected.patterns;
         compare_large(expected, actual, patterns, result);

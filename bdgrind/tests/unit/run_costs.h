@@ -104,6 +104,18 @@ struct DistanceCounts {
     std::uint64_t last_misses = 0;
     bool operator==(const DistanceCounts&) const = default;
 };
+// The same by group of data objects; and by function, inclusively: of all that it does, or in calls of another one.
+struct ObjectDistanceKey {
+    std::string group;
+    unsigned bucket;
+    auto operator<=>(const ObjectDistanceKey&) const = default;
+};
+struct InclusiveDistanceKey {
+    ContextKey function;
+    std::optional<ContextKey> callee;
+    unsigned bucket;
+    auto operator<=>(const InclusiveDistanceKey&) const = default;
+};
 // A scope, and what is told apart of reuse: see docs/simulation.md.
 struct ScopeKey {
     ContextKey context;
@@ -143,7 +155,9 @@ struct RunCosts {
     std::map<PathKey, PathCounts> paths;  // if asked for
     std::map<ObjectKey, Counts> objects;  // if asked for
     std::map<DistanceKey, DistanceCounts> distances;  // if it was asked why
-    std::map<PatternKey, std::uint64_t> patterns;  // the same
+    std::map<ObjectDistanceKey, DistanceCounts> object_distances;        // and objects are asked for
+    std::map<InclusiveDistanceKey, DistanceCounts> inclusive_distances;  // and paths are
+    std::map<PatternKey, std::uint64_t> patterns;  // as objects
     // Those of blocks that are looked at in part, with the block's size. An engine that chooses the part counts what it
     // has chosen in `patterns`, and of all else there how many lines it was, as a pattern without bytes at offset 0.
     std::map<std::pair<std::uint64_t, PatternKey>, std::uint64_t> large_patterns;

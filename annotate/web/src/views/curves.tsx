@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How many misses caches of other sizes would have, of the program and of a function, with the knees.
+// How many misses caches of other sizes would have, of the program, of code and of data, with the knees.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { usePage, useSize } from "../context";
-import type { Curve, Why } from "../data";
+import type { CodeCurves, Curve, Why } from "../data";
 import { bytes, cacheSize, count, percent } from "../format";
 import { Plot, missesAt } from "../plot";
 
@@ -33,36 +33,74 @@ export function Curves({ why }: { why: Why }) {
                     title="The program" why={why} says={why.program.says}
                     lines={[{ name: "all", style: "self", curve: why.program }]}
                 />
-                {why.functions.length > 0 && <OfFunction why={why} />}
+                {why.functions.length > 0 && <OfCode why={why} />}
             </div>
         </section>
     );
 }
 
-// The one that is chosen, or the one with most misses.
-function OfFunction({ why }: { why: Why }) {
+// Those of the function that is chosen, or that has most misses; or of a loop.
+function OfCode({ why }: { why: Why }) {
     const { report, state, go } = usePage();
+    const [loop, setLoop] = useState<number | null>(null);
     const chosen = why.functions.find((one) => one.function === state.fn);
-    const shown = chosen ?? why.functions[0]!;
-    const pick = (event: Event): void => go({ fn: Number((event.target as HTMLSelectElement).value) }, true);
+    const shown = loop !== null ? why.loops[loop]! : chosen ?? why.functions[0]!;
+    useEffect(() => setLoop(null), [state.fn]);
+    const pick = (event: Event): void => {
+        const [kind, number] = (event.target as HTMLSelectElement).value.split(" ");
+        if (kind === "loop") return setLoop(Number(number));
+        setLoop(null);
+        go({ fn: Number(number) }, true);
+    };
+    const misses = ({ self, incl }: CodeCurves): string => count((incl ?? self).misses[0]!);
     const picker = (
         <label class="picker grow">
-            <span>Function</span>
-            <select value={shown.function} onChange={pick}>
-                {why.functions.map((one) => (
-                    <option key={one.function} value={one.function}>
-                        {report.name(one.function)} ({count(one.self.misses[0]!)})
-                    </option>
-                ))}
+            <span>Code</span>
+            <select value={loop !== null ? `loop ${loop}` : `function ${shown.function}`} onChange={pick}>
+                <optgroup label="Functions">
+                    {why.functions.map((one) => (
+                        <option key={one.function} value={`function ${one.function}`}>
+                            {report.name(one.function)} ({misses(one)})
+                        </option>
+                    ))}
+                </optgroup>
+                {why.loops.length > 0 && (
+                    <optgroup label="Loops">
+                        {why.loops.map((one, number) => (
+                            <option key={number} value={`loop ${number}`}>
+                                {one.name} in {report.name(one.function)} ({misses(one)})
+                            </option>
+                        ))}
+                    </optgroup>
+                )}
             </select>
         </label>
     );
+    const lines: Line[] = [{ name: "itself", style: "self", curve: shown.self }];
+    if (shown.incl) lines.unshift({ name: "with what it calls", style: "incl", curve: shown.incl });
+    const hasNone = loop === null && state.fn !== null && !chosen;
     return (
         <Chart
-            title={picker} why={why} says={shown.self.says}
-            lines={[{ name: "itself", style: "self", curve: shown.self }]}
-            note={state.fn !== null && !chosen ? `${report.name(state.fn)} has too few misses for a curve.` : ""}
+            title={picker} why={why} says={lines[0]!.curve.says} lines={lines}
+            note={hasNone ? `${report.name(state.fn!)} has too few misses for a curve.` : ""}
         />
+    );
+}
+
+// Of a group of data; nothing of one that is hardly missed.
+export function DataCurve({ group }: { group: number }) {
+    const { report } = usePage();
+    const why = report.facts.why;
+    const found = why?.data.find((one) => one.group === group);
+    if (!why || !found) return null;
+    return (
+        <div class="curves" data-curve-of={group}>
+            <h3>Other cache sizes</h3>
+            <Chart
+                title="" why={why} says={found.curve.says}
+                lines={[{ name: "all", style: "self", curve: found.curve }]}
+            />
+        </div>
     );
 }
 
@@ -88,7 +126,7 @@ function Chart({ title, why, lines, says, note = "" }: {
     };
     return (
         <figure class="curve">
-            <figcaption>{typeof title === "string" ? <h3>{title}</h3> : title}</figcaption>
+            {title && <figcaption>{typeof title === "string" ? <h3>{title}</h3> : title}</figcaption>}
             {note && <p class="detail">{note}</p>}
             <div
                 class="curve-box" ref={box} tabIndex={0} role="img" onKeyDown={step}
@@ -113,7 +151,7 @@ function Chart({ title, why, lines, says, note = "" }: {
                         {number > 0 && "; "}
                         {lines.length > 1 && <><span class={`swatch ${style}`} aria-hidden="true" /> {name} </>}
                         {count(missesAt(curve, read))} misses, {bytes(missesAt(curve, read) * why.line)},{" "}
-                        {percent(missesAt(curve, read) / curve.misses[0]!)} of D1's
+                        {percent(missesAt(curve, read) / Math.max(curve.misses[0]!, 1))} of D1's
                     </span>
                 ))}
             </p>

@@ -9,6 +9,7 @@ import { SumCosts, change, metricValue, sides, type Costs } from "../costs";
 import type { DataGroup, DataType, Metric } from "../data";
 import { baseName, bytes, count, grouped, inSentence, percent, times } from "../format";
 import { Empty, FunctionLink, LongList, SearchBox, ShareBar, Unread, Value, matcher } from "../parts";
+import { DataCurve } from "./curves";
 import { columnName, type MetricColumn, type Report } from "../report";
 
 const rowHeight = 26;
@@ -177,6 +178,7 @@ function Details({ listed: { number, group }, columns }: { listed: Listed; colum
             {group.layout && <Picture layout={group.layout} type={group.type} />}
             {group.type && <Fields type={group.type} />}
             {group.type && group.type.uses.length > 0 && <Uses type={group.type} />}
+            {!isGone && <DataCurve group={number} />}
             {!isGone && <Loaders number={number} columns={columns} />}
         </section>
     );
