@@ -27,6 +27,7 @@ from .repair_latency import huge_page_repairs, prefetch_repairs
 from .repair_layouts import colocate_repairs, layout_repairs
 from .repair_loops import loop_repairs
 from .repair_sets import pad_repairs
+from .repair_working_set import working_set_repairs
 from .sites import Site, Sites
 
 # What saves less of the estimated time is not worth a sentence.
@@ -37,6 +38,8 @@ _OPEN_PLACE = 0.03
 # Instructions with less of it are looked at only beside others.
 _NOTABLE = 0.002
 _MOST_SITES = 400
+# Those that leave as many misses as there were.
+_HIDING = (Remedy.PREFETCH, Remedy.HUGE_PAGES)
 # A repair all but whose instructions another one covers is an alternative to it.
 _COVERED = 0.5
 
@@ -107,6 +110,7 @@ def find_repairs(
         replace(repair, share=repair.saved / time)
         for repair in candidates if time and repair.saved >= _LEAST_SHARE * time
     ]
+    found += _smaller_working_sets(sites, notable, groups, found, time)
     found.sort(key=lambda repair: -repair.saved)
     chosen: list[Repair] = []
     alternatives: dict[int, list[Repair]] = {}
@@ -123,6 +127,19 @@ def find_repairs(
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
+
+
+def _smaller_working_sets(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group], found: Sequence[Repair], time: float
+) -> list[Repair]:
+    """Where nothing says better how: of other repairs, all but those that only hide misses do."""
+    better = [repair for repair in found if repair.remedy not in _HIDING]
+    return [
+        replace(repair, share=repair.saved / time)
+        for repair in working_set_repairs(sites, notable, groups)
+        if time and repair.saved >= _LEAST_SHARE * time
+        and not any(_covers(one, repair, sites) for one in better)
+    ]
 
 
 def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
