@@ -6,11 +6,13 @@ import re
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import why_kernels
 from bdannotate.analyses.miss_costs import Access
 from bdannotate.analyses.repairs import sites_of
+from bdannotate.analyses.repair_layouts import _is_used_late
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming
@@ -179,3 +181,11 @@ def test_where_much_is_lost_and_no_repair_is_known_it_says_where(capsys):
 def test_where_little_is_lost_it_says_how_little(capsys):
     assert main([run("stream"), "--width=80"]) == 0
     assert "misses out of order cost 0% of the" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("late", "never", "expected"), [(48.0, 0.0, True), (8.0, 40.0, False), (None, None, True)])
+def test_bytes_that_are_never_used_are_the_layouts(late, never, expected):
+    """Though a loop around goes through the rest of the lines. What is used in other stays is the loops'."""
+    site = SimpleNamespace(lines=100, last_level=0, is_used_later=True, late=late, never=never)
+    assert _is_used_late([site]) is expected
+    assert _is_used_late([SimpleNamespace(lines=100, last_level=0, is_used_later=False, late=48.0, never=0.0)]) is False
