@@ -138,3 +138,14 @@ def test_lists_and_hints_are_ranked_by_what_the_verdict_is_about(tmp_path, rows,
     sorted_by = {"D1 misses": "D1m", "LLd misses": "DLm", "never used": "SpLoss1"}[title]
     assert f"== Functions by {sorted_by}:" in text
     assert "== Functions by SpLoss1:" in screen(tmp_path, body, "--sort=SpLoss1")
+
+
+def test_the_level_that_is_not_simulated_is_named_where_misses_cost(tmp_path):
+    def l2_of(d1, geometry="its L2 of 2097152 B, 64 B, 16-way is not simulated"):
+        head = f"desc: Geometry: this machine's, as the kernel describes it; {geometry}\n" if geometry else ""
+        text = screen(tmp_path, f"{head}fl=a.c\nfn=main\n1 10000 5000 0 0 {d1} 0 0 10 0\n")
+        return [line for line in text.splitlines() if line.startswith("L2 ")]
+
+    (row,) = l2_of(3000)
+    assert row == "L2        2 MiB 16-way is not simulated; --LL=2097152,16,64 has it for LL"
+    assert l2_of(3) == [] and l2_of(3000, "") == [] and l2_of(3000, "its L2 of much is not simulated") == []

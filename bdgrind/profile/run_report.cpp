@@ -72,6 +72,28 @@ public:
         data("D   refs", data_references());
     }
 
+    // Of each kind of misses its share of the accesses, of the bytes loaded those that were never used.
+    void write_short(const EventSet& events) {
+        const DataCount references = data_references();
+        count("I   refs", of(Event::kIr));
+        data("D   refs", references);
+        if (events.has(Event::kI1mr)) {
+            part("I1  misses", of(Event::kI1mr), of(Event::kIr), "");
+            part("LLi misses", of(Event::kILmr), of(Event::kIr), "");
+            part("D1  misses", of(Event::kD1mr) + of(Event::kD1mw), references.both(), "");
+            part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
+        }
+        if (events.has(Event::kSpLoss1)) {
+            part("D1  bytes never used", of(Event::kSpLossD1), of(Event::kSpLossD1) + of(Event::kUsByteD1),
+                 " of those loaded");
+            part("LLd bytes never used", of(Event::kSpLossDL), of(Event::kSpLossDL) + of(Event::kUsByteDL),
+                 " of those loaded");
+        }
+        if (events.has(Event::kBc)) {
+            part("Mispredicts", of(Event::kBcm) + of(Event::kBim), of(Event::kBc) + of(Event::kBi), "");
+        }
+    }
+
     void write_misses() {
         const DataCount first{of(Event::kD1mr), of(Event::kD1mw)};
         const DataCount last{of(Event::kDLmr), of(Event::kDLmw)};
@@ -157,6 +179,12 @@ private:
         number(count);
         out_ << '\n';
     }
+    void part(std::string_view name, std::uint64_t number_of, std::uint64_t whole, std::string_view behind) {
+        label(name);
+        number(number_of);
+        out_ << "  (";
+        out_.fixed(per_ten_thousand(number_of, whole), 2) << '%' << behind << ")\n";
+    }
     void data(std::string_view name, const DataCount& counts) {
         label(name);
         number(counts.both());
@@ -204,6 +232,10 @@ private:
 }  // namespace
 
 void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals) {
+    Report(out, events, totals).write_short(events);
+}
+
+void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts totals) {
     out << "Events    :";
     for (std::size_t i = 0; i < totals.size(); ++i) {
         if (events.has(static_cast<Event>(i))) out << ' ' << kEvents[i].name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the log says at the end of a run: totals, misses and miss rates as Callgrind prints them, and per level how
-// the lines were used.
+// What the log says at the end of a run: a few totals that say how it went; or all totals, misses and miss rates as
+// Callgrind prints them, and per level how the lines were used.
 
 #pragma once
 
@@ -10,8 +10,11 @@
 
 namespace bd {
 
-// `totals`: by event, as Profile has them.
+// `totals`: by event, as Profile has them. At most ten lines.
 void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
+
+// What --stats=yes has in its place.
+void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
 
 // What is known of the context tree. `other_paths`: the costs of paths that it does not tell apart, of `totals`.
 void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,

@@ -292,7 +292,7 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
     if (arguments.out != nullptr) write_profile(arguments.out, arguments, reader.run(), engine, profile);
     StreamOutput report(stderr);
     if (arguments.traces.size() > 1) report << path << ":\n";
-    write_run_report(report, profile.events(), profile.totals());
+    write_whole_run_report(report, profile.events(), profile.totals());
     if (const ContextTree* const tree = engine.context_tree()) {
         write_context_tree_report(report, *tree, profile.events(), profile.totals(), costs_of_other_paths(engine, 0));
     }

@@ -25,20 +25,24 @@ public:
         if (level == 1) {
             if (kind != Kind::kInstruction) caches_.d1 = geometry;
             if (kind != Kind::kData) caches_.i1 = geometry;
-        } else if (kind == Kind::kUnified && level > last_level_) {
+        } else if (kind == Kind::kUnified) {
+            if (level == 2) l2_ = geometry;
+            if (level <= last_level_) return;
             caches_.ll = geometry;
             last_level_ = level;
         }
     }
 
     // Whether all three are known.
-    bool finish(CacheGeometries* caches) const {
-        *caches = caches_;
+    bool finish(MachineCaches* found) const {
+        found->caches = caches_;
+        if (last_level_ > 2 && l2_.size_bytes < caches_.ll.size_bytes) found->l2 = l2_;
         return caches_.i1.ways != 0 && caches_.d1.ways != 0 && caches_.ll.ways != 0;
     }
 
 private:
     CacheGeometries caches_{};
+    CacheGeometry l2_{};
     unsigned last_level_ = 1;
 };
 
@@ -74,7 +78,7 @@ private:
     std::size_t size_ = 0;
 };
 
-bool ask_kernel(CacheGeometries* caches) {
+bool ask_kernel(MachineCaches* found) {
     Collector collector;
     for (unsigned index = 0;; ++index) {
         const KernelFile type(index, "type");
@@ -88,7 +92,7 @@ bool ask_kernel(CacheGeometries* caches) {
                          .line_bytes =
                              static_cast<std::uint32_t>(KernelFile(index, "coherency_line_size").number())});
     }
-    return collector.finish(caches);
+    return collector.finish(found);
 }
 
 #if defined(VGA_amd64) || defined(VGA_x86)
@@ -106,7 +110,7 @@ CpuId cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
 }
 
 // Leaf 4 of Intel and leaf 0x8000001d of AMD describe one cache per subleaf, in the same form.
-bool ask_processor(CacheGeometries* caches) {
+bool ask_processor(MachineCaches* found) {
     constexpr std::uint32_t kExtended = 0x80000000;
     constexpr std::uint32_t kIntelLeaf = 4;
     constexpr std::uint32_t kAmdLeaf = 0x8000001d;
@@ -123,14 +127,14 @@ bool ask_processor(CacheGeometries* caches) {
             collector.found(id.a >> 5 & 7, type == 1 ? Kind::kData : type == 2 ? Kind::kInstruction : Kind::kUnified,
                             {.size_bytes = sets * ways * line_bytes, .ways = ways, .line_bytes = line_bytes});
         }
-        if (collector.finish(caches)) return true;
+        if (collector.finish(found)) return true;
     }
     return false;
 }
 
 #else
 
-bool ask_processor(CacheGeometries*) { return false; }
+bool ask_processor(MachineCaches*) { return false; }
 
 #endif
 
@@ -138,12 +142,12 @@ bool ask_processor(CacheGeometries*) { return false; }
 
 MachineCaches find_machine_caches() {
     MachineCaches found{};
-    if (ask_kernel(&found.caches)) {
+    if (ask_kernel(&found)) {
         found.source = "this machine's, as the kernel describes it";
-    } else if (ask_processor(&found.caches)) {
+    } else if (ask_processor(&found)) {
         found.source = "this machine's, as the processor describes it";
     } else {
-        found.caches = kTypical;
+        found = {.caches = kTypical, .source = nullptr, .l2 = {}};
         found.source = "a typical machine's, as this one's is not known";
     }
     return found;

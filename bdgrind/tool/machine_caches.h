@@ -11,6 +11,8 @@ namespace bd {
 struct MachineCaches {
     CacheGeometries caches;
     const char* source;  // where they are known from, for the user
+    // The level between L1 and LL, which is not simulated; of no bytes if there is none.
+    CacheGeometry l2{};
 };
 
 // Asks the kernel, then the processor, and else takes a typical machine. Always legal geometries.

@@ -2,6 +2,8 @@
 
 #include "tool/session.h"
 
+#include <algorithm>
+
 #include "profile/run_report.h"
 #include "tool/machine_caches.h"
 #include "tool/output.h"
@@ -13,12 +15,27 @@ namespace bd {
 
 constinit Session* session = nullptr;
 
+namespace {
+
+// For the profile, where bd_annotate finds the level in it.
+std::string_view source_without_l2(const MachineCaches& machine) {
+    static HChar text[160];
+    const UInt size = VG_(snprintf)(text, sizeof text, "%s; its L2 of %llu B, %u B, %u-way is not simulated",
+                                    machine.source, static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes,
+                                    machine.l2.ways);
+    return {text, std::min<std::size_t>(size, sizeof text - 1)};
+}
+
+}  // namespace
+
 EngineConfig Session::make_config(std::string_view* source) {
     const MachineCaches machine = find_machine_caches();
     const EngineConfig config = engine_config(options, machine.caches);
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
     const bool one_given = options.i1.given || options.d1.given || options.ll.given;
-    *source = geometry_source(options, machine.source);
+    // What stands in LL's place is known where that is named.
+    const bool lacks_l2 = machine.l2.size_bytes != 0 && !options.ll.given;
+    *source = geometry_source(options, lacks_l2 ? source_without_l2(machine) : machine.source);
     if (options.context_tree != TreeChoice::kNo && !config.context_tree && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --context-tree does nothing with --backdate=no.\n");
     }
@@ -42,6 +59,13 @@ EngineConfig Session::make_config(std::string_view* source) {
 
     if (!all_given && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", machine.source);
+        if (lacks_l2) {
+            const ULong size = machine.l2.size_bytes;
+            const bool is_mebi = size % (ULong{1} << 20) == 0;
+            VG_(umsg)("Not simulated: its L2 of %llu %s; --LL=%llu,%u,%u puts that in place of LL\n",
+                      size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB", size, machine.l2.ways,
+                      machine.l2.line_bytes);
+        }
     }
     for (const CacheGeometry& first : {config.caches.i1, config.caches.d1}) {
         if (config.caches.ll.size_bytes < first.size_bytes) {
@@ -171,7 +195,8 @@ void Session::finish() {
     if (VG_(clo_verbosity) > 0) {
         write_unmatched(log, options);
         log << '\n';
-        write_run_report(log, engine_.events(), dumps_.totals());
+        const auto write_report = VG_(clo_stats) ? write_whole_run_report : write_run_report;
+        write_report(log, engine_.events(), dumps_.totals());
         if (engine_.context_tree() != nullptr) {
             write_context_tree_report(log, *engine_.context_tree(), engine_.events(), dumps_.totals(),
                                       dumps_.other_paths());

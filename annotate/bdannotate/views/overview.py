@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from bdcommon.console import printable
@@ -32,6 +33,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("Profile", source_text(profile.parts)),
         ("Command", shorten_middle(profile.parts[0].command, page.width - _NAMES)),
         ("Caches", _caches(profile)),
+        ("L2", _without_l2(report)),
     ]
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
     rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
@@ -52,6 +54,21 @@ def _caches(profile: Profile) -> str:
     if len(set(lines)) > 1:
         return ", ".join(f"{text} {line} B" for text, line in zip(texts, lines))
     return f"{', '.join(texts)}; lines of {lines[0]} B" if texts else ""
+
+
+# As bdgrind says it of the machine that the run was on.
+_NO_L2 = re.compile(r"its L2 of (\d+) B, (\d+) B, (\d+)-way is not simulated")
+
+
+def _without_l2(report: Report) -> str:
+    """The level that is not simulated, and the run that has it in place of LL, where misses cost enough for that to
+    matter."""
+    found = _NO_L2.search(dict(report.profile.parts[0].descriptions).get("Geometry", ""))
+    judged = verdict(report.profile, report.metrics, report.totals)
+    if not found or judged is None or judged.first in (First.INSTRUCTIONS, First.FIRST_TOUCHES):
+        return ""
+    size, line, ways = map(int, found.groups())
+    return f"{_size(size)} {ways}-way is not simulated; --LL={size},{ways},{line} has it for LL"
 
 
 def _size(size: int) -> str:

@@ -379,8 +379,8 @@ def test_the_log_ends_with_the_command_that_reads_all(options: list[str], tmp_pa
         cwd=tmp_path,
         check=True,
     )
-    (collected,) = re.findall("Collected : ([0-9]+)", done.stderr)
-    assert re.search(rf"^ *{int(collected):,}  Ir ", read.stdout, re.MULTILINE)
+    (collected,) = re.findall("I   refs: +([0-9,]+)", done.stderr)
+    assert re.search(rf"^ *{collected}  Ir ", read.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("options", [["-q"], ["--bdgrind-out-file=/dev/null"]])

@@ -223,8 +223,35 @@ def test_stats(tmp_path: Path) -> None:
     assert "nodes made" not in run_workload(tmp_path).log
 
 
+def test_the_log_names_the_level_of_the_machine_that_is_not_simulated(tmp_path: Path) -> None:
+    """As the kernel has it here, where there is one."""
+    folders = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")
+    known = {
+        int((folder / "level").read_text()): folder for folder in folders
+        if (folder / "type").read_text().strip() == "Unified" and (folder / "ways_of_associativity").exists()
+    }
+    run = run_tool(tmp_path, [GUESTS / "workload"])
+    if not {2, 3} <= known.keys() or "as the kernel describes it" not in run.log:
+        pytest.skip("the kernel knows of no L2 in front of another level here")
+    (size, ways), = re.findall(r"Not simulated: its L2 of .*; --LL=(\d+),(\d+),64 puts that in place of LL", run.log)
+    assert f"{int(size) // 1024}K" == (known[2] / "size").read_text().strip()
+    assert ways == (known[2] / "ways_of_associativity").read_text().strip()
+    assert f"its L2 of {size} B, 64 B, {ways}-way is not simulated" in run.profile_path.read_text()
+    given = run_tool(tmp_path, [GUESTS / "workload"], [f"--LL={size},{ways},64"], name="given")
+    assert "Not simulated" not in given.log and "is not simulated" not in given.profile_path.read_text()
+
+
+def test_the_log_is_short(tmp_path: Path) -> None:
+    """And every number in it says what it is."""
+    log = run_workload(tmp_path, "--branch-sim=yes").log
+    lines = [line for line in log.splitlines() if not line.startswith("Parent PID")]
+    numbers = [line for line in lines if re.search(r": +[\d,]+(?:  \(|$)", line)]
+    assert len(numbers) == 9 and "Collected" not in log and "Events  " not in log
+    assert len(log.splitlines()) <= 22
+
+
 def test_the_log_prints_the_totals(tmp_path: Path) -> None:
-    run = run_workload(tmp_path)
+    run = run_workload(tmp_path, "--stats=yes")
     totals = run.profile.totals
 
     def printed(label: str) -> int:

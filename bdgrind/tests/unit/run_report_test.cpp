@@ -14,6 +14,12 @@ namespace {
 
 std::string report(const EventSet& events, const std::vector<std::uint64_t>& totals) {
     test::Text text;
+    write_whole_run_report(text, events, totals);
+    return text.finished();
+}
+
+std::string short_report(const EventSet& events, const std::vector<std::uint64_t>& totals) {
+    test::Text text;
     write_run_report(text, events, totals);
     return text.finished();
 }
@@ -29,6 +35,39 @@ TEST(RunReport, WithoutCachesSaysWhatWasExecuted) {
               "Events    : Ir Dr Dw\n"
               "Collected : 1234567 200 30\n"
               "\n"
+              "I   refs:             1,234,567\n"
+              "D   refs:                   230  (      200 rd +        30 wr)\n");
+}
+
+TEST(RunReport, WithoutStatsOnlyWhatSaysHowTheRunWent) {
+    std::vector<std::uint64_t> totals(kEventCount);
+    totals[column(Event::kIr)] = 1'000'000;
+    totals[column(Event::kDr)] = 100'000;
+    totals[column(Event::kDw)] = 20'000;
+    totals[column(Event::kI1mr)] = 1'000;
+    totals[column(Event::kD1mr)] = 2'500;
+    totals[column(Event::kD1mw)] = 500;
+    totals[column(Event::kILmr)] = 100;
+    totals[column(Event::kDLmr)] = 250;
+    totals[column(Event::kDLmw)] = 50;
+    totals[column(Event::kSpLossD1)] = 3'000;
+    totals[column(Event::kUsByteD1)] = 1'000;
+    totals[column(Event::kBc)] = 200;
+    totals[column(Event::kBcm)] = 25;
+    totals[column(Event::kBi)] = 40;
+    totals[column(Event::kBim)] = 5;
+    EXPECT_EQ(short_report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2, EventGroup::kBranches}),
+                           totals),
+              "I   refs:             1,000,000\n"
+              "D   refs:               120,000  (  100,000 rd +    20,000 wr)\n"
+              "I1  misses:               1,000  (0.10%)\n"
+              "LLi misses:                 100  (0.01%)\n"
+              "D1  misses:               3,000  (2.50%)\n"
+              "LLd misses:                 300  (0.25%)\n"
+              "D1  bytes never used:     3,000  (75.00% of those loaded)\n"
+              "LLd bytes never used:         0  (0.00% of those loaded)\n"
+              "Mispredicts:                 30  (12.50%)\n");
+    EXPECT_EQ(short_report(with({}), {1234567, 200, 30}),
               "I   refs:             1,234,567\n"
               "D   refs:                   230  (      200 rd +        30 wr)\n");
 }
