@@ -53,6 +53,20 @@ _SECTIONS: Mapping[str, tuple[Section, ...]] = {
         )),
     ),
     "bd_annotate": (
+        Section("Columns", (
+            ("self", "of a function's own code, with its share of the total"),
+            ("incl", "of that and all it has called"),
+            ("instr.", "instructions"),
+            ("never used", "bytes loaded into D1 (L1, if the profile tells no data apart) that nothing has used "
+             "before their line left"),
+            ("unused", "which share these are of the bytes loaded"),
+            ("D1 misses", "data accesses that did not find their line in the first level"),
+            ("LLd misses", "of these, those that did not find it in the last level either"),
+            ("acc/line", "accesses to a line while it was in the first level, on average"),
+            ("D1 miss", "which share of all data accesses misses the first level"),
+            ("LL miss", "which share of all accesses misses the last level"),
+            ("mispred.", "branches that were predicted wrongly, or which share they are"),
+        )),
         Section("Exit status", (
             ("0", "all went well"),
             ("1", "--check found a violation, or a condition of --fail-if holds"),

@@ -34,6 +34,23 @@ def built(name: str) -> Path:
     return path if path.exists() else TOP / "docs" / name
 
 
+def test_the_page_of_the_report_defines_its_columns() -> None:
+    """All that reports have without --show, of profiles with and without what only bdgrind tells."""
+    profiles = sorted((TOP / "annotate" / "tests" / "profiles").glob("*.out"))
+    sides = {"self", "incl", "function"}
+    found: set[str] = set()
+    for profile in profiles:
+        done = subprocess.run(
+            [sys.executable, str(TOP / "annotate" / "bd_annotate"), "--width=300", str(profile)],
+            capture_output=True, text=True, check=True,
+        )
+        _, _, table = done.stdout.partition("== Functions by ")
+        found |= set(re.split(r"\s{2,}", table.split("\n")[1].strip()))
+    assert {"never used", "unused", "instr."} <= found
+    (columns,) = (section for section in PAGES["bd_annotate"].sections if section.title == "Columns")
+    assert (found | sides) - {"function"} <= {term for term, _ in columns.items}
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_what_is_installed_is_up_to_date(name: str) -> None:
     page = PAGES[name]
