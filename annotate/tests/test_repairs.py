@@ -189,3 +189,8 @@ def test_bytes_that_are_never_used_are_the_layouts(late, never, expected):
     site = SimpleNamespace(lines=100, last_level=0, is_used_later=True, late=late, never=never)
     assert _is_used_late([site]) is expected
     assert _is_used_late([SimpleNamespace(lines=100, last_level=0, is_used_later=False, late=48.0, never=0.0)]) is False
+
+
+def test_a_nest_has_one_repair(capsys):
+    """The product's other matrices would fit a cache of twice the size: the loops are exchanged, and that is all."""
+    assert [one["remedy"] for one in repairs(capsys, run("product"))] == ["interchange"]

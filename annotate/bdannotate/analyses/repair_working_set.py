@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..model.numbers import size_text
 from ..model.objects import Group
@@ -37,11 +38,14 @@ def working_set_repairs(
     for site in sites.all:
         members.setdefault(_nest(site), []).append(site)
     for nest in dict.fromkeys(map(_nest, notable)):
+        whole = frozenset(site.number for site in members[nest] if site.lines)
         here = [site for site in members[nest] if site.lines and not site.is_strided]
         for of_ll, lines in ((False, why.d1_lines), (True, why.ll_lines)):
             knee = _knee(sites, here, of_ll, lines * why.line)
             if knee is not None:
-                yield _made(sites, here, groups, of_ll, lines * why.line, knee)
+                made = _made(sites, here, groups, of_ll, lines * why.line, knee)
+                # What is said of the rest of the nest changes this, too.
+                yield replace(made, sites=whole)
 
 
 def _nest(site: Site) -> _Nest:
