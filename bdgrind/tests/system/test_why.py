@@ -7,6 +7,7 @@ Causes and distances themselves are compared with a naive engine: in the unit te
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -98,6 +99,28 @@ def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str
     assert compared.returncode == 0, compared.stdout + compared.stderr
     (distances,) = re.findall(r" (\d+) distances, ", compared.stdout)
     assert int(distances) > 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["bzip2", "-k", "-c", "/etc/passwd"],
+        ["sqlite3", ":memory:", "create table t(a); insert into t values(1),(2); select sum(a) from t;"],
+        ["perl", "-e", "my %h; $h{$_*7%100}.=$_ for 1..150; print scalar keys %h"],
+    ],
+    ids=["bzip2", "sqlite3", "perl"],
+)
+def test_real_programs_equal_the_naive_engines(tmp_path: Path, command: list[str]) -> None:
+    if not BDCOMPARE.exists():
+        pytest.skip("bdcompare is not built: GoogleTest is missing")
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is missing")
+    trace = tmp_path / "trace"
+    options = [*SMALL_CACHES, YES]
+    run_tool(tmp_path, [shutil.which(command[0]) or "", *command[1:]], [*options, f"--record-trace={trace}"])
+    compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+    assert "no difference" in compared.stdout
 
 
 def test_a_traced_run_gives_the_same_file(tmp_path: Path) -> None:
