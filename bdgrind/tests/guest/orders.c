@@ -172,8 +172,15 @@ NOINLINE static long records(const Record *from, long count) {
     return sum;
 }
 
+// One instruction, where there is such a one.
+#if defined(__x86_64__) || defined(__i386__)
+#define COPY_BYTES __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory")
+#else
+#define COPY_BYTES while (count-- != 0) *to++ = *from++
+#endif
+
 NOINLINE static void copy(char *to, const char *from, size_t count) {
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");  // order: near arithmetic
+    COPY_BYTES;  // order: near arithmetic
 }
 
 // The same, not in a loop of its own: the caller's is what repeats it.
