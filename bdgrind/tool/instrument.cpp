@@ -28,13 +28,15 @@ JumpKind jump_kind(IRJumpKind kind) {
     }
 }
 
-// How a block ends. On arm64, VEX makes a call of a plain branch to a constant address; only the instruction tells.
+// How a block ends. On arm64, VEX makes a call of a plain branch to a constant address, and a jump like any other of
+// `br x30`, by which longjmp goes back; only the instruction tells.
 JumpKind last_jump_kind(IRJumpKind kind, [[maybe_unused]] Address last_instruction) {
 #if defined(VGA_arm64)
-    if (kind == Ijk_Call) {
+    if (kind == Ijk_Call || kind == Ijk_Boring) {
         const UInt code = *reinterpret_cast<const UInt*>(static_cast<Addr>(last_instruction));
-        const bool is_branch = (code & 0x7c000000) == 0x14000000;
-        if (is_branch && (code & 0x80000000) == 0) return JumpKind::kJump;
+        const bool is_branch = (code & 0xfc000000) == 0x14000000;
+        if (is_branch) return JumpKind::kJump;
+        if (code == 0xd61f03c0) return JumpKind::kReturn;
     }
 #endif
     return jump_kind(kind);
@@ -209,7 +211,8 @@ IRSB* BlockInstrumenter::run() {
         add(statement);
     }
     const JumpKind jump = last_jump_kind(in_->jumpkind, last_instruction_);
-    const bool computed = in_->next->tag != Iex_Const && (in_->jumpkind == Ijk_Boring || in_->jumpkind == Ijk_Call);
+    const bool computed = in_->next->tag != Iex_Const && (in_->jumpkind == Ijk_Boring || in_->jumpkind == Ijk_Call) &&
+                          jump != JumpKind::kReturn;
     if (leaves_allocator_ && in_->jumpkind == Ijk_Boring && !computed) note_tail_call(*in_->next->Iex.Const.con);
     end_record(jump, computed ? Branch::kIndirect : Branch::kNone);
     if (flow_) builder_.set_dataflow(flow_->words());

@@ -12,14 +12,34 @@ namespace {
 
 // How many calls a return with this stack pointer to this address leaves: those whose frame it has left, or, where
 // the stack pointer is that of the entry (no return address on the stack), those up to the one that asked to come
-// back here. 0: it is not the return of a call that we know.
-std::size_t calls_left_by_return(const Execution& execution, Address target, Address stack_pointer) {
+// back here, or else those that are left for a caller. 0: it is not the return of a call that we know.
+std::size_t calls_left_by_return(const Execution& execution, Address target, Address stack_pointer,
+                                 std::size_t for_caller) {
     const auto& calls = execution.calls;
-    if (stack_pointer > calls.back().stack_pointer) return 1;  // and what else lies below it
+    if (stack_pointer > calls.back().stack_pointer) {
+        return std::max<std::size_t>(for_caller, 1);  // and what else lies below it
+    }
     std::size_t count = 0;
     for (auto call = calls.rbegin(); call != calls.rend() && call->stack_pointer == stack_pointer; ++call) {
         ++count;
         if (call->return_address == target) return count;
+    }
+    return for_caller;
+}
+
+// Where a call takes nothing of the stack (on arm64, the return address is in a register), longjmp and exceptions go
+// back to a stack pointer that is still that of a call which they leave. It is left if they go on within the function
+// that made it. How many calls that are, with those below the stack pointer; 0: none, or this is where one of these
+// was to return to.
+std::size_t calls_left_for_caller(const Execution& execution, const Block& block, Address stack_pointer) {
+    if (block.is_entry) return 0;
+    const auto& calls = execution.calls;
+    std::size_t count = 0;
+    for (auto call = calls.rbegin(); call != calls.rend() && call->stack_pointer <= stack_pointer; ++call) {
+        ++count;
+        const bool is_below = call->stack_pointer < stack_pointer;
+        if (is_below && call->return_address == block.address) return 0;
+        if (!is_below && call->return_address != 0 && &call->caller->function() == block.function) return count;
     }
     return 0;
 }
@@ -168,6 +188,7 @@ void CallTracker::open_stub(CallStack& stack) {
         return true;
     }
     if (exit->jump == JumpKind::kReturn && execution.stub_return_address == 0 && !execution.calls.empty() &&
+        execution.calls.back().return_address == block.address &&
         stack_pointer > execution.calls.back().stack_pointer && stack_pointer >= execution.stack_pointer &&
         execution.on_stack(stack_pointer)) {
         execution.stack_pointer = stack_pointer;
@@ -210,10 +231,12 @@ inline void CallTracker::take_step(Execution& execution, Block& block, const Exi
     const auto& calls = execution.calls;
     const Function& running = execution.context->function();
     const bool returns = exit.jump == JumpKind::kReturn && !calls.empty();
+    const std::size_t for_caller =
+        returns && block.function != &running ? calls_left_for_caller(execution, block, stack_pointer) : 0;
     const Transition step{
         .jump = exit.jump,
         .has_open_calls = !calls.empty(),
-        .calls_returned = returns ? calls_left_by_return(execution, block.address, stack_pointer) : 0,
+        .calls_returned = returns ? calls_left_by_return(execution, block.address, stack_pointer, for_caller) : 0,
         .leaves_frames = !calls.empty() && calls.back().stack_pointer < stack_pointer,
         .stays_in_function = block.function == &running && !block.is_entry && !execution.charged_site,
         .enters_function = block.is_entry,
@@ -261,6 +284,7 @@ void CallTracker::enter_by_jump(Execution& execution, Block& block, Address stac
         change_stack(execution, block, stack_pointer, JumpKind::kJump)) {
         return;
     }
+    leave(execution, calls_left_for_caller(execution, block, stack_pointer));
     leave_above(execution, stack_pointer);
     execution.stack_pointer = stack_pointer;
 }

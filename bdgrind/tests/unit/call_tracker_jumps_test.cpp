@@ -160,6 +160,55 @@ TEST_F(CallTrackerTest, AJumpThatLeavesCallsIsNoCallWhereverItGoes) {
     EXPECT_EQ(stack(), "main f");
 }
 
+// On arm64, a call takes nothing of the stack: f's has the stack pointer that main goes on with. longjmp ends in a jump
+// that counts as a return there.
+TEST_F(CallTrackerTest, LongjmpLeavesTheCallThatTookNothingOfTheStack) {
+    run(main_calls_, 100);
+    run(f_calls_, 100);
+    run(inside(lib_, 0x9000, kReturn), 90);  // longjmp itself
+    run(inside(main_, 0x1040, kJump), 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+TEST_F(CallTrackerTest, LongjmpOutOfACallThatHasNoFrameLeavesIt) {
+    run(main_calls_, 100);
+    run(f_jumps_, 100);
+    run(entry(lib_, 0x9000, kReturn), 100);
+    EXPECT_EQ(stack(), "main f lib");
+    run(inside(main_, 0x1040, kJump), 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+// To a landing pad: it is not where a call was to return to.
+TEST_F(CallTrackerTest, AnExceptionLeavesTheCallThatTookNothingOfTheStack) {
+    run(main_calls_, 100);
+    run(f_calls_, 100);
+    run(inside(lib_, 0x9000, kReturn), 90);
+    run(inside(main_, 0x1040, kJump), 100);
+    EXPECT_EQ(stack(), "main");
+}
+
+// Its caller has the function of the call below, whose stack pointer it has come back to.
+TEST_F(CallTrackerTest, AReturnOfATailCallLeavesNothingElse) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(f_calls_, 98);
+    run(f_jumps_, 97);
+    run(g_starts_, 97);
+    run(inside(g_, 0x3030, kReturn), 97);
+    EXPECT_EQ(stack(), "main f f f g");
+    run(f_on_, 98);
+    EXPECT_EQ(stack(), "main f f");
+}
+
+TEST_F(CallTrackerTest, AJumpWithinAFunctionThatHasNoFrameLeavesNothing) {
+    run(main_calls_, 100);
+    run(f_calls_, 99);
+    run(f_on_, 98);
+    run(f_jumps_, 98);
+    EXPECT_EQ(stack(), "main f f");
+}
+
 TEST_F(CallTrackerTest, ACallLeavesWhatLiesBelowItFirst) {
     run(main_calls_, 100);
     run(f_calls_, 99);

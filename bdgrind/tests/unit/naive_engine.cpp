@@ -226,6 +226,7 @@ private:
         if (is_on_another_stack(now, record, left_handler ? JumpKind::kJump : exit_of(*now.last).jump)) return;
         now.stack_pointer = stack_pointer;
         if (left_handler) {
+            go_back_to_caller(now, block, stack_pointer);
             leave_above(now, stack_pointer);
             return;
         }
@@ -240,6 +241,7 @@ private:
             }
             // 16.
             if (stack_pointer > now.calls.back().stack_pointer) {
+                if (block.function != now.context.function) go_back_to_caller(now, block, stack_pointer);
                 leave_above(now, stack_pointer);
                 begin_if_root_left(now, record);
                 return;
@@ -247,6 +249,10 @@ private:
             for (std::size_t i = now.calls.size(); i-- > 0 && now.calls[i].stack_pointer == stack_pointer;) {
                 if (now.calls[i].return_address != block.address) continue;
                 while (now.calls.size() > i) leave(now, now);
+                begin_if_root_left(now, record);
+                return;
+            }
+            if (block.function != now.context.function && go_back_to_caller(now, block, stack_pointer)) {
                 begin_if_root_left(now, record);
                 return;
             }
@@ -445,6 +451,23 @@ private:
         stack.calls.pop_back();
         stack.scope().passed.push_back({behind, now_});
         left(execution, function);
+    }
+
+    // 18. A call that took nothing of the stack has been left if its caller goes on, though not behind a call that is
+    // left anyway.
+    bool go_back_to_caller(NaiveExecution& execution, const Scenario::Block& block, Address stack_pointer) {
+        if (block.is_entry) return false;
+        std::size_t first = execution.calls.size();
+        for (; first > 0 && execution.calls[first - 1].stack_pointer < stack_pointer; --first) {
+            if (execution.calls[first - 1].return_address == block.address) return false;
+        }
+        for (; first > 0 && execution.calls[first - 1].stack_pointer == stack_pointer; --first) {
+            const Call& call = execution.calls[first - 1];
+            if (!call.return_address || call.caller_context.function != block.function) continue;
+            while (execution.calls.size() >= first) leave(execution, execution);
+            return true;
+        }
+        return false;
     }
 
     bool leave_above(NaiveExecution& execution, Address stack_pointer) {
