@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,9 @@ import pytest
 from guest_spec import GuestSpec, evaluate, read_spec
 from harness import (
     CALLGRIND_EVENTS,
+    GUEST_SOURCES,
+    IS_ARM64,
     SMALL_CACHES,
-    SOURCE,
     Run,
     check_profile,
     counted,
@@ -23,10 +23,7 @@ from harness import (
     steady_environment,
 )
 
-GUEST_SOURCES = SOURCE / "bdgrind" / "tests" / "guest"
-
 # What is written in a machine's instructions, the others have in a folder of their own.
-IS_ARM64 = platform.machine() == "aarch64"
 ASSEMBLY = GUEST_SOURCES / "arm64" if IS_ARM64 else GUEST_SOURCES
 ALL_SOURCES = sorted(
     [*GUEST_SOURCES.glob("*.c"), *GUEST_SOURCES.glob("*.cpp"), *ASSEMBLY.glob("*.S")],
