@@ -156,7 +156,8 @@ def test_the_repair_is_the_same_without_data_objects(program: Program) -> None:
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_nothing_is_to_be_gained_that_is_said(name: str) -> None:
     path = profiled(name, False)
-    assert [repair["remedy"] for repair in repairs(path)] in ([], ["none"])
+    # A cache that nearly has room is no fault of loops or layouts.
+    assert {repair["remedy"] for repair in repairs(path)} <= {"none", "smaller-working-set"}
     text = annotate("--hints", "--width=80", path).stdout
     assert "Usually helps" not in text and "exchange" not in text
 
