@@ -16,6 +16,7 @@
 #include "engine/base/check.h"
 #include "engine/base/line_table.h"
 #include "engine/base/types.h"
+#include "engine/cache/later_slots.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/tick_set.h"
 
@@ -37,7 +38,7 @@ public:
             return {};
         }
         const TouchTime last = std::exchange(time, kPresent);
-        const std::uint64_t distance = ticks_.count_behind(last) + count_later(times, last);
+        const std::uint64_t distance = ticks_.count_behind(last) + later_slots_.count(times, last);
         ticks_.remove(last);
         return {static_cast<std::uint32_t>(distance), last};
     }
@@ -51,6 +52,7 @@ public:
     void clear() {
         times_.clear();
         ticks_.clear(last_time_);
+        later_slots_.forget();
     }
 
     // Counts all times anew, those of the slots too, and sets the clock to the latest.
@@ -81,6 +83,7 @@ public:
             const auto later = static_cast<std::uint64_t>(std::ranges::upper_bound(latest, time) - latest.begin());
             time = static_cast<TouchTime>(ranks.before(std::uint64_t{time} + 1) + later);
         }
+        later_slots_.forget();
         *clock = static_cast<TouchTime>(lines);
         return ranks;
     }
@@ -90,38 +93,11 @@ public:
 private:
     static constexpr TouchTime kPresent = ~TouchTime{0};
 
-    // In vectors: all of a cache's are looked at for each line that it loads. Times are below 2^31, so they may be
-    // compared with a sign, as processors do. (Of 768 times: 44 ns; by the sign of differences, in a loop: 109 ns.)
-    static std::uint64_t count_later(std::span<const TouchTime> times, TouchTime than) {
-        using Vector [[gnu::vector_size(16)]] = std::int32_t;
-        constexpr std::size_t kInVector = 4;
-        const Vector last = Vector{} + static_cast<std::int32_t>(than);
-        // Nothing is returned in a vector, for which x86 may have no registers.
-        const auto add_later = [&](std::size_t at, Vector& sum) {
-            Vector some;
-            __builtin_memcpy(&some, &times[at], sizeof some);
-            sum += some > last;  // -1 for each
-        };
-        Vector one{};
-        Vector other{};
-        std::size_t i = 0;
-        for (; i + 4 * kInVector <= times.size(); i += 4 * kInVector) {
-            add_later(i, one);
-            add_later(i + kInVector, other);
-            add_later(i + 2 * kInVector, one);
-            add_later(i + 3 * kInVector, other);
-        }
-        const Vector sums = one + other;
-        std::uint64_t count = 0;
-        for (std::size_t k = 0; k < kInVector; ++k) count += static_cast<std::uint32_t>(-sums[k]);
-        for (; i < times.size(); ++i) count += times[i] > than;
-        return count;
-    }
-
     ReuseRules rules_;
     std::uint64_t last_time_;
     LineTable<TouchTime> times_;  // of absent ones, of their last touch
     TickSet ticks_;               // the same
+    LaterSlots later_slots_;
 };
 
 }  // namespace bd

@@ -7,8 +7,8 @@
 namespace bd {
 namespace {
 
-// So many ticks that all levels but the last two are whole.
-constexpr std::uint64_t kStep = std::uint64_t{1} << 18;
+// Whole groups of words.
+constexpr std::uint64_t kStep = std::uint64_t{1} << 12;
 
 std::uint64_t rounded(std::uint64_t capacity) {
     return std::max((capacity + kStep - 1) / kStep, std::uint64_t{1}) * kStep;
@@ -28,18 +28,20 @@ void TickSet::clear(std::uint64_t capacity) {
     size_ = 0;
     words_.assign(words, 0);
     by_word_.reset(words);
-    by_64_words_.reset(words >> 6);
-    by_4096_words_.assign(words >> 12, 0);
-    by_top_.assign((words >> 18) + 1, 0);
+    by_2_4_words_.reset((words >> 4) + 1);
+    by_2_8_words_.reset((words >> 8) + 1);
+    by_2_12_words_.reset((words >> 12) + 1);
+    by_2_16_words_.assign((words >> 16) + 1, 0);
 }
 
 void TickSet::grow(std::uint64_t tick) {
     const auto words = static_cast<std::size_t>(rounded(std::max(tick + 1, capacity() * 2)) / 64);
     words_.resize(words);
     by_word_.grow(words);
-    by_64_words_.grow(words >> 6);
-    by_4096_words_.resize(words >> 12);
-    by_top_.resize((words >> 18) + 1);
+    by_2_4_words_.grow((words >> 4) + 1);
+    by_2_8_words_.grow((words >> 8) + 1);
+    by_2_12_words_.grow((words >> 12) + 1);
+    by_2_16_words_.resize((words >> 16) + 1);
 }
 
 }  // namespace bd

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How many slots of a cache were touched later than a line that left it. All of them are asked for at each miss, so
+// they are not looked at one by one: of each eight it is known that none was touched before some time, and times only
+// grow.
+
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "engine/base/types.h"
+
+namespace bd {
+
+class LaterSlots {
+public:
+    // `times`: of the slots' last touches, below 2^31; 0: empty. They must be those of the last call, or later.
+    [[gnu::always_inline]] std::uint64_t count(std::span<const TouchTime> times, TouchTime than) {
+        const std::size_t parts = times.size() / kInPart;
+        if (__builtin_expect(floors_.size() < parts * kGroups, 0)) start(parts);
+        std::uint64_t later = times.size();
+        for (std::size_t first = 0; first < parts; first += kAtOnce) {
+            for (unsigned unsure = unsure_parts(&floors_[first * kGroups], than); unsure != 0; unsure &= unsure - 1) {
+                const std::size_t part = first + static_cast<unsigned>(std::countr_zero(unsure));
+                later -= count_earlier(&times[part * kInPart], than, &floors_[part * kGroups]);
+            }
+        }
+        for (const TouchTime time : times.subspan(parts * kInPart)) later -= time <= than;
+        return later;
+    }
+
+    // Times may have become earlier.
+    void forget() { floors_.clear(); }
+
+private:
+    static constexpr std::size_t kGroups = 4;  // with a floor each: a vector of them
+    static constexpr std::size_t kInGroup = 8;
+    static constexpr std::size_t kInPart = kGroups * kInGroup;
+    static constexpr std::size_t kAtOnce = 16;  // parts
+
+    // What there is beyond the slots never counts.
+    void start(std::size_t parts) {
+        floors_.assign((parts + kAtOnce - 1) / kAtOnce * kAtOnce * kGroups, ~TouchTime{0} >> 1);
+        std::fill_n(floors_.begin(), parts * kGroups, 0);
+    }
+
+#if defined(__SSE2__)
+    static __m128i four(const TouchTime* times) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(times));
+    }
+    // Of four vectors with all bits of a number or none: the same by vector, of those that have all.
+    static __m128i are_all(__m128i first, __m128i second, __m128i third, __m128i fourth) {
+        const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(first, second), _mm_packs_epi32(third, fourth));
+        return _mm_cmpeq_epi32(bytes, _mm_set1_epi32(-1));
+    }
+
+    // A bit for each of kAtOnce parts with a floor that is not later.
+    [[gnu::always_inline]] static unsigned unsure_parts(const TouchTime* floors, TouchTime than) {
+        const __m128i time = _mm_set1_epi32(static_cast<int>(than));
+        const auto are_later = [&](unsigned part) { return _mm_cmpgt_epi32(four(floors + part * kGroups), time); };
+        const auto four_parts = [&](unsigned part) {
+            return are_all(are_later(part), are_later(part + 1), are_later(part + 2), are_later(part + 3));
+        };
+        const __m128i sure = _mm_packs_epi16(_mm_packs_epi32(four_parts(0), four_parts(4)),
+                                             _mm_packs_epi32(four_parts(8), four_parts(12)));
+        return ~static_cast<unsigned>(_mm_movemask_epi8(sure)) & 0xffff;
+    }
+    // Of a part. Raises the floors of its groups where all are later. (Without a branch, as each would be guessed.)
+    [[gnu::always_inline]] static unsigned count_earlier(const TouchTime* times, TouchTime than, TouchTime* floors) {
+        const __m128i time = _mm_set1_epi32(static_cast<int>(than));
+        __m128i later = _mm_setzero_si128();  // less what is
+        __m128i groups[kGroups];
+        for (std::size_t i = 0; i < kGroups; ++i) {
+            const __m128i low = _mm_cmpgt_epi32(four(times + i * kInGroup), time);
+            const __m128i high = _mm_cmpgt_epi32(four(times + i * kInGroup + kInGroup / 2), time);
+            later = _mm_add_epi32(later, _mm_add_epi32(low, high));
+            groups[i] = _mm_and_si128(low, high);
+        }
+        const __m128i before = four(floors);
+        const __m128i raised =
+            _mm_andnot_si128(_mm_cmpgt_epi32(before, time), are_all(groups[0], groups[1], groups[2], groups[3]));
+        const __m128i floor = _mm_and_si128(raised, _mm_set1_epi32(static_cast<int>(than + 1)));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(floors), _mm_or_si128(_mm_andnot_si128(raised, before), floor));
+        later = _mm_add_epi32(later, _mm_srli_si128(later, 8));
+        later = _mm_add_epi32(later, _mm_srli_si128(later, 4));
+        return static_cast<unsigned>(static_cast<int>(kInPart) + _mm_cvtsi128_si32(later));
+    }
+#else
+    static unsigned unsure_parts(const TouchTime* floors, TouchTime than) {
+        unsigned unsure = 0;
+        for (unsigned i = 0; i < kAtOnce * kGroups; ++i) unsure |= (floors[i] <= than ? 1u : 0u) << i / kGroups;
+        return unsure;
+    }
+    static unsigned count_earlier(const TouchTime* times, TouchTime than, TouchTime* floors) {
+        unsigned count = 0;
+        for (std::size_t group = 0; group < kGroups; ++group) {
+            unsigned earlier = 0;
+            for (std::size_t i = 0; i < kInGroup; ++i) earlier += times[group * kInGroup + i] <= than;
+            if (earlier == 0) floors[group] = std::max(floors[group], than + 1);
+            count += earlier;
+        }
+        return count;
+    }
+#endif
+
+    std::vector<TouchTime> floors_;  // by group: none of its slots has an earlier time
+};
+
+}  // namespace bd
