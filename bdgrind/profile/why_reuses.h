@@ -30,7 +30,7 @@ private:
         return key.missed == kNoCost ? has_rest_ : places.has(key.missed);
     }
 
-    std::span<const ReuseSum> sums_;
+    const RowTable<ReuseSum>& sums_;
     std::span<const Scope> scopes_;
     bool has_rest_;
 };

@@ -2,7 +2,7 @@
 
 #include "engine/order/order_table.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace bd {
 
@@ -25,11 +25,7 @@ std::span<const SiteId> OrderTable::sites(const Block& block) {
 std::uint64_t OrderTable::accesses(const Block& block) const {
     const std::size_t first = block.id < by_block_.size() ? by_block_[block.id] : 0;
     if (first == 0) return 0;
-    std::uint64_t sum = 0;
-    for (std::uint32_t at = first_rows_[index_of(site_ids_[first - 1])]; at != 0; at = rows_[at].next) {
-        if (rows_[at].inner == 0) sum += rows_[at].accesses;
-    }
-    return sum;
+    return seen_[index_of(site_ids_[first - 1])];
 }
 
 // Code may be translated more than once, with other beginnings; another file may come to lie at the same address.
@@ -49,32 +45,22 @@ SiteId OrderTable::site(const OrderSite& site) {
     const SiteId id{static_cast<std::uint32_t>(sites_.size())};
     sites_.push_back(site);
     memories_.emplace_back();
-    first_rows_.push_back(0);
+    seen_.push_back(0);
     by_code_.emplace(key, id);
     return id;
 }
 
-OrderRow& OrderTable::find_row(const OrderKey& key, std::uint32_t* first) {
-    if (key.site == kNoSite) return rows_[0];
-    std::uint32_t before = 0;
-    for (std::uint32_t at = *first; at != 0; before = std::exchange(at, rows_[at].next)) {
-        if (rows_[at] != key) continue;
-        // To the front, as it will be asked for again.
-        rows_[before].next = std::exchange(rows_[at].next, *first);
-        *first = at;
-        return rows_[at];
-    }
-    if (rows_.size() == kMostRows) return rows_[0];
-    const auto added = static_cast<std::uint32_t>(rows_.size());
-    OrderRow& row = rows_.emplace_back();
+OrderRow& OrderTable::make_row(const OrderKey& key) {
+    if (key.site == kNoSite || rows_.size() == kMostRows) return rows_[0];
+    OrderRow row;
     static_cast<OrderKey&>(row) = key;
-    row.next = std::exchange(*first, added);
-    return row;
+    return rows_[rows_.add(key.hash(), row)];
 }
 
 void OrderTable::clear_counts(std::uint32_t thread) {
-    for (OrderRow& row : rows_) {
-        if (thread == 0 || row.thread == thread) row.clear_counts();
+    std::ranges::fill(seen_, 0);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        if (thread == 0 || rows_[i].thread == thread) rows_[i].clear_counts();
     }
 }
 

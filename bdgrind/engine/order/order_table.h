@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/row_table.h"
 #include "engine/order/address_steps.h"
 #include "engine/order/load_chains.h"
 #include "engine/order/sampled_flow.h"
@@ -29,6 +30,12 @@ struct OrderKey {
     LoopId loop;           // kNoLoop: what is in none
     std::uint32_t thread;  // 0: threads are not told apart
     std::uint32_t inner;   // how many loops lie between
+
+    std::uint32_t hash() const {
+        const std::uint64_t mixed = (std::uint64_t{index_of(site)} << 32 | index_of(loop)) * 0x9e3779b97f4a7c15;
+        return static_cast<std::uint32_t>(
+            ((mixed ^ mixed >> 32) + (std::uint64_t{thread} << 2 | inner)) * 0xff51afd7ed558ccd >> 32);
+    }
     bool operator==(const OrderKey&) const = default;
 };
 
@@ -45,7 +52,6 @@ struct OrderRow : OrderKey {
         std::uint32_t votes = 0;
     };
     std::array<Lead, kDependences> leads{};
-    std::uint32_t next = 0;  // row of the same site; 0: none
 
     void depend(const LoadChains::Found& found) {
         const auto which = static_cast<std::size_t>(found.dependence);
@@ -72,6 +78,8 @@ class OrderTable {
 public:
     static constexpr std::size_t kMostRows = 65536;
 
+    OrderTable() { rows_.add(OrderKey{}.hash(), {}); }
+
     // For all accesses of a block, in its order.
     std::span<const SiteId> sites(const Block& block);
     // How often the first access of a block, which has one, has been seen.
@@ -79,12 +87,12 @@ public:
     SiteMemory& memory(SiteId site) { return memories_[index_of(site)]; }
 
     OrderRow& row(const OrderKey& key) {
-        std::uint32_t& first = first_rows_[index_of(key.site)];
-        if (first != 0 && rows_[first] == key) return rows_[first];
-        return find_row(key, &first);
+        if (key.inner == 0) ++seen_[index_of(key.site)];
+        const std::uint32_t row = rows_.find(key.hash(), [&key](const OrderRow& other) { return other == key; });
+        return __builtin_expect(row != rows_.kNone, 1) ? rows_[row] : make_row(key);
     }
 
-    std::span<const OrderRow> rows() const { return rows_; }
+    const RowTable<OrderRow>& rows() const { return rows_; }
     const OrderSite& site(SiteId site) const { return sites_[index_of(site)]; }
 
     // Of a thread; 0: of all.
@@ -92,12 +100,12 @@ public:
 
 private:
     SiteId site(const OrderSite& site);
-    OrderRow& find_row(const OrderKey& key, std::uint32_t* first);
+    [[gnu::noinline]] OrderRow& make_row(const OrderKey& key);
 
     std::vector<OrderSite> sites_ = std::vector<OrderSite>(1);  // by id
     std::vector<SiteMemory> memories_ = std::vector<SiteMemory>(1);
-    std::vector<std::uint32_t> first_rows_ = std::vector<std::uint32_t>(1);  // by site
-    std::vector<OrderRow> rows_ = std::vector<OrderRow>(1);
+    std::vector<std::uint32_t> seen_ = std::vector<std::uint32_t>(1);  // accesses, by site
+    RowTable<OrderRow> rows_;
     std::vector<std::size_t> by_block_;  // where in site_ids_ those of a block begin, plus 1; 0: not known yet
     std::vector<SiteId> site_ids_;
     boost::unordered_flat_map<std::uint64_t, SiteId> by_code_;

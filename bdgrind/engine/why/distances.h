@@ -6,9 +6,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "engine/base/row_table.h"
 #include "engine/base/types.h"
 
 namespace bd {
@@ -32,7 +32,11 @@ public:
 
     // A line that the instruction with these costs missed; or, where there are data objects, these costs of it.
     void add(CostId instruction, unsigned bucket, bool misses_ll) {
-        DistanceCount& count = counts_[std::uint64_t{index_of(instruction)} << kBucketBits | bucket];
+        const std::uint64_t key = std::uint64_t{index_of(instruction)} << kBucketBits | bucket;
+        const std::uint32_t hash = hash_of(key);
+        std::uint32_t row = counts_.find(hash, [key](const Row& other) { return other.key == key; });
+        if (__builtin_expect(row == counts_.kNone, 0)) row = counts_.add(hash, {key, {}});
+        DistanceCount& count = counts_[row].count;
         ++count.misses;
         count.ll_misses += misses_ll;
     }
@@ -40,14 +44,17 @@ public:
     // function(instruction, bucket, count) for all, in no order.
     template <class Function>
     void for_each(Function function) const {
-        for (const auto& [key, count] : counts_) function(instruction_of(key), bucket_of_key(key), count);
+        for (const Row& row : counts_) function(instruction_of(row.key), bucket_of_key(row.key), row.count);
     }
 
     void clear() { counts_.clear(); }
     // Drops those of instructions that are `meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
-        boost::unordered::erase_if(counts_, [&](const auto& entry) { return is_meant(instruction_of(entry.first)); });
+        const RowTable<Row> before = std::exchange(counts_, {});
+        for (const Row& row : before) {
+            if (!is_meant(instruction_of(row.key))) counts_.add(hash_of(row.key), row);
+        }
     }
 
 private:
@@ -60,7 +67,15 @@ private:
     static CostId instruction_of(std::uint64_t key) { return CostId{static_cast<std::uint32_t>(key >> kBucketBits)}; }
     static unsigned bucket_of_key(std::uint64_t key) { return static_cast<unsigned>(key & ((1u << kBucketBits) - 1)); }
 
-    boost::unordered_flat_map<std::uint64_t, DistanceCount> counts_;  // by instruction and bucket
+    struct Row {
+        std::uint64_t key;  // instruction and bucket
+        DistanceCount count;
+    };
+    static std::uint32_t hash_of(std::uint64_t key) {
+        return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15 >> 32);
+    }
+
+    RowTable<Row> counts_;
 };
 
 }  // namespace bd

@@ -4,21 +4,21 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace bd {
 
-std::uint32_t ReuseSums::find_or_make(const ReuseKey& key) {
-    const auto known = by_key_.find(key);
-    if (known != by_key_.end()) return known->second;
-    if (rows_.size() >= most_rows_) fold();
-    const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(rows_.size()));
-    if (is_new) rows_.push_back({key});
-    return entry->second;
+std::uint32_t ReuseSums::make(const ReuseKey& key) {
+    if (rows_.size() >= most_rows_) {
+        fold();
+        const std::uint32_t row = find(key);
+        if (row != rows_.kNone) return row;
+    }
+    return rows_.add(hash_of(key), {key});
 }
 
 void ReuseSums::clear() {
     rows_.clear();
-    by_key_.clear();
 }
 
 // Until a quarter of them are free.
@@ -30,11 +30,11 @@ void ReuseSums::fold() {
 
 void ReuseSums::forget(Forgotten what) {
     std::vector<std::uint64_t> counts;
+    counts.reserve(rows_.size());
     for (const ReuseSum& sum : rows_) counts.push_back(sum.misses);
     const auto middle = counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2);
     std::nth_element(counts.begin(), middle, counts.end());
-    const std::vector<ReuseSum> before = std::exchange(rows_, {});
-    by_key_.clear();
+    const RowTable<ReuseSum> before = std::exchange(rows_, {});
     for (const ReuseSum& sum : before) {
         ReuseKey key = sum.key;
         if (sum.misses <= *middle) {
@@ -45,18 +45,11 @@ void ReuseSums::forget(Forgotten what) {
                 key.scope = 0;
             }
         }
-        const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(rows_.size()));
-        if (is_new) rows_.push_back({key});
-        ReuseSum& kept = rows_[entry->second];
+        ReuseSum& kept = rows_[find_or_make(key)];
         kept.misses += sum.misses;
         kept.ll_misses += sum.ll_misses;
         kept.distance += sum.distance;
     }
-}
-
-void ReuseSums::note_rows() {
-    by_key_.clear();
-    for (std::size_t i = 0; i < rows_.size(); ++i) by_key_.emplace(rows_[i].key, static_cast<std::uint32_t>(i));
 }
 
 }  // namespace bd

@@ -6,14 +6,11 @@
 
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <utility>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "engine/base/row_table.h"
 #include "engine/base/types.h"
 
 namespace bd {
@@ -48,44 +45,42 @@ public:
     explicit ReuseSums(std::size_t most_rows = kMostRows) : most_rows_(most_rows) {}
 
     [[gnu::always_inline]] void add(const ReuseKey& key, std::uint32_t distance, bool misses_ll) {
-        const std::uint64_t hash = key.hash();
-        std::uint32_t& recent = recent_[hash % kRecent];
-        if (__builtin_expect(recent >= rows_.size() || rows_[recent].key != key, 0)) recent = find_or_make(key);
-        ReuseSum& sum = rows_[recent];
+        ReuseSum& sum = rows_[find_or_make(key)];
         ++sum.misses;
         sum.ll_misses += misses_ll;
         sum.distance += distance;
     }
 
     // In the order in which they came, but where some have forgotten something.
-    std::span<const ReuseSum> all() const { return rows_; }
+    const RowTable<ReuseSum>& all() const { return rows_; }
 
     void clear();
     // Drops what was missed by whom `is_meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
-        std::erase_if(rows_,
-                      [&](const ReuseSum& sum) { return sum.key.missed != kNoCost && is_meant(sum.key.missed); });
-        note_rows();
+        const RowTable<ReuseSum> before = std::exchange(rows_, {});
+        for (const ReuseSum& sum : before) {
+            if (sum.key.missed == kNoCost || !is_meant(sum.key.missed)) rows_.add(hash_of(sum.key), sum);
+        }
     }
 
 private:
-    static constexpr std::size_t kRecent = 4096;
-    struct KeyHash {
-        using is_avalanching = void;
-        std::size_t operator()(const ReuseKey& key) const { return static_cast<std::size_t>(key.hash()); }
-    };
     enum class Forgotten { kDrivenOut, kLoaded, kMissed };
 
-    [[gnu::noinline]] std::uint32_t find_or_make(const ReuseKey& key);
+    static std::uint32_t hash_of(const ReuseKey& key) { return static_cast<std::uint32_t>(key.hash()); }
+    [[gnu::always_inline]] std::uint32_t find(const ReuseKey& key) const {
+        return rows_.find(hash_of(key), [&key](const ReuseSum& sum) { return sum.key == key; });
+    }
+    [[gnu::always_inline]] std::uint32_t find_or_make(const ReuseKey& key) {
+        const std::uint32_t row = find(key);
+        return __builtin_expect(row != rows_.kNone, 1) ? row : make(key);
+    }
+    [[gnu::noinline]] std::uint32_t make(const ReuseKey& key);
     void fold();
     void forget(Forgotten what);
-    void note_rows();
 
     std::size_t most_rows_;
-    std::vector<ReuseSum> rows_;
-    boost::unordered_flat_map<ReuseKey, std::uint32_t, KeyHash> by_key_;  // in rows_
-    std::array<std::uint32_t, kRecent> recent_{};                         // by hash: where such a one was last
+    RowTable<ReuseSum> rows_;
 };
 
 }  // namespace bd
