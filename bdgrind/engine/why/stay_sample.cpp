@@ -41,12 +41,16 @@ StaySample::Loader& StaySample::find_or_make(Line& line, const StayKey& key) con
     const auto is_same = [&](const StayKey& wanted) {
         return [&](const Loader& loader) { return loader.sum.key == wanted && loader.live == line.bytes; };
     };
+    if (line.latest < line.loaders.size() && is_same(key)(line.loaders[line.latest])) return line.loaders[line.latest];
     auto found = std::ranges::find_if(line.loaders, is_same(key));
-    if (found != line.loaders.end()) return *found;
-    if (line.loaders.size() < kMostLoaders) return line.loaders.emplace_back(Loader{{key}, line.bytes});
-    found = std::ranges::find_if(line.loaders, is_same({}));
-    if (found != line.loaders.end()) return *found;
-    return line.loaders.emplace_back(Loader{{}, line.bytes});
+    if (found == line.loaders.end() && line.loaders.size() >= kMostLoaders) {
+        found = std::ranges::find_if(line.loaders, is_same({}));
+        if (found == line.loaders.end()) found = line.loaders.insert(found, Loader{{}, line.bytes});
+    } else if (found == line.loaders.end()) {
+        found = line.loaders.insert(found, Loader{{key}, line.bytes});
+    }
+    line.latest = static_cast<std::uint32_t>(found - line.loaders.begin());
+    return *found;
 }
 
 void StaySample::end_life(Address begin, std::uint64_t bytes) {

@@ -89,6 +89,7 @@ private:
         std::uint64_t used = 0;  // in any stay, in their lives
         std::uint64_t bytes = 0;
         std::vector<Loader> loaders;
+        std::uint32_t latest = 0;  // the one that was met last, by index
     };
     struct Hash {
         using is_avalanching = void;
