@@ -47,14 +47,16 @@ void OrderSampler::probe(const Block& block) {
 }
 
 void OrderSampler::plan_next() {
-    const std::uint64_t period =
-        period_end_ < sampling_.first_periods_until ? sampling_.first_period : sampling_.period;
+    while (period_end_ >= periods_until_) {
+        period_ *= 4;
+        periods_until_ *= 16;
+    }
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    begin_ = period_end_ + random_ % (period - sampling_.piece + 1);
+    begin_ = period_end_ + random_ % (period_ - sampling_.piece + 1);
     end_ = begin_ + sampling_.piece;
-    period_end_ += period;
+    period_end_ += period_;
     is_known_ = false;
 }
 

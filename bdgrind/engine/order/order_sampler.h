@@ -14,12 +14,12 @@
 
 namespace bd {
 
-// In words of the trace. Behind the first `whole`, one piece lies somewhere in each period; periods become longer.
+// In words of the trace. Behind the first `whole`, one piece lies somewhere in each period. From `first_periods_until`
+// on, periods are four times as long, and again wherever the trace has become sixteen times as long.
 struct OrderSampling {
-    std::uint64_t whole = 1u << 20;
-    std::uint64_t piece = 1u << 16;
+    std::uint64_t whole = 1u << 19;
+    std::uint64_t piece = 1u << 15;
     std::uint64_t first_period = 1u << 20;
-    std::uint64_t period = 1u << 22;
     std::uint64_t first_periods_until = 1u << 24;
     // A short piece begins where one of these periods does with a block of whose first access fewer than `few` have
     // been seen. All of them together are at most one in `most_short` of the words so far.
@@ -37,6 +37,8 @@ public:
           by_thread_(by_thread),
           sampling_(sampling),
           end_(sampling.whole),
+          period_(sampling.first_period),
+          periods_until_(sampling.first_periods_until),
           period_end_(sampling.whole),
           probe_(sampling.whole) {}
 
@@ -69,6 +71,8 @@ private:
     std::uint64_t at_ = 0;     // words of the trace
     std::uint64_t begin_ = 0;  // of this piece or the next one
     std::uint64_t end_;
+    std::uint64_t period_;         // how long it is
+    std::uint64_t periods_until_;  // where they become longer
     std::uint64_t period_end_;
     std::uint64_t probe_;            // from where on the next block with accesses is looked up
     std::uint64_t short_end_ = 0;    // of the last short piece

@@ -11,8 +11,7 @@ namespace bd::test {
 namespace {
 
 constexpr Address kStack = 0x7000;
-constexpr OrderSampling kAll{
-    .whole = 1u << 30, .piece = 16, .first_period = 32, .period = 64, .first_periods_until = 0};
+constexpr OrderSampling kAll{.whole = 1u << 30, .piece = 16, .first_period = 32, .first_periods_until = 1};
 
 const OrderRow* find(const OrderSampler& sampler, const Block& block, std::uint32_t inner = 0,
                      std::uint32_t access = 0, std::uint32_t thread = 0) {
@@ -137,7 +136,7 @@ TEST_F(OrderSamplerTest, AThreadThatTakesOverBeginsAnew) {
 class OrderPiecesTest : public OrderSamplerTest {
 protected:
     static constexpr OrderSampling kPieces{
-        .whole = 300, .piece = 90, .first_period = 300, .period = 900, .first_periods_until = 3000};
+        .whole = 300, .piece = 90, .first_period = 300, .first_periods_until = 3000};
     OrderPiecesTest() {
         trace.thread(1);
         for (Address i = 0; i < 20000; ++i) trace.run(reads, kStack, {0x10000 + 8 * i});
@@ -150,9 +149,11 @@ TEST_F(OrderPiecesTest, TheBeginningIsSeenWholeAndTheRestInPart) {
     EXPECT_EQ(sampler.accesses(), 99u);  // with the marker, the last record begins behind `whole`
     sampler.replay(trace.batch(101, 1001), 0, true);
     EXPECT_NEAR(static_cast<double>(sampler.accesses()), 100 + 9 * 30, 12);
-    sampler.replay(trace.batch(1001, trace.records()), 0, true);
-    const double periods = (60004 - 3000) / 900.0;
-    EXPECT_NEAR(static_cast<double>(sampler.accesses()), 100 + 9 * 30 + periods * 30, 40);
+    // 4 times as long from 3000 words on, 16 times from 48,000 on.
+    sampler.replay(trace.batch(1001, 16001), 0, true);
+    EXPECT_NEAR(static_cast<double>(sampler.accesses()), 100 + 9 * 30 + 37.5 * 30, 40);
+    sampler.replay(trace.batch(16001, trace.records()), 0, true);
+    EXPECT_NEAR(static_cast<double>(sampler.accesses()), 100 + 9 * 30 + 37.5 * 30 + 2.5 * 30, 60);
 }
 
 TEST_F(OrderPiecesTest, BatchesMakeNoDifference) {
@@ -196,8 +197,7 @@ protected:
     static constexpr OrderSampling kProbes{.whole = 300,
                                            .piece = 90,
                                            .first_period = 1u << 20,
-                                           .period = 1u << 20,
-                                           .first_periods_until = 0,
+                                           .first_periods_until = 1u << 30,
                                            .probe_period = 200,
                                            .short_piece = 60,
                                            .few = 50,
