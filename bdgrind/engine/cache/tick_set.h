@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A set of ticks, points of a time that is counted from 0, which tells how many of its ticks are later than a given
-// one. A bit for each tick, and counts of the ticks in each 2^6, 2^10, 2^14, 2^18 and 2^22, so that adding, removing and
-// counting take the same time for any number of ticks. (In a prototype, that won against a tree and against sorted
+// one. A bit for each tick, and counts of the ticks in each 2^6, 2^10, 2^14, 2^18 and 2^22, so that adding, removing
+// and counting take the same time for any number of ticks. (In a prototype, that won against a tree and against sorted
 // blocks.)
 
 #pragma once
