@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..analyses.curve import Curve, curve_of
 from ..analyses.distance_sums import Distances, DistanceSums
 from ..analyses.object_labels import label
-from ..analyses.repair import Repair
+from ..analyses.repair import Remedy, Repair
 from ..analyses.repairs import Repairs
 from ..model.graph import CallGraph
 from ..model.objects import Objects
@@ -144,7 +144,10 @@ def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) ->
     return [
         {
             **_repair(repair, numbers),
-            "what": text(what_to_do(repair, page, variable)),
+            "what": text(
+                headline(repair, page, variable) if repair.remedy is Remedy.NONE
+                else what_to_do(repair, page, variable)
+            ),
             "alternatives": [
                 text(headline(other, page, variable))
                 for other in alternatives.get(number, ())[:_MOST_ALTERNATIVES]

@@ -16,7 +16,7 @@ export function Repairs({ repairs }: { repairs: Repair[] }) {
     if (first.remedy === "none") {
         return (
             <section class="repairs" data-remedies="none">
-                <h2>Nothing to gain by other loops or layouts</h2>
+                <h2>{sentence(first.what)}</h2>
                 <Evidence repair={first} />
             </section>
         );
