@@ -17,6 +17,11 @@ void OrderSampler::replay(Batch batch, std::uint32_t thread, bool counts) {
     }
     for (std::size_t words = 0; !batch.empty(); batch = batch.subspan(words)) {
         words = record_words(batch[0]);
+        if (at_ < std::min(begin_, probe_) && at_ >= short_end_ && !is_marker(batch[0])) {
+            is_known_ = false;
+            pass(words);
+            continue;
+        }
         const Exit& exit = exit_of(batch[0]);
         if (exit.block == nullptr) {
             on_marker(exit, batch.subspan(1));

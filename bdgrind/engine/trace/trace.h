@@ -67,6 +67,11 @@ inline Word marker_word(Marker marker, std::size_t values = kMarkerValues) {
     const Word unused = kMarkerValues - values;
     return first_word(kMarkers[static_cast<std::size_t>(marker)]) - (unused << kAddressBits);
 }
+// Whether that is a marker's, without a look at its exit, which may not be in the host's caches.
+inline bool is_marker(Word first) {
+    const Word behind = (first & ((Word{1} << kAddressBits) - 1)) - reinterpret_cast<std::uintptr_t>(&kMarkers[0]);
+    return behind < sizeof kMarkers;
+}
 // How many values a marker has at least.
 constexpr std::size_t least_values(Marker marker) {
     if (marker == Marker::kAllocatorEntered || marker == Marker::kFreed) return 1;
