@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from .loop_nests import LoopPlace
 from .miss_costs import PAGE_WALK, Access
 from .repair import Amount, Remedy, Repair, amount, time_left
-from .repair_latency import page_walks
+from .repair_latency import PAGE, page_walks
 from .sites import Site, Sites, busiest, by_loop
 
 # What saves less of the lines that the nest loads is no repair of it.
@@ -180,10 +180,8 @@ def _made(
         )
         for site in members
     )
-    # Where each step was in another page, addresses need not be looked up any more, either.
     saved += PAGE_WALK * sum(
-        page_walks(site) * max(1 - outcome.after[site.number].lines / site.lines, 0)
-        for site in members if site.lines and site.is_strided
+        page_walks(site) * (1 - _pages_left(site, outcome)) for site in members if site.lines and site.is_strided
     )
     affected = [site for site in members if site.lines]
     after = Amount(0, 0)
@@ -198,6 +196,13 @@ def _made(
         _evidence(remedy, sites, guilty, inner, outer), _CODE[remedy],
         _UNKNOWN[remedy], frozenset(site.number for site in guilty), sites.why.line,
     )
+
+
+def _pages_left(site: Site, outcome: _Outcome) -> float:
+    """Where each step was in another page, the share of the addresses that must still be looked up: with
+    small steps, once for all lines of a page."""
+    share = min(outcome.after[site.number].lines / site.lines, 1.0)
+    return share * site.line / PAGE if outcome.accesses.get(site.number) is Access.IN_ORDER else share
 
 
 def _evidence(
