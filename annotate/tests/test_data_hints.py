@@ -137,7 +137,7 @@ def test_what_is_about_more_stays_without_objects_that_can_be_read(tmp_path, pro
     for option, title in (("--width=80", "== What to change"), ("--hints", "== Hints ==")):
         assert main([option, profile]) == 0
         out, err = capsys.readouterr()
-        assert title in out and "heap" not in out and "--objects" not in out
+        assert title in out and "heap" not in out and "bd_annotate --objects" not in out
         assert re.fullmatch(r"bd_annotate: note: data objects are left out: \S*objects\.p\.out: [^\n]*\n", err)
     for option in ("--objects", "--object=heap", "--check"):
         assert main([option, profile]) == 2

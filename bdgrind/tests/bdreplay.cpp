@@ -288,7 +288,9 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
                     sum / static_cast<double>(reader.records()) * 1e9);
     }
 
-    const Profile profile(engine, {.lines = arguments.options.dump_line, .instructions = arguments.options.dump_instr});
+    const Options& options = arguments.options;
+    const Profile profile(engine, {.lines = options.dump_line,
+                                   .instructions = options.dump_instr || options.structure || options.why});
     if (arguments.out != nullptr) write_profile(arguments.out, arguments, reader.run(), engine, profile);
     StreamOutput report(stderr);
     if (arguments.traces.size() > 1) report << path << ":\n";

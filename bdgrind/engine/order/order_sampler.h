@@ -17,7 +17,7 @@ namespace bd {
 // In words of the trace. Behind the first `whole`, one piece lies somewhere in each period. From `first_periods_until`
 // on, periods are four times as long, and again wherever the trace has become sixteen times as long.
 struct OrderSampling {
-    std::uint64_t whole = 1u << 19;
+    std::uint64_t whole = 1u << 20;
     std::uint64_t piece = 1u << 15;
     std::uint64_t first_period = 1u << 20;
     std::uint64_t first_periods_until = 1u << 24;

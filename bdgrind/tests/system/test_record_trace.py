@@ -88,7 +88,7 @@ def test_replay_tells_how_long_it_takes_undisturbed(tmp_path: Path) -> None:
 
 
 def test_replay_reports_what_the_run_reported(tmp_path: Path) -> None:
-    run, trace = record(tmp_path, [GUESTS / "recursion"])
+    run, trace = record(tmp_path, [GUESTS / "recursion"], [*SMALL_CACHES, "--stats=yes"])
     report = [*filter(None, bdreplay(trace).stderr.splitlines())]
     assert len(report) > 20
     log = [*filter(None, run.log.splitlines())]
