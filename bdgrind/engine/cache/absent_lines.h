@@ -7,11 +7,9 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/base/check.h"
 #include "engine/base/line_table.h"
@@ -57,19 +55,8 @@ public:
 
     // Counts all times anew, those of the slots too, and sets the clock to the latest.
     TickRanks renumber(std::span<TouchTime> times, TouchTime* clock) {
-        // Of slots, some may be later than the set has room for.
-        std::vector<TouchTime> latest;
-        for (const TouchTime time : times) {
-            if (time == 0) continue;
-            if (time < ticks_.capacity()) {
-                ticks_.insert(time);
-            } else {
-                latest.push_back(time);
-            }
-        }
-        std::ranges::sort(latest);
-        TickRanks ranks = ticks_.take_ranks();
-        const std::uint64_t lines = ranks.size() + latest.size();
+        TickRanks ranks = ticks_.take_ranks(times);
+        const std::uint64_t lines = ranks.size();
         BD_CHECK_OP(lines, <, ReuseRules::kMostTimes / 2);
         last_time_ = rules_.last_time(lines);
         ticks_.clear(last_time_);
@@ -79,9 +66,7 @@ public:
             ticks_.insert(time);
         });
         for (TouchTime& time : times) {
-            if (time == 0) continue;
-            const auto later = static_cast<std::uint64_t>(std::ranges::upper_bound(latest, time) - latest.begin());
-            time = static_cast<TouchTime>(ranks.before(std::uint64_t{time} + 1) + later);
+            if (time != 0) time = ranks.renumbered(time);
         }
         later_slots_.forget();
         *clock = static_cast<TouchTime>(lines);

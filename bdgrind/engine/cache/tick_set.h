@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 #if defined(__SSE2__)
@@ -165,8 +166,15 @@ public:
         return count;
     }
 
-    // Hands over what it has, and is good for nothing until it is cleared.
-    TickRanks take_ranks() { return TickRanks(std::move(words_)); }
+    // Hands over what it has, with `more` ticks but for those that are 0, and is good for nothing until it is cleared.
+    TickRanks take_ranks(std::span<const TouchTime> more = {}) {
+        for (const TouchTime tick : more) {
+            if (tick == 0) continue;
+            if (word_of(tick) >= words_.size()) words_.resize(word_of(tick) + 1);
+            words_[word_of(tick)] |= std::uint64_t{1} << tick % 64;
+        }
+        return TickRanks(std::move(words_));
+    }
 
     // Asks the host's memory for what these three read first.
     [[gnu::always_inline]] void host_prefetch(std::uint64_t tick) const {

@@ -85,5 +85,18 @@ TEST(TickSet, RenumbersPointsOfTimeInOrder) {
     EXPECT_EQ(ranks.renumbered(~TouchTime{0} - 1), 3u);
 }
 
+// As of slots that were touched when the set had room for less: what lies between them keeps its place.
+TEST(TickSet, RanksCountTicksThatTheSetHasNoRoomFor) {
+    TickSet set(4096);
+    set.insert(5);
+    const std::vector<TouchTime> more{0, 100000, 7};
+    const TickRanks ranks = set.take_ranks(more);
+    EXPECT_EQ(ranks.size(), 3u);
+    EXPECT_EQ(ranks.renumbered(6), 1u);
+    EXPECT_EQ(ranks.renumbered(99999), 2u);
+    EXPECT_EQ(ranks.renumbered(100000), 3u);
+    EXPECT_EQ(ranks.renumbered(200000), 3u);
+}
+
 }  // namespace
 }  // namespace bd
