@@ -169,7 +169,7 @@ def test_of_paths_it_is_known_what_is_called(tmp_path, capsys):
     both = curve(capsys, "--curve=^walk$|^leaf$", path)
     assert both["has_all_calls"] is False
     assert both["points"][0]["misses"] == sum(1 for place, *_ in mine if place > 1)
-    # Without paths, leaf is nobody's.
+    # Without paths, leaf belongs to no function alone.
     made(tmp_path, distances, (tmp_path / "p.out").read_text())
     alone = curve(capsys, "--curve=^walk$", path)
     assert alone["has_all_calls"] is False and alone["points"] == alone["own"]["points"]

@@ -290,7 +290,7 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
 
     const Options& options = arguments.options;
     const Profile profile(engine, {.lines = options.dump_line,
-                                   .instructions = options.dump_instr || options.structure || options.why});
+                                   .instructions = options.dump_instr || options.has_structure()});
     if (arguments.out != nullptr) write_profile(arguments.out, arguments, reader.run(), engine, profile);
     StreamOutput report(stderr);
     if (arguments.traces.size() > 1) report << path << ":\n";

@@ -187,7 +187,7 @@ std::vector<std::uint32_t> Dumps::threads_with_counts() const {
 
 bool Dumps::write(const Part& part, std::uint32_t thread) {
     const PositionKinds kinds{.lines = options.dump_line,
-                              .instructions = options.dump_instr || options.structure || options.why};
+                              .instructions = options.dump_instr || options.has_structure()};
     const Profile profile(engine_, kinds, thread);
     TextBuffer command;
     TextBuffer range;

@@ -166,7 +166,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .write_back = given.simulate_wb,
                         .prefetch = given.simulate_hwpref,
                         .branch_sim = given.branch_sim,
-                        .collect_jumps = given.collect_jumps || given.structure || given.why,
+                        .collect_jumps = given.collect_jumps || given.has_structure(),
                         .back_date = given.backdate,
                         .bus_events = given.collect_bus,
                         .system_calls = given.collect_systime != SystemTime::kNo,

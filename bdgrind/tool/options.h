@@ -146,7 +146,7 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
     BD_OPTION_GROUP("why lines are loaded, a file of its own beside the profile")                       \
     BD_OPTION(Flag, why, "why", false, "no|yes",                                                        \
               "why each line had to be loaded, who brings it back, and\n"                                  \
-              "in which order addresses come; with --structure=yes")                                      \
+              "in which order addresses come; includes --structure=yes")                                  \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
@@ -177,6 +177,9 @@ struct Options {
     BD_OPTIONS(BD_OPTION_FIELD, BD_NO_GROUP)
 #undef BD_NO_GROUP
 #undef BD_OPTION_FIELD
+
+    // Loops can be found: instructions and jumps are in the profile. What --why=yes notes is told by loop.
+    bool has_structure() const { return structure || why; }
 
     // Not for users: what bdgrind tells itself when its process goes on with another program.
     std::uint32_t earlier_parts = 0;     // parts that this process has written so far, as another program
