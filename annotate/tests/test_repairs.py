@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 import why_kernels
 from bdannotate.analyses.miss_costs import Access
-from bdannotate.analyses.repairs import sites_of
+from bdannotate.analyses.repairs import _open_places, sites_of
 from bdannotate.analyses.repair_layouts import _is_used_late
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
@@ -194,3 +194,9 @@ def test_bytes_that_are_never_used_are_the_layouts(late, never, expected):
 def test_a_nest_has_one_repair(capsys):
     """The product's other matrices would fit a cache of twice the size: the loops are exchanged, and that is all."""
     assert [one["remedy"] for one in repairs(capsys, run("product"))] == ["interchange"]
+
+
+def test_a_run_of_no_time_has_no_places_of_it():
+    """As a damaged profile may say."""
+    here = [SimpleNamespace(where=("a.c", 1), access=Access.IN_ORDER, lines=0)]
+    assert _open_places(here, 0.0) == []

@@ -181,7 +181,7 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
     return [
         f"{os.path.basename(where[0])}:{where[1]} costs {100 * costs[where] / time:.0f}%: "
         + _nature(max(places[where], key=_open_time))
-        for where in ranked if where[1] and costs[where] >= _OPEN_PLACE * time
+        for where in ranked if where[1] and costs[where] >= _OPEN_PLACE * time > 0
     ]
 
 
