@@ -23,9 +23,10 @@ from .types import TypedGroup
 _LEAST_SAVING = 0.15
 # Of a line, so many bytes are never used, where nothing is known of the type.
 _UNUSED = 0.25
-# What is used so often, of what is used most, is used as well as that.
+# A part that is used at least this share as often as the most used one is used as much.
 _ALL = 0.8
-# So much of what is visited in the same order comes back at distances within so many steps of the histogram.
+# Of what is visited in the same order each time, at least this share comes back at distances within an octave, which
+# is so many steps of the histogram.
 _AS_FAR = 0.4
 _OCTAVE = 4
 # Types of libraries, by the beginnings of their names.
@@ -279,7 +280,7 @@ def _unused(sites: Sites, site: Site) -> float:
 
 
 def _is_shared(sites: Sites, site: Site) -> bool:
-    """Whether some of its lines, others have loaded before, in other loops."""
+    """Whether code of other loops had loaded some of its lines before."""
     loop = site.inner.loop if site.inner else None
     others = 0
     for row in site.reuses:

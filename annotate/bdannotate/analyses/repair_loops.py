@@ -27,7 +27,7 @@ from .sites import Site, Sites, busiest, by_loop
 _LEAST_SAVING = 0.2
 # Exchanging is simpler than tiles, and preferred if it saves nearly as much.
 _NEARLY = 0.8
-# That an instruction stays where it is when a loop goes on is to be seen so often.
+# How often an instruction must be seen to stay where it is while a loop goes on.
 _FEW = 3
 # Data of a tile fill so much of the cache, as others come between.
 _TILE = 0.5

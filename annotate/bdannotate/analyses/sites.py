@@ -21,7 +21,7 @@ from .ownership import Folders, is_foreign
 _MOST = 0.6
 # From this share on, addresses are a chain, or anywhere.
 _NOTABLE = 0.3
-# In so many rounds of a loop, at least, other lines come than before.
+# A loop that goes through data little by little brings other lines in at least so many of its rounds.
 _ROUNDS = 3
 # Of a few strides only the three most frequent are known.
 _HALF = 0.5
