@@ -31,7 +31,7 @@ _AS_FAR = 0.4
 _OCTAVE = 4
 # Types of libraries, by the beginnings of their names.
 _LIBRARIES = ("std::", "alloc::", "core::", "hashbrown::", "boost::", "__gnu_cxx::")
-# Of its lines, so many others have loaded, if these use other bytes of them.
+# The share of lines that other loops had loaded before, from which on these use other bytes of them.
 _SHARED = 0.1
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
