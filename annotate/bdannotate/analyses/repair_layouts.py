@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import Group
 from ..model.profile import Function
+from ..model.types import CPP_LIBRARIES
 from .field_use import units, visits
 from .object_details import Details
 from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
@@ -29,8 +30,8 @@ _ALL = 0.8
 # is so many steps of the histogram.
 _AS_FAR = 0.4
 _OCTAVE = 4
-# Types of libraries, by the beginnings of their names.
-_LIBRARIES = ("std::", "alloc::", "core::", "hashbrown::", "boost::", "__gnu_cxx::")
+# Types of libraries, by the beginnings of their names. (A program may well have a namespace `core` or `alloc`.)
+_LIBRARIES = (*CPP_LIBRARIES, "alloc::collections::", "hashbrown::", "boost::")
 # The share of lines that other loops had loaded before, from which on these use other bytes of them.
 _SHARED = 0.1
 # Records that go on beyond a page are no records.

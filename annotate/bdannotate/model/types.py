@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
+# How names of types begin that come with a C++ compiler.
+CPP_LIBRARIES = ("std::", "__gnu_cxx::")
+
+
 class Repeats(NamedTuple):
     """An array of structs that a field is in: where it begins, how far its elements are apart, in
     bytes, and how many they are."""

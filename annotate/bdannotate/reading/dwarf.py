@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..model.errors import UserError
+from ..model.types import CPP_LIBRARIES
 
 # Debug information has loops where it is wrong.
 MOST_STEPS = 64
 UNIT_TYPES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 NAMED_TYPES = (*UNIT_TYPES, "DW_TAG_typedef", "DW_TAG_base_type", "DW_TAG_enumeration_type")
 # The scopes of libraries are large, and looked into only for their own types.
-_LIBRARIES = ("std::", "__gnu_cxx::")
 _RUST_LIBRARIES = ("std::", "core::", "alloc::", "hashbrown::")
 _CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
 _RUST = 0x1C
@@ -363,7 +363,7 @@ def first_index(top: Entry) -> int:
 
 
 def libraries(top: Entry) -> tuple[str, ...]:
-    return _RUST_LIBRARIES if language_of(top) == _RUST else _LIBRARIES
+    return _RUST_LIBRARIES if language_of(top) == _RUST else CPP_LIBRARIES
 
 
 def section_bytes(section: _Section | None) -> bytes:
