@@ -13,6 +13,7 @@ import why_kernels
 from bdannotate.analyses.miss_costs import Access
 from bdannotate.analyses.repairs import _open_places, sites_of
 from bdannotate.analyses.repair_layouts import _is_used_late
+from bdannotate.analyses.sites import SiteRows
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming
@@ -148,7 +149,7 @@ def test_what_callers_go_through_is_no_field_of_an_element(capsys):
 
 def sites(path, chains):
     profile = load_sum([path], Detail.INSTRUCTIONS, Renaming())
-    return sites_of(load_why([path], profile, Renaming()), profile, {}, chains)
+    return sites_of(SiteRows(load_why([path], profile, Renaming()), profile), {}, chains)
 
 
 def test_a_list_that_goes_on_in_memory_is_foreseen():

@@ -16,7 +16,6 @@ from ..model.frames import Chains, Nest
 from ..model.graph import CallGraph
 from ..model.objects import Group
 from ..model.profile import Function, Profile
-from ..model.why import Why
 from .loop_nests import Loops
 from .miss_costs import INSTRUCTION, PAGE_WALK, Access
 from .object_details import Details
@@ -28,7 +27,7 @@ from .repair_layouts import colocate_repairs, layout_repairs
 from .repair_loops import loop_repairs
 from .repair_sets import pad_repairs
 from .repair_working_set import working_set_repairs
-from .sites import Site, Sites
+from .sites import Site, SiteRows, Sites
 
 # What saves less of the estimated time is not worth a sentence.
 _LEAST_SHARE = 0.02
@@ -86,10 +85,9 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
 
 
 def sites_of(
-    why: Why, profile: Profile, nests: Mapping[Function, Nest], chains: Chains,
-    folders: Folders = Folders(),
+    rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders()
 ) -> Sites:
-    return Sites(why, profile, Loops(why, nests, chains), chains, folders)
+    return Sites(rows, Loops(rows.why, nests, chains), chains, folders)
 
 
 def find_repairs(

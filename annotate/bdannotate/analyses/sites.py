@@ -173,40 +173,53 @@ class Site:
         return round(first), round(last)
 
 
-class Sites:
-    """All instructions of a file, the costliest first, with the loops that they are in."""
+class SiteRows:
+    """What the files say of each instruction, by its number."""
 
-    def __init__(
-        self, why: Why, profile: Profile, loops: Loops, chains: Chains, folders: Folders = Folders()
-    ) -> None:
+    def __init__(self, why: Why, profile: Profile) -> None:
         self.why = why
-        self.loops = loops
-        self._chains = chains
-        self._chooser = Chooser(chains, folders.is_library, ())
         self._events = {event: number for number, event in enumerate(profile.events)}
         self._costs: dict[tuple[str, int], Row] = {
             (place.function.object, address): instruction.cost
             for place, instructions in profile.instructions.items()
             for address, instruction in instructions.items()
         } if profile.instructions else {}
-        self._line_costs = profile.lines
-        reuses: dict[int, list[Reuse]] = {}
+        self.reuses: dict[int, list[Reuse]] = {}
         for row in why.reuses or ():
-            reuses.setdefault(row.place, []).append(row)
-        orders: dict[int, list[Order]] = {}
+            self.reuses.setdefault(row.place, []).append(row)
+        self.orders: dict[int, list[Order]] = {}
         for order in why.orders or ():
-            orders.setdefault(order.place, []).append(order)
-        stays: dict[int, list[int]] = {}
+            self.orders.setdefault(order.place, []).append(order)
+        self.stays: dict[int, list[int]] = {}
         for stay in why.stays or ():
-            sums = stays.setdefault(stay.place, [0, 0, 0, 0])
+            sums = self.stays.setdefault(stay.place, [0, 0, 0, 0])
             for index, count in enumerate(stay[2:]):
                 sums[index] += count
-        distances = by_place(why.distances)
+        self.distances = by_place(why.distances)
+
+    def cost(self, module: str, address: int) -> Row:
+        """Empty where the profile does not know the instruction."""
+        return self._costs.get((module, address), ())
+
+    def count(self, cost: Row, event: str) -> int:
+        number = self._events.get(event)
+        return cost[number] if cost and number is not None else 0
+
+
+class Sites:
+    """All instructions of a file, the costliest first, with the loops that they are in."""
+
+    def __init__(
+        self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders()
+    ) -> None:
+        self.why = rows.why
+        self.loops = loops
+        self._rows = rows
+        self._chains = chains
+        self._chooser = Chooser(chains, folders.is_library, ())
         found = [
-            self._site(number, place, distances.get(number, ()), reuses.get(number, ()),
-                       orders.get(number, ()), stays.get(number))
-            for number, place in enumerate(why.places)
-            if place is not None and (number in distances or number in orders)
+            self._site(number, place) for number, place in enumerate(rows.why.places)
+            if place is not None and (number in rows.distances or number in rows.orders)
         ]
         self.all = sorted(found, key=lambda site: (-site.time, site.number))
         self.by_number = {site.number: site for site in self.all}
@@ -215,18 +228,19 @@ class Sites:
         """How many were executed in a loop itself, without what it calls; 0 if that is not known."""
         module = loop.function.object
         return sum(
-            self._count(self._costs.get((module, address), ()), "Ir")
+            self._rows.count(self._rows.cost(module, address), "Ir")
             for address in self.loops.addresses(loop)
         )
 
-    def _site(
-        self, number: int, place: Instruction, distances: Sequence[Distance],
-        reuses: Sequence[Reuse], orders: Sequence[Order], stays: Sequence[int] | None,
-    ) -> Site:
-        cost = self._costs.get((place.function.object, place.address), ())
+    def _site(self, number: int, place: Instruction) -> Site:
+        distances = self._rows.distances.get(number, ())
+        reuses = self._rows.reuses.get(number, ())
+        orders = self._rows.orders.get(number, ())
+        stays = self._rows.stays.get(number)
+        cost = self._rows.cost(place.function.object, place.address)
         lines = sum(row.misses for row in distances)
-        evicted = self._count(cost, "EvLineD1")
-        used = self._count(cost, "UsByteD1") / evicted if evicted else 0.0
+        evicted = self._rows.count(cost, "EvLineD1")
+        used = self._rows.count(cost, "UsByteD1") / evicted if evicted else 0.0
         late = never = None
         if stays and stays[0]:
             late, never = stays[2] / stays[0], stays[3] / stays[0]
@@ -236,13 +250,13 @@ class Sites:
             levels = self._with_small_steps(number, lines, round(used), levels, reuses)
         return Site(
             number, place, self._where(place), self._accesses(cost, orders), lines,
-            sum(row.last_level for row in distances), self._count(cost, "DLconf"), self.why.line,
+            sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
             distances, reuses, levels, used, late, never,
         )
 
     def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
         if cost:
-            return self._count(cost, "Dr") + self._count(cost, "Dw")
+            return self._rows.count(cost, "Dr") + self._rows.count(cost, "Dw")
         seen, of = self.why.order_sample
         mine = sum(order.accesses for order in orders if order.inner == 0)
         return round(mine * of / seen) if seen else 0
@@ -257,10 +271,6 @@ class Sites:
         chain = self._chains.get(place.function.object, {}).get(place.address, ())
         own = [one for one in chain if one.line and not is_foreign(one.file)]
         return (own[-1].file, own[-1].line) if own else (place.file, place.line)
-
-    def _count(self, cost: Row, event: str) -> int:
-        number = self._events.get(event)
-        return cost[number] if cost and number is not None else 0
 
     def _levels(self, orders: Sequence[Order]) -> tuple[Level, ...]:
         """Those of the loop in which it ran most often, and of the loops around that."""

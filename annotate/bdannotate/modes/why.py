@@ -13,7 +13,7 @@ from ..analyses.repairs import (
     Repairs, estimated_time, find_repairs, notable_sites, sites_of, told_of,
 )
 from ..analyses.report import Report
-from ..analyses.sites import Site
+from ..analyses.sites import Site, SiteRows
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import frames_by_function
@@ -89,7 +89,8 @@ def repairs_of(
     """objects: the data beside the profile, as far as it is known. None if the file says too little."""
     if why.orders is None or why.reuses is None:
         return None
-    first = sites_of(why, profile, {}, {})
+    rows = SiteRows(why, profile)
+    first = sites_of(rows, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]
     places = [*loops, *(site.place for site in costly)]
@@ -98,7 +99,7 @@ def repairs_of(
         chains = inputs.inlined_chains(profile, functions, with_starts=True)
     else:
         chains = inputs.chains_of(places)
-    sites = sites_of(why, profile, nests_of(profile, functions, chains), chains, inputs.folders)
+    sites = sites_of(rows, nests_of(profile, functions, chains), chains, inputs.folders)
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []
