@@ -135,8 +135,8 @@ def _parser() -> argparse.ArgumentParser:
     _flag(what, "--hints", "what the numbers suggest, place by place", "no")
     what.add_argument("--curve", metavar="FUNCTION",
                       help="the misses of data, and the bytes loaded, that caches from D1's size to "
-                      "1 GiB would have, from profiles written with --why=yes; of the functions "
-                      "whose names match, with --object of data [alone: of the program]")
+                      "1 GiB would have, from profiles written with --why=causes or --why=yes; of the "
+                      "functions whose names match, with --object of data [alone: of the program]")
     what.add_argument("--tree", choices=("none", "caller", "calling", "both"), default="none",
                       help="callers and callees of each function [none]")
     _flag(what, "--files", "costs by file and function, and by function and file", "no")

@@ -119,6 +119,26 @@ def test_without_a_why_file_the_screen_says_how_to_get_one(capsys):
     assert screen.count("\n") <= 40
 
 
+def test_causes_alone_tell_no_repairs_and_what_would(capsys):
+    path = run("product")
+    why = Path("why.p.out")
+    data = why.read_bytes()
+    why.write_bytes(data[: data.index(b"reuses: place ")])
+    said = "note: why.p.out tells causes and distances of misses alone: what to change is told by a run with --why=yes"
+    for option in ("--width=80", "--hints", "--format=json", "--html=page.html"):
+        assert main([option, path]) == 0
+        captured = capsys.readouterr()
+        assert captured.err.count(said) == 1
+        assert "exchange the loops at" not in captured.out
+    assert main(["--curve", path]) == 0
+    captured = capsys.readouterr()
+    assert "Misses of data by the size of the cache" in captured.out and not captured.err
+    assert main(["--width=80", path]) == 0
+    screen = capsys.readouterr().out
+    assert "valgrind --tool=bdgrind --why=yes --objects=yes prog  # repairs" in screen
+    assert screen.count("\n") <= 40
+
+
 def test_what_is_damaged_is_left_out_with_a_note(capsys):
     path = run("product")
     why = Path("why.p.out")

@@ -41,8 +41,10 @@ void WhyWriter::write(const RunDescription& run) {
     places.write(out_, names);
     scopes.write(out_, names);
     distances.write(out_, places);
-    reuses.write(out_, places, scopes);
-    stays.write(out_, places);
+    if (engine_.config().reuses) {
+        reuses.write(out_, places, scopes);
+        stays.write(out_, places);
+    }
     orders.write(out_, places, scopes);
     distances.write_by_object(out_, places);
     distances.write_inclusive(out_, names);
@@ -57,8 +59,8 @@ std::vector<std::uint32_t> WhyWriter::group_numbers(std::uint32_t thread) const 
 void WhyWriter::write_caches() {
     const CacheGeometries& caches = engine_.config().caches;
     out_ << "line: " << caches.d1.line_bytes << "\nd1-lines: " << caches.d1.lines()
-         << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets()
-         << "\nhistory-sample: " << engine_.why()->stays.one_in() << '\n';
+         << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets() << '\n';
+    if (engine_.config().reuses) out_ << "history-sample: " << engine_.why()->stays.one_in() << '\n';
 }
 
 }  // namespace bd

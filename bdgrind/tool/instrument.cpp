@@ -82,7 +82,7 @@ public:
                       CodeNames& names)
         : in_(in), out_(deepCopyIRSBExceptStmts(in)), layout_(layout), has_64_bits_(address_type == Ity_I64),
           address_type_(address_type), builder_(builder), names_(names) {
-        if (options.why) flow_.emplace(*in_->tyenv, address_type);
+        if (options.why == WhyChoice::kYes) flow_.emplace(*in_->tyenv, address_type);
     }
 
     // The instrumented block. The exits' descriptors do not exist yet: their addresses are filled in by set_exits().

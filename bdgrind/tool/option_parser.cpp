@@ -34,6 +34,12 @@ const char* read(std::string_view text, TreeChoice* choice) {
     return nullptr;
 }
 
+const char* read(std::string_view text, WhyChoice* choice) {
+    if (text != "no" && text != "causes" && text != "yes") return "it must be no, causes or yes";
+    *choice = text == "no" ? WhyChoice::kNo : text == "yes" ? WhyChoice::kYes : WhyChoice::kCauses;
+    return nullptr;
+}
+
 const char* read(std::string_view text, ContextRecursion* recursion) {
     if (text != "folded" && text != "apart") return "it must be folded or apart";
     *recursion = text == "folded" ? ContextRecursion::kFolded : ContextRecursion::kApart;
@@ -178,8 +184,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                             .most_nodes = given.context_tree_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
                         .object_rules = {.depth = given.objects_depth},
-                        .orders = given.why && given.cache_sim,
-                        .why = given.why && given.cache_sim};
+                        .orders = given.why == WhyChoice::kYes && given.cache_sim,
+                        .why = given.why != WhyChoice::kNo && given.cache_sim,
+                        .reuses = given.why == WhyChoice::kYes};
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;

@@ -19,6 +19,10 @@ const char* text_of(Choice choice) {
 const char* text_of(TreeChoice choice) {
     return choice == TreeChoice::kNo ? "no" : choice == TreeChoice::kYes ? "yes" : "sites";
 }
+
+const char* text_of(WhyChoice choice) {
+    return choice == WhyChoice::kNo ? "no" : choice == WhyChoice::kYes ? "yes" : "causes";
+}
 const char* text_of(ContextRecursion recursion) {
     return recursion == ContextRecursion::kFolded ? "folded" : "apart";
 }

@@ -47,6 +47,7 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
 
 // Whether there is a calling context tree, and whether it tells call sites apart.
 enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
+enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
 
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
@@ -144,9 +145,10 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
     BD_OPTION(Patterns, free_fn_of, "free-fn<n>", {}, "<function>",                                     \
               "the same with the block in argument <n>, 1 to 3")                                        \
     BD_OPTION_GROUP("why lines are loaded, a file of its own beside the profile")                       \
-    BD_OPTION(Flag, why, "why", false, "no|yes",                                                        \
-              "why each line had to be loaded, who brings it back, and\n"                                  \
-              "in which order addresses come; includes --structure=yes")                                  \
+    BD_OPTION(Why, why, "why", WhyChoice::kNo, "no|causes|yes",                                         \
+              "causes: why each line had to be loaded, and what other\n"                                  \
+              "sizes of the cache would miss; yes: who brings it back,\n"                                 \
+              "too, and in which order addresses come; includes\n--structure=yes")                        \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
@@ -168,6 +170,7 @@ using Count = std::uint64_t;
 using Cache = CacheOption;
 using Patterns = PatternList;
 using Tree = TreeChoice;
+using Why = WhyChoice;
 using Recursion = ContextRecursion;
 }  // namespace option_type
 
@@ -179,7 +182,7 @@ struct Options {
 #undef BD_OPTION_FIELD
 
     // Loops can be found: instructions and jumps are in the profile. What --why=yes notes is told by loop.
-    bool has_structure() const { return structure || why; }
+    bool has_structure() const { return structure || why == WhyChoice::kYes; }
 
     // Not for users: what bdgrind tells itself when its process goes on with another program.
     std::uint32_t earlier_parts = 0;     // parts that this process has written so far, as another program

@@ -42,7 +42,7 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
     }
-    if (options.why && !config.why && VG_(clo_verbosity) > 0) {
+    if (options.why != WhyChoice::kNo && !config.why && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --why does nothing with --cache-sim=no.\n");
     }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||

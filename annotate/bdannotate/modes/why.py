@@ -86,8 +86,14 @@ _MOST_GROUPS = 12
 def repairs_of(
     why: Why, profile: Profile, objects: Objects | None, inputs: Inputs
 ) -> Repairs | None:
-    """objects: the data beside the profile, as far as it is known. None if the file says too little."""
+    """objects: the data beside the profile, as far as it is known. None if the file says too little; then
+    a note says what would tell more, unless it is curves alone that are asked for."""
     if why.orders is None or why.reuses is None:
+        if inputs.options.curve is None:
+            inputs.say_notes([
+                f"{why.parts[0].source} tells causes and distances of misses alone: what to change is told "
+                "by a run with --why=yes"
+            ])
         return None
     rows = SiteRows(why, profile)
     first = sites_of(rows, {}, {})

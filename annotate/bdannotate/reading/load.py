@@ -143,9 +143,9 @@ def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why
         if path is None:
             other = no_file_beside(profile, WHY_PREFIX)
             raise UserError(
-                f"{other}: a run with --why=yes writes a file" if other else
+                f"{other}: a run with --why=yes or --why=causes writes a file" if other else
                 f"{profile}: there is no file {WHY_PREFIX}{os.path.basename(profile)} beside it: why "
-                "lines were loaded is told by a run with --why=yes"
+                "lines were loaded is told by a run with --why=yes; --why=causes is enough for curves"
             )
         found += read_why_parts(path)
     violation = why_run_violation(found, whole)

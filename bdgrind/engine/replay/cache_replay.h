@@ -91,7 +91,7 @@ public:
 
     template <class Mask>
     void evict_data(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes) {
-        if constexpr (kTraits.why) note_stay(target, address, used, line_bytes);
+        if constexpr (kNotesReuses) note_stay(target, address, used, line_bytes);
         if (state_.objects == nullptr || target.node == kNoNode) return;
         state_.objects->evict(target.costs, address, line_bytes, used);
     }
@@ -115,6 +115,8 @@ private:
                   column(Event::kILfirst) == column(Event::kI1first) + 4 &&
                   column(Event::kDLconf) == column(Event::kILfirst) + 3);
 
+    static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsLoops;
+
     // The host is told of a miss when so many are before it, and once more when it is half of that.
     static constexpr std::ptrdiff_t kHostPrefetchAhead = 8;
 
@@ -133,6 +135,7 @@ private:
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     Outcome load_data(const DataMiss& miss);
+    void note_distance(const DataMiss& miss, Outcome outcome);
     void note_reuse(const DataMiss& miss, LineNumber evicted, Outcome outcome);
     ScopeId carrier(TouchTime last_touch);
     template <class Mask>
@@ -212,7 +215,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
         handler.start();
         const Batch records = cursor_.rest().first(std::min(cursor_.rest().size(), rest.size()));
         const std::size_t words = follow(state_, observer_, records, handler);
-        if constexpr (kTraits.why) observer_.pause();
+        if constexpr (kNotesReuses) observer_.pause();
         cursor_.skip(words);
         done += words;
     } while (done < batch.size() && state_.calls.requests().empty());
@@ -223,9 +226,11 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
 template <CacheTraits kTraits, class Observer>
 template <class Chunk>
 void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
-    observer_.clock().start_chunk(chunk.touches, chunk.words.data());
-    const TickRanks* const ranks = chunk.touches.renumbering.get();
-    if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
+    if constexpr (kNotesReuses) {
+        observer_.clock().start_chunk(chunk.touches, chunk.words.data());
+        const TickRanks* const ranks = chunk.touches.renumbering.get();
+        if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
+    }
     i1_.bound_times();
 }
 
@@ -278,11 +283,24 @@ template <CacheTraits kTraits, class Observer>
         const LineNumber evicted = caches_.held_at(miss.slot);
         loaded_cell_ = kNoCost;
         const Outcome outcome = caches_.load_data(miss);
-        note_reuse(miss, evicted, outcome);
+        note_distance(miss, outcome);
+        if constexpr (kNotesReuses) note_reuse(miss, evicted, outcome);
         return outcome;
     } else {
         return caches_.load_data(miss);
     }
+}
+
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::note_distance(const DataMiss& miss, Outcome outcome) {
+    Why& why = *state_.why;
+    const bool misses_ll = outcome >= Outcome::kLLMiss;
+    const ChargeTarget target = charge_target();
+    if (target.node == kNoNode) return;
+    const bool is_first = miss.distance == Reuse::kFirstTouch;
+    const unsigned bucket = is_first ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
+    why.distances.add(state_.objects != nullptr ? loaded_cell_ : target.costs, bucket, misses_ll);
+    if (state_.context_tree != nullptr) why.paths.add(state_.tree.context_node(target.node), bucket, misses_ll);
 }
 
 template <CacheTraits kTraits, class Observer>
@@ -294,11 +312,7 @@ template <CacheTraits kTraits, class Observer>
     const LineNumber line = caches_.data().line_of(miss.at.address);
     const LineHistory::Past past = why.history.load(line, miss.slot, evicted, target.costs);
     if (target.node == kNoNode) return;
-    const bool is_first = miss.distance == Reuse::kFirstTouch;
-    const unsigned bucket = is_first ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
-    why.distances.add(state_.objects != nullptr ? loaded_cell_ : target.costs, bucket, misses_ll);
-    if (state_.context_tree != nullptr) why.paths.add(state_.tree.context_node(target.node), bucket, misses_ll);
-    if (is_first) {
+    if (miss.distance == Reuse::kFirstTouch) {
         why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll);
         return;
     }
@@ -426,7 +440,7 @@ template <CacheTraits kTraits, class Observer>
     const auto* const near = far - kHostPrefetchAhead / 2;
     caches_.host_prefetch_set(*far);
     caches_.host_prefetch_line(*near);
-    if constexpr (kTraits.why) {
+    if constexpr (kNotesReuses) {
         LineHistory& history = state_.why->history;
         if (far->slot != far->kNoAccess) {
             history.host_prefetch(caches_.data().line_of(far->at.address));

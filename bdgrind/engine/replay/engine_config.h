@@ -38,7 +38,8 @@ struct EngineConfig {
     ObjectRules object_rules{};
     bool orders = false;  // looks at the order of addresses in pieces of the trace; needs cache_sim
     OrderSampling order_sampling{};
-    bool why = false;  // tells why lines are loaded; needs cache_sim
+    bool why = false;    // tells why lines are loaded; needs cache_sim
+    bool reuses = true;  // and who brings them back; only of effect with why
     ReuseRules reuse_rules{};
 
     EventSet events() const;

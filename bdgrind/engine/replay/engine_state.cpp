@@ -21,10 +21,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
                                        : nullptr),
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
-      scopes(config.why ? std::make_unique<ScopeTracker>() : nullptr),
+      scopes(config.why && config.reuses ? std::make_unique<ScopeTracker>() : nullptr),
       calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get(), scopes.get()),
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
-                                                         config.why)
+                                                         config.why && config.reuses)
                              : nullptr),
       why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), context_tree.get()) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
@@ -36,7 +36,7 @@ void EngineState::mark(Marker marker, std::span<const Word> values) {
     if (marker >= Marker::kAllocatorEntered) {
         if (objects == nullptr) return;
         mark_objects(marker, values);
-        if (why != nullptr) end_lives();
+        if (scopes != nullptr) end_lives();
         return;
     }
     const auto id = static_cast<std::uint32_t>(values[0]);

@@ -88,10 +88,10 @@ struct EngineState {
     std::unique_ptr<ContextTree> context_tree;  // null: none is asked for
     BackdatingTree tree;
     Ledger ledger;
-    std::unique_ptr<ScopeTracker> scopes;  // null: it is not asked why
+    std::unique_ptr<ScopeTracker> scopes;  // null: it is not asked who brings lines back
     CallTracker calls;
     std::unique_ptr<Objects> objects;  // null: none are asked for
-    std::unique_ptr<Why> why;          // the same as of scopes
+    std::unique_ptr<Why> why;          // null: it is not asked why
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;

@@ -43,9 +43,13 @@ std::unique_ptr<Replay> Replay::make(EngineState& state) {
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
     }
     if (traits == kWhy) {
-        if (observes) return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
-        return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
+        if (!state.config.reuses && !observes) return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
+        if (state.config.reuses && observes) {
+            return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
+        }
+        if (state.config.reuses) return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
     }
+    if (traits.why && !state.config.reuses) return std::make_unique<CacheReplay<kWhyEverything, BranchObserver>>(state);
     if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<BranchObserver>>>(state);
     if (traits == kMissesOnly && !observes) return std::make_unique<CacheReplay<kMissesOnly, NoObserver>>(state);
     if (traits == kAnyLines && !observes) return std::make_unique<CacheReplay<kAnyLines, NoObserver>>(state);

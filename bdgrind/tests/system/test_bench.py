@@ -108,6 +108,8 @@ def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path
         "bdgrind-structure": [],
         "bdgrind-tree": [],
         "bdgrind-objects": [],
+        "bdgrind-causes": [],
+        "bdgrind-why": [],
     }
 
 

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from bdannotate.model.why import Instruction, Why
+from bdannotate.reading.why import read_why
 from harness import BDCOMPARE, BUILD, GUESTS, SMALL_CACHES, Run, check, guest_program, run_tool
 
 YES = "--why=yes"
@@ -29,6 +31,11 @@ def checked(profile: Path) -> int:
     why = re.escape(str(profile.with_name(f"why.{profile.name}")))
     (lines,) = re.findall(rf"^{why}: ([\d,]+) lines missed by .*: the same run as", said, re.MULTILINE)
     return int(lines.replace(",", ""))
+
+
+def distances(why: Why) -> list[tuple[Instruction | None, int, int, int]]:
+    rows = ((why.places[row.place], row.bucket, row.misses, row.last_level) for row in why.distances)
+    return sorted(rows, key=repr)
 
 
 def profiles(folder: Path) -> list[Path]:
@@ -53,6 +60,42 @@ def profiles(folder: Path) -> list[Path]:
 )
 def test_a_file_fits_its_profile(guest: str, options: list[str], tmp_path: Path) -> None:
     assert checked(run(tmp_path, [guest_program(guest)], YES, *options).profile_path) > 5
+
+
+@pytest.mark.parametrize(
+    ("guest", "options"),
+    [
+        ("attribution", []),
+        ("objects", ["--objects=yes", "--context-tree=yes"]),
+        ("handlers", ["--simulate-wb=yes", "--branch-sim=yes", "--engine-thread=no"]),
+        ("longjmp", ["--branch-sim=yes", "--toggle-collect=main"]),
+        ("recursion", ["--cacheuse=no"]),
+    ],
+)
+def test_causes_alone_are_those_of_all(guest: str, options: list[str], tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    given = ["--why=causes", f"--record-trace={trace}", *options]
+    assert checked(run(tmp_path, [guest_program(guest)], *given).profile_path) > 5
+    found: list[tuple[Why, str]] = []
+    for choice in ("causes", "yes"):
+        replayed = tmp_path / choice
+        # So that both have the same lines in the profile.
+        again = [*SMALL_CACHES, f"--why={choice}", "--structure=yes", *options, f"--out={replayed}", str(trace)]
+        subprocess.run([str(BUILD / "bdgrind" / "bdreplay"), *again], check=True, capture_output=True)
+        found.append((read_why(str(tmp_path / f"why.{choice}")), replayed.read_text()))
+    (causes, profile_of_causes), (everything, profile_of_all) = found
+    assert profile_of_causes == profile_of_all
+    assert causes.reuses is None and causes.stays is None and causes.orders is None and len(causes.scopes) == 1
+    assert everything.reuses and everything.stays is not None and everything.orders is not None
+    assert distances(causes) == distances(everything)
+    assert causes.data == everything.data
+    assert sorted(causes.inclusive or (), key=repr) == sorted(everything.inclusive or (), key=repr)
+    assert (causes.data is not None) == ("--objects=yes" in options)
+
+
+def test_causes_alone_do_not_include_the_structure(tmp_path: Path) -> None:
+    text = run(tmp_path, [GUESTS / "recursion"], "--why=causes").profile_path.read_text()
+    assert "D1conf" in text and "positions: line" in text and "jcnd=" not in text and "jump=" not in text
 
 
 @pytest.mark.parametrize("options", [["--dump-every-bb=20000", "--separate-threads=yes"], ["--dump-every-bb=20000"]])

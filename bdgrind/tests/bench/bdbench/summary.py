@@ -44,10 +44,13 @@ QUESTIONS = (
     Question("what jumps for loops cost", Metric.CPU, "bdgrind-structure", "bdgrind", 1.02),
     Question("what the context tree costs", Metric.CPU, "bdgrind-tree", "bdgrind", 1.1),
     Question("what data objects cost", Metric.CPU, "bdgrind-objects", "bdgrind", 1.15),
+    Question("what causes of misses cost", Metric.CPU, "bdgrind-causes", "bdgrind", 1.12),
+    Question("what all of --why=yes costs", Metric.CPU, "bdgrind-why", "bdgrind", 1.3),
     Question("one thread, against the peer", Metric.MEMORY, "bdgrind", "callgrind-cacheuse", 1.2),
     Question(
         "two threads, against the peer", Metric.MEMORY, "bdgrind-thread", "callgrind-cacheuse", 1.2
     ),
+    Question("what all of --why=yes needs", Metric.MEMORY, "bdgrind-why", "bdgrind", 1.3),
 )
 
 

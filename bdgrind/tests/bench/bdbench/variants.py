@@ -60,6 +60,8 @@ VARIANTS = (
             ("structure", "jumps, for loops", "--structure=yes"),
             ("tree", "the calling context tree", "--context-tree=yes"),
             ("objects", "data objects", "--objects=yes"),
+            ("causes", "causes and distances of misses", "--why=causes"),
+            ("why", "why lines are loaded", "--why=yes"),
         )
     ),
 )
