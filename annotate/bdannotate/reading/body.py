@@ -76,6 +76,8 @@ class Body:
         self._callee_file = ""
         self._callee = ""
         self._here: dict[int, Row] = {}  # `slot`, also while a call or jump waits for its costs
+        # Rows by line that are yet to be added to `slot`: at once, they take half the time.
+        self.gathered: dict[int, list[Row]] = {}
         self._call_counts: dict[str, int] = {}
         # Whether the second line of a call or jump must come now.
         self.is_waiting = False
@@ -129,7 +131,17 @@ class Body:
         function = Function(object_name, file, name)
         return self._functions.setdefault(function, function)
 
+    def add_up(self) -> None:
+        """What was gathered. It grows with each row, so this is to be called for each block of lines."""
+        for line, rows in self.gathered.items():
+            if line in self._here:
+                rows.append(self._here[line])
+            if rows:
+                self._here[line] = rows[0] if len(rows) == 1 else tuple(map(sum, zip(*rows)))
+        self.gathered.clear()
+
     def _enter(self, place: Place) -> None:
+        self.add_up()
         self.slot = self._here = self.costs.lines.setdefault(place, {})
         if self.by_instruction:
             self.instruction_slot = self.costs.instructions.setdefault(place, {})

@@ -12,7 +12,6 @@ as fast as taking each line apart, and equal rows share their memory.
 from __future__ import annotations
 
 import enum
-from operator import add
 
 from ..model.costs import Costs, add_instruction
 from ..model.errors import FormatProblem, ProfileError, shorten
@@ -91,6 +90,7 @@ class _Parser:
         body = self._body
         by_instruction = body.by_instruction
         slot, line, address = body.slot, body.line, body.address
+        gathered, instructions = body.gathered, body.instruction_slot
         for number, text in enumerate(lines, self._lines_done + 1):
             cost = remembered.get(text)
             if cost is None:
@@ -101,6 +101,7 @@ class _Parser:
                     body = self._body
                     slot, line, address = body.slot, body.line, body.address
                     by_instruction = body.by_instruction
+                    gathered, instructions = body.gathered, body.instruction_slot
                     continue
                 cost = self._take_apart(text)
             line_is_relative, new_line, address_is_relative, new_address, row = cost
@@ -115,27 +116,29 @@ class _Parser:
                 body.second_line(row)
                 slot = body.slot
                 continue
-            old = slot.get(line)
-            slot[line] = row if old is None else tuple(map(add, old, row))
+            rows = gathered.get(line)
+            if rows is None:
+                gathered[line] = [row]
+            else:
+                rows.append(row)
             if by_instruction:
-                add_instruction(body.instruction_slot, address, line, row)
+                add_instruction(instructions, address, line, row)
         body.line, body.address = line, address
+        body.add_up()
 
     def _feed_functions(self, lines: list[str]) -> None:
-        """The same without positions: the rows of a function are collected and added up at once,
-        which takes half the time."""
+        """The same without positions."""
         remembered = self._remembered
         body = self._body
-        rows: list[Row] = []
+        rows = body.gathered.setdefault(0, [])
         for number, text in enumerate(lines, self._lines_done + 1):
             cost = remembered.get(text)
             if cost is None:
                 self._number = number
                 if text[:1] not in _COST_STARTS:
-                    if rows:
-                        _add_up(body, rows)
                     self._other_line(text)
                     body = self._body
+                    rows = body.gathered.setdefault(0, [])
                     continue
                 cost = self._take_apart(text)
             if body.slot is None:
@@ -143,8 +146,7 @@ class _Parser:
                 body.second_line(cost[4])
                 continue
             rows.append(cost[4])
-        if rows:
-            _add_up(body, rows)
+        body.add_up()
 
     def _take_apart(self, text: str) -> _CostLine:
         body = self._body
@@ -225,6 +227,7 @@ class _Parser:
         if self._body.is_waiting:
             raise FormatProblem("the profile ends in the middle of a call or jump")
         self._events = self._headers.events
+        self._body.add_up()
         costs = self._body.costs
         costs.origins += self._body.origins.finish()
         self._parts.append(self._headers.part(self._source, costs.sums(len(self._events))))
@@ -260,13 +263,3 @@ class _Parser:
             hot=costs.hot,
             hot_calls=costs.hot_calls,
         )
-
-
-def _add_up(body: Body, rows: list[Row]) -> None:
-    """Adds the rows to the current function's, all under line 0, and empties the list."""
-    slot = body.slot
-    if slot is not None:
-        if 0 in slot:
-            rows.append(slot[0])
-        slot[0] = rows[0] if len(rows) == 1 else tuple(map(sum, zip(*rows)))
-    rows.clear()
