@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
+from functools import cache
 
 from ..model.why import Distance, bucket_start
 
@@ -68,10 +69,12 @@ def memory_cost(access: Access) -> float:
 def time_of(rows: Iterable[Distance], access: Access, line: int) -> float:
     """Nanoseconds for misses at these distances. What missed LL comes from memory."""
     memory = memory_cost(access)
-    total = 0.0
-    for row in rows:
-        total += row.last_level * memory
-        if row.misses > row.last_level:
-            cost = miss_cost(access, bucket_start(row.bucket) * line)
-            total += (row.misses - row.last_level) * cost
-    return total
+    return sum(
+        row.last_level * memory + (row.misses - row.last_level) * _bucket_cost(access, row.bucket, line)
+        for row in rows
+    )
+
+
+@cache  # there are few buckets
+def _bucket_cost(access: Access, bucket: int, line: int) -> float:
+    return miss_cost(access, bucket_start(bucket) * line)

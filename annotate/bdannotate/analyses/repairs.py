@@ -85,9 +85,10 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
 
 
 def sites_of(
-    rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders()
+    rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders(),
+    known: Mapping[int, Site] = {},
 ) -> Sites:
-    return Sites(rows, Loops(rows.why, nests, chains), chains, folders)
+    return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known)
 
 
 def find_repairs(

@@ -210,15 +210,18 @@ class Sites:
     """All instructions of a file, the costliest first, with the loops that they are in."""
 
     def __init__(
-        self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders()
+        self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders(),
+        known: Mapping[int, Site] = {},
     ) -> None:
+        """known: by number, those of which loops and chains say nothing."""
         self.why = rows.why
         self.loops = loops
         self._rows = rows
         self._chains = chains
         self._chooser = Chooser(chains, folders.is_library, ())
         found = [
-            self._site(number, place) for number, place in enumerate(rows.why.places)
+            known.get(number) or self._site(number, place)
+            for number, place in enumerate(rows.why.places)
             if place is not None and (number in rows.distances or number in rows.orders)
         ]
         self.all = sorted(found, key=lambda site: (-site.time, site.number))

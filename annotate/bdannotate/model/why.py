@@ -11,7 +11,8 @@ import enum
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 from .errors import UserError
@@ -183,6 +184,8 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
     """Those of several parts, threads or runs as one. Lines and caches must be the same in all.
     Numbers of groups mean nothing in a sum of several, as each has its own."""
     first = found[0]
+    if len(found) == 1 and (renamed := _renamed_whole(first, rename)):
+        return renamed
     for one in found[1:]:
         if (one.line, one.d1_lines, one.ll_lines, one.sets) != (
             first.line, first.d1_lines, first.ll_lines, first.sets
@@ -247,6 +250,24 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
             Inclusive(*key, *sums) for key, sums in inclusive.items()
         ]),
     )
+
+
+def _renamed_whole(why: Why, rename: Callable[[Function], Function]) -> Why | None:
+    """None if what is different gets the same name, so that rows must be added up."""
+    names = cache(rename)
+    places = tuple(_renamed(place, names) for place in why.places)
+    scopes = tuple(
+        scope._replace(place=_renamed(scope.place, names) or scope.place) for scope in why.scopes
+    )
+    inclusive = why.inclusive and tuple(
+        row._replace(function=names(row.function), callee=row.callee and names(row.callee))
+        for row in why.inclusive
+    )
+    if len(set(places)) < len(places) or len(set(scopes)) < len(scopes):
+        return None
+    if inclusive and len({row[:3] for row in inclusive}) < len(inclusive):
+        return None
+    return replace(why, places=places, scopes=scopes, inclusive=inclusive)
 
 
 def _renamed(

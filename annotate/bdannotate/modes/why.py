@@ -13,7 +13,7 @@ from ..analyses.repairs import (
     Repairs, estimated_time, find_repairs, notable_sites, sites_of, told_of,
 )
 from ..analyses.report import Report
-from ..analyses.sites import Site, SiteRows
+from ..analyses.sites import Site, SiteRows, Sites
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import frames_by_function
@@ -105,11 +105,24 @@ def repairs_of(
         chains = inputs.inlined_chains(profile, functions, with_starts=True)
     else:
         chains = inputs.chains_of(places)
-    sites = sites_of(rows, nests_of(profile, functions, chains), chains, inputs.folders)
+    sites = sites_of(
+        rows, nests_of(profile, functions, chains), chains, inputs.folders, _of_others(first, functions)
+    )
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []
     return find_repairs(sites, profile, details, groups)
+
+
+def _of_others(sites: Sites, functions: frozenset[Function]) -> dict[int, Site]:
+    """By number, those that are not in these functions, nor in loops of theirs."""
+    scopes = {number for number, scope in enumerate(sites.why.scopes) if scope.place.function in functions}
+    within = {order.place for order in sites.why.orders or () if order.scope in scopes}
+    within.update(reuse.place for reuse in sites.why.reuses or () if reuse.scope in scopes)
+    return {
+        number: site for number, site in sites.by_number.items()
+        if number not in within and site.place.function not in functions
+    }
 
 
 def _scopes_of(why: Why, sites: Sequence[Site]) -> list[Scope]:
