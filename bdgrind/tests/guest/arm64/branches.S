@@ -15,7 +15,8 @@
 //       (dispatch)  1101111                           no        0
 //
 // dispatch calls one, one, two, two, one from the same place: the first, third and fifth are mispredicted. The jump
-// at the end is, too, as it is executed once. Returns are no branches, whatever register they use.
+// at the end is, too, as it is executed once. Returns are no branches, whatever register they use. What cbz looks at
+// comes from memory: VEX makes no branch of one on a constant.
 //
 // build: -nostdlib -static -no-pie
 // run: --I1=1024,2,64 --D1=1024,2,64 --LL=65536,16,64 --branch-sim=yes
@@ -35,6 +36,8 @@ table:
     .quad one, one, two, two, one
 end_of_main:
     .quad .Lend
+is_set:
+    .quad 1
     .text
 
     FUNCTION _start
@@ -50,8 +53,9 @@ end_of_main:
 .Lhundred:
     subs w19, w19, #1
     b.ne .Lhundred
-    mov w0, #1
-    cbz w0, .Lend
+    ADDRESS x0, is_set
+    ldr x0, [x0]
+    cbz x0, .Lend
 .Ltwenty:
     add w19, w19, #1
     cmp w19, #20

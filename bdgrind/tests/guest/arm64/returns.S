@@ -3,7 +3,8 @@
 // What VEX's word for a branch does not tell, in each of 10 rounds:
 //
 //   other_register   returns by another register than x30
-//   spins            goes back to its own beginning by a plain branch, 4 times: no recursion
+//   spins            goes back to its own beginning by a plain branch, 4 times: tail calls of itself (rule 17 of
+//                    docs/simulation.md), of which one at a time is open
 //   finds_itself     calls its next instruction, to know where it is, and returns past that
 //   skips            is left by a plain branch within itself, over what is never executed
 //   twice            has a return in the middle that is not always executed
@@ -12,7 +13,7 @@
 // build: -nostdlib -static -no-pie
 // last: 3
 // expect: calls main > other_register = 10; other_register = 10
-// expect: calls main > spins = 10; spins > spins = 0; spins = 10
+// expect: calls main > spins = 10; spins > spins = 4 * 10; spins = 5 * 10
 // expect: calls main > finds_itself = 10
 // expect: calls main > skips = 10; skips = 10
 // expect: calls main > twice = 10; twice > leaf = 5; leaf = 5
