@@ -28,12 +28,30 @@ JumpKind jump_kind(IRJumpKind kind) {
     }
 }
 
+#if defined(VGA_arm64)
+UInt code_of(Address instruction) {
+    return *reinterpret_cast<const UInt*>(static_cast<Addr>(instruction));
+}
+#endif
+
+// Whether the guest branches where VEX may leave a block. On arm64, VEX also leaves it to try an atomic instruction
+// anew, or where a store has lost its reservation; only the instruction tells: b.cond, cbz, cbnz, tbz and tbnz branch.
+bool branches_at_exit(IRJumpKind kind, [[maybe_unused]] Address instruction) {
+    if (kind != Ijk_Boring && kind != Ijk_Call && kind != Ijk_Ret) return false;
+#if defined(VGA_arm64)
+    const UInt code = code_of(instruction);
+    return (code & 0xff000000) == 0x54000000 || (code & 0x7c000000) == 0x34000000;
+#else
+    return true;
+#endif
+}
+
 // How a block ends. On arm64, VEX makes a call of a plain branch to a constant address, and a jump like any other of
 // `br x30`, by which longjmp goes back; only the instruction tells.
 JumpKind last_jump_kind(IRJumpKind kind, [[maybe_unused]] Address last_instruction) {
 #if defined(VGA_arm64)
     if (kind == Ijk_Call || kind == Ijk_Boring) {
-        const UInt code = *reinterpret_cast<const UInt*>(static_cast<Addr>(last_instruction));
+        const UInt code = code_of(last_instruction);
         const bool is_branch = (code & 0xfc000000) == 0x14000000;
         if (is_branch) return JumpKind::kJump;
         if (code == 0xd61f03c0) return JumpKind::kReturn;
@@ -308,7 +326,7 @@ void BlockInstrumenter::end_record(JumpKind jump, Branch branch) {
 void BlockInstrumenter::on_exit(const IRStmt& exit) {
     const IRJumpKind kind = exit.Ist.Exit.jk;
     Branch branch = Branch::kNone;
-    if (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret) {
+    if (branches_at_exit(kind, last_instruction_)) {
         const IRConst& target = *exit.Ist.Exit.dst;
         const Address address = target.tag == Ico_U64 ? target.Ico.U64 : target.Ico.U32;
         branch = address == next_instruction_ ? Branch::kNotTaken : Branch::kTaken;
