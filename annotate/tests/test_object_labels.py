@@ -4,12 +4,15 @@
 import json
 import re
 
+import pytest
 import test_data_hints as data
 from bdannotate.analyses.object_diff import object_changes
 from bdannotate.analyses.object_labels import named, plain_name
 from bdannotate.cli import main
 from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Place
 from bdannotate.model.profile import Function
+from bdannotate.views.objects import named_rows
+from bdannotate.views.text import Cell, Page
 from object_files import ObjectFile
 from test_objects import EVENTS, FUNCTIONS, HEAP, beside, write
 
@@ -216,3 +219,29 @@ def test_functions_are_called_what_the_other_lists_call_them(tmp_path, capsys):
     path.write_text(path.read_text() + "fn=make(char)\n9 0 0 0 0 0 0\n")
     assert main(["--objects", "--format=json", profile]) == 0
     assert json.loads(capsys.readouterr().out)["objects"]["groups"][1]["label"] == "heap prog.c:22, make(int)"
+
+
+@pytest.mark.parametrize("names", [
+    # Where they end, in their template arguments, and behind what all of them begin with.
+    ["heap long_name_of_a_file.c:1, a_function_with_a_long_name_for_reading_a",
+     "heap long_name_of_a_file.c:1, a_function_with_a_long_name_for_reading_b"],
+    ["heap vector.h:99, ns::Table<int>::grow", "heap vector.h:99, ns::Table<ns::Item<long> >::grow",
+     "heap vector.h:99, ns::Table<char const*>::grow"],
+    ["heap a.c:5, make from a_very_long_caller_of_it_that_reads_all_names a.c:7",
+     "heap a.c:5, make from a_very_long_caller_of_it_that_reads_all_places a.c:7"],
+    ["heap a_long_name_of_a_file.c:5, a_function_with_a_long_name_for_reading_a from main a.c:7",
+     "heap a_long_name_of_a_file.c:5, a_function_with_a_long_name_for_reading_b from main a.c:7"],
+])
+@pytest.mark.parametrize("width", [60, 70, 80])
+def test_names_that_are_cut_stay_apart(names, width):
+    lines = named_rows([["L1 bytes loaded"]], "object", [[Cell("12.5M")] for _ in names], names, Page(width, cut=True))
+    assert max(map(len, lines)) <= width
+    starts = [number for number, line in enumerate(lines) if "12.5M" in line] + [len(lines)]
+    rows = ["\n".join(lines[one:other]) for one, other in zip(starts, starts[1:])]
+    assert len(set(rows)) == len(names)
+
+
+def test_what_fits_is_not_cut():
+    names = ["heap a.c:5, make", "heap a.c:6, make", "variable table", "variable table"]
+    lines = named_rows([["L1 bytes loaded"]], "object", [[Cell("1")] for _ in names], names, Page(80, cut=True))
+    assert [line.split("  ")[-1] for line in lines[-4:]] == names

@@ -151,11 +151,11 @@ def fit_all(names: Sequence[str], widths: Sequence[int]) -> list[str]:
             continue
         first = len(os.path.commonprefix(sorted(others)))
         for index in indices:
-            found[index] = _cut_at(names[index], first, widths[index])
+            found[index] = cut_at(names[index], first, widths[index])
     return found
 
 
-def _cut_at(name: str, place: int, width: int) -> str:
+def cut_at(name: str, place: int, width: int) -> str:
     """A name that shows what it has from this place on, and a part of its beginning."""
     head = name[: min(place, max(width // 3, 4))]
     start = max(place - 2, len(head))

@@ -23,7 +23,7 @@ from ..model.objects import Group
 from ..model.profile import Function
 from .advice import advice_sentences, listed
 from .costs import cost_table, fitting
-from .names import collapsed
+from .names import collapsed, cut_at
 from .picture import picture
 from .text import Cell, Page, Table, count, left_width, shorten_end, shorten_middle, wrapped
 
@@ -78,8 +78,7 @@ def named_rows(
     room = page.width - left_width(cells, headings)
     rows: list[Sequence[Cell]] = []
     labels: list[Cell] = []
-    for row, name in zip(cells, names):
-        first, *more = _label_lines(name, room, page)
+    for row, (first, *more) in zip(cells, _labels(names, room, page)):
         rows += [row, *([Cell("")] * len(row) for _ in more)]
         labels += map(Cell, [first, *more])
     return cost_table(headings, title, rows, labels, page)
@@ -126,19 +125,36 @@ def short_label(name: str, room: int, page: Page) -> str:
     return f"{shorten_end(start, left)}{ending}"
 
 
+def _labels(names: Sequence[str], room: int, page: Page) -> list[list[str]]:
+    """The lines of each label as they fit. Different ones that would look the same are cut where they
+    differ."""
+    whole = [_label_lines(name, room, page) for name in names]
+    found = [[short_label(line, room, page) for line in lines] for lines in whole]
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for index, lines in enumerate(found):
+        if lines != whole[index]:
+            alike.setdefault(tuple(lines), []).append(index)
+    for indices in alike.values():
+        for number in range(len(found[indices[0]])):
+            others = {whole[index][number] for index in indices}
+            if len(others) > 1:
+                first = len(os.path.commonprefix(sorted(others)))
+                for index in indices:
+                    found[index][number] = cut_at(whole[index][number], first, max(room, _SHORTEST_NAME))
+    return found
+
+
 def _label_lines(name: str, room: int, page: Page) -> list[str]:
-    """A label as it fits. If it does not, callers go to lines of their own, as these tell groups
-    apart."""
+    """Of a label that does not fit, callers go to lines of their own, as these tell groups apart."""
     text = printable(name)
     if page.full_names or len(collapsed(text)) <= room:
-        return [short_label(name, room, page)]
+        return [text]
     lines: list[str] = []
     for piece in label_pieces(text):
-        if lines and len(lines[-1]) + len(piece) <= room:
+        if lines and len(collapsed(lines[-1])) + len(piece) <= room:
             lines[-1] += piece
         else:
-            further = f"  {piece.lstrip(', ')}"
-            lines.append(short_label(further if lines else piece, room, page))
+            lines.append(f"  {piece.lstrip(', ')}" if lines else piece)
     return lines
 
 
