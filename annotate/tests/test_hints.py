@@ -146,3 +146,11 @@ def test_advice_claims_no_more_than_the_numbers_say():
     (hint,) = hints(report_of(f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {use(5000, 8, 1)}\n"))
     assert "per field" not in hint.pattern.brief + hint.pattern.helps
     assert " tile" not in hint.pattern.brief
+
+
+def test_no_advice_claims_an_order_of_addresses():
+    """Bytes used and accesses tell nothing of it: it may be strides as well as lists, trees or tables."""
+    for row in (use(5000, 8, 1), use(5000, 8, 40), use(5000, 40, 2), use(5000, 60, 8)):
+        for hint in hints(report_of(f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {row}\n")):
+            assert "loop" not in hint.pattern.brief and "stride" not in hint.pattern.brief
+            assert hint.pattern.helps.startswith("of strides, ") or "stride" not in hint.pattern.helps

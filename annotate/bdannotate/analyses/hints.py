@@ -93,7 +93,7 @@ class Hint:
 _PATTERNS = (
     Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
-        "few bytes of a line: exchange strided loops, or group what is used together",
+        "few bytes of a line: use memory in order, or group what is used together",
         "few bytes of a line are used, in few accesses: as by strides larger than a line, by indices or "
         "pointers all over memory, or by objects of which little is used",
         "of strides, exchange the loops so that the innermost one walks along memory; of indices and "
