@@ -47,6 +47,19 @@ def test_repairs_are_those_of_the_json(tmp_path, capsys, name):
     assert name == "stream" or first.startswith(f"1. {mine[0]['what']}: ")
 
 
+@pytest.mark.parametrize("name", ["chain", "product", "stream"])
+def test_the_verdict_is_of_the_times_that_repairs_are_made_of(tmp_path, capsys, name):
+    path = run(name)
+    mine = report(tmp_path, path).facts["verdict"]
+    truth = json_of(capsys, path)["verdict"]
+    shares = truth["shares"]
+    assert (mine["cycles"], mine["first"]) == (truth["cycles"], truth["first"])
+    assert mine["waits"] == {
+        "firstTouches": shares["first_touches"], "inOrder": shares["in_order"], "outOfOrder": shares["out_of_order"],
+    }
+    assert (mine["instructions"], mine["l1Code"]) == (shares["instructions"], shares["code"])
+
+
 def test_hints_give_way_to_repairs(tmp_path):
     """Of what a repair is about, and where there is nothing to repair."""
     path = run("fat")

@@ -219,5 +219,5 @@ def test_a_nest_has_one_repair(capsys):
 
 def test_a_run_of_no_time_has_no_places_of_it():
     """As a damaged profile may say."""
-    here = [SimpleNamespace(where=("a.c", 1), access=Access.IN_ORDER, lines=0)]
+    here = [SimpleNamespace(where=("a.c", 1), is_foreseen=True)]
     assert _open_places(here, 0.0) == []

@@ -138,17 +138,43 @@ def neighbours(machine, _repaired, size=700):
                 machine.read(32, where, depends=3, on=32)
 
 
-def tree(machine, _repaired, depth=11):
+def tree(machine, _repaired, depth=13, searches=1500, line=32):
     """Searches in a tree whose nodes lie anywhere."""
     places = list(range(2**depth))
     chance = random.Random(1)
     chance.shuffle(places)
-    for _ in steps(machine, 400):
+    for _ in steps(machine, searches):
         with work(machine):
             node = 1
-            for _ in machine.loop(range(depth), 31):
-                machine.read(32, A + places[node] * 64, depends=3, on=32)
+            for _ in machine.loop(range(depth), line - 1):
+                machine.read(line, A + places[node] * 64, depends=3, on=line)
                 node = min(2 * node + chance.randrange(2), 2**depth - 1)
+
+
+def split_and_tree(machine, _repaired):
+    """Little that can be saved, and much that cannot."""
+    chain(machine, False, size=200)
+    tree(machine, False, searches=600, line=52)
+
+
+def stream_and_chain(machine, _repaired):
+    order = list(range(500))
+    random.Random(1).shuffle(order)
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(order, 31):
+                machine.read(32, A + i * 64, depends=3, on=32)
+            for i in machine.loop(range(8000), 30):
+                machine.read(33, B + i * 8)
+
+
+def first_of_each(machine, _repaired, size=500):
+    order = list(range(size))
+    random.Random(1).shuffle(order)
+    for i in steps(machine, 4 * size):
+        with work(machine):
+            for _ in machine.loop(range(1), 31):
+                machine.read(32, A + order[i % size] * 64, depends=3, on=32)
 
 
 def called_columns(machine, _repaired):

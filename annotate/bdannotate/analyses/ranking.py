@@ -12,6 +12,7 @@ from .columns import Column, SortKey, with_keys_first
 from .data_use import data_loss
 from .report import Report, Selection
 from .verdict import First, verdict
+from .waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, WAIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,17 @@ def by_verdict(selection: Selection, profile: Profile) -> Selection:
     return replace(selection, keys=keys, columns=tuple(with_keys_first(selection.columns, keys)))
 
 
+_WAITS = {First.OUT_OF_ORDER: OUT_OF_ORDER, First.IN_ORDER: IN_ORDER, First.FIRST_TOUCHES: FIRST_TOUCHES}
+
+
 def _misses(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Metric | None:
-    """Those of data that the verdict is about; None if it is about the bytes that are loaded, about code, or
-    about neither."""
+    """Those of data that the verdict is about, or what they cost where that is known; None if it is about the
+    bytes that are loaded, about code, or about neither."""
     found = verdict(profile, metrics, totals)
     if found is None:
         return None
+    if found.waits is not None:
+        return metrics.get(_WAITS.get(found.first, WAIT))
     if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES):
         return metrics.get("DLm")
     return metrics.get("D1m") if found.first is First.L1_DATA and found.wasted is None else None
@@ -69,6 +75,8 @@ def most_saved(report: Report) -> Callable[[Row], float] | None:
     if found is None:
         return None
     metrics = report.metrics
+    if found.waits is not None:
+        return _waits(report, found.cycles)
     first, last = metrics["D1m"].counter(), metrics["DLm"].counter()
     unused = tuple(
         next((metrics[name] for name in names if name in metrics), None)
@@ -90,3 +98,9 @@ def most_saved(report: Report) -> Callable[[Row], float] | None:
         return min(cost / cycles, 1.0)
 
     return saved
+
+
+def _waits(report: Report, cycles: int) -> Callable[[Row], float]:
+    """All but first touches."""
+    counters = [report.metrics[name].counter() for name in (IN_ORDER, OUT_OF_ORDER)]
+    return lambda row: min(sum(count(row) for count in counters) / cycles, 1.0)

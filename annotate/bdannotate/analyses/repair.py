@@ -13,10 +13,7 @@ from ..model.why import bucket_start
 from .loop_nests import LoopPlace
 from .miss_costs import Access, memory_cost, miss_cost
 from .sites import Site
-
-
-# From this share on, misses that another order or layout may save are not little.
-_OPEN = 0.1
+from .verdict import NOTABLE
 
 
 class Remedy(enum.Enum):
@@ -73,8 +70,8 @@ class Repair:
 
     @property
     def is_open(self) -> bool:
-        """Whether misses cost much, and no repair of them is known."""
-        return self.remedy is Remedy.NONE and self.share >= _OPEN
+        """Whether misses cost much, together or in a place, and no repair of them is known."""
+        return self.remedy is Remedy.NONE and (self.share >= NOTABLE or len(self.evidence) > 1)
 
 
 def amount(sites: Iterable[Site]) -> Amount:

@@ -334,7 +334,7 @@ def colocate_repairs(
     """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines. The
     order must be the same each time, as in a list, and not that of searches in a tree."""
     for _, here in by_loop(notable).items():
-        if not any(site.is_chain for site in here) or not _repeats(here):
+        if not any(site.is_chain for site in here) or not repeats(here):
             continue
         guilty = [site for site in here if site.is_scattered or site.is_chain]
         now = amount(guilty)
@@ -361,7 +361,7 @@ def colocate_repairs(
             yield repair
 
 
-def _repeats(here: Sequence[Site]) -> bool:
+def repeats(here: Sequence[Site]) -> bool:
     """Whether lines come back after about as many others each time."""
     again: dict[int, int] = {}
     for site in here:

@@ -17,23 +17,24 @@ from ..model.graph import CallGraph
 from ..model.objects import Group
 from ..model.profile import Function, Profile
 from .loop_nests import Loops
-from .miss_costs import INSTRUCTION, PAGE_WALK, Access
+from .miss_costs import PAGE_WALK
 from .object_details import Details
 from .ownership import Folders, is_runtime
 from .repair import Remedy, Repair, amount
 from .repair_fuse import fuse_repairs
 from .repair_latency import huge_page_repairs, prefetch_repairs
-from .repair_layouts import colocate_repairs, layout_repairs
+from .repair_layouts import colocate_repairs, layout_repairs, repeats
 from .repair_loops import loop_repairs
 from .repair_sets import pad_repairs
 from .repair_working_set import working_set_repairs
 from .sites import Site, SiteRows, Sites
+from .waits import estimated_time
 
 # What saves less of the estimated time is not worth a sentence.
 _LEAST_SHARE = 0.02
 # Places of misses that no repair is known of: so many, each with so much of the time.
 _MOST_PLACES = 3
-_OPEN_PLACE = 0.03
+_OPEN_PLACE = _LEAST_SHARE
 # Instructions with less of it are looked at only beside others.
 _NOTABLE = 0.002
 _MOST_SITES = 400
@@ -59,7 +60,7 @@ class Repairs:
 def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
     """The functions that repairs are about, and those that call them."""
     found = {
-        function for repair in repairs.list
+        function for repair in repairs.list if repair.remedy is not Remedy.NONE
         for function in (repair.function, *(loop.function for loop in repair.loops))
     }
     work = list(found)
@@ -69,11 +70,6 @@ def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
                 found.add(caller)
                 work.append(caller)
     return found
-
-
-def estimated_time(sites: Sites, profile: Profile) -> float:
-    count = dict(zip(profile.events, profile.totals())).get("Ir", 0)
-    return count * INSTRUCTION + sum(site.time for site in sites.all)
 
 
 def notable_sites(sites: Sites, time: float) -> list[Site]:
@@ -103,11 +99,9 @@ def find_repairs(
         colocate_repairs(sites, notable, groups, details), prefetch_repairs(sites, notable, groups),
         huge_page_repairs(sites, notable, groups),
     ))
-    # Looking up addresses is no part of what a miss costs.
-    time += sum(PAGE_WALK * repair.walks[0] for repair in candidates if repair.walks)
     found = [
-        replace(repair, share=repair.saved / time)
-        for repair in candidates if time and repair.saved >= _LEAST_SHARE * time
+        replace(repair, share=repair.saved / _time_with_walks(repair, time))
+        for repair in candidates if time and repair.saved >= _LEAST_SHARE * _time_with_walks(repair, time)
     ]
     found += _smaller_working_sets(sites, notable, groups, found, time)
     found.sort(key=lambda repair: -repair.saved)
@@ -122,10 +116,19 @@ def find_repairs(
         else:
             alternatives.setdefault(better, []).append(repair)
     if not chosen and sites.all:
-        chosen.append(_none(sites, notable or sites.all, time))
+        chosen.append(_none(sites, sites.all, notable or sites.all, time))
+    elif rest := _without_repair(notable, chosen, time):
+        chosen.append(replace(
+            _none(sites, rest, rest, time), sites=frozenset(site.number for site in rest)
+        ))
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
+
+
+def _time_with_walks(repair: Repair, time: float) -> float:
+    """Looking up addresses is no part of what a miss costs."""
+    return time + PAGE_WALK * repair.walks[0] if repair.walks else time
 
 
 def _smaller_working_sets(
@@ -148,14 +151,22 @@ def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
     return shared >= _COVERED * sum(times.values())
 
 
-def _none(sites: Sites, notable: Sequence[Site], time: float) -> Repair:
-    """Its share is what the misses cost that could be saved: not those in order, nor first touches."""
-    now = amount(sites.all)
+def _without_repair(notable: Sequence[Site], chosen: Sequence[Repair], time: float) -> list[Site]:
+    """What no repair is about, if there is a place among it that costs much."""
+    told = frozenset[int]().union(*(repair.sites for repair in chosen))
+    rest = [site for site in notable if site.number not in told]
+    return rest if _open_places(rest, time) else []
+
+
+def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: float) -> Repair:
+    """Its share is what the misses cost that could be saved: not those in order, nor first touches. notable:
+    those whose places may be named."""
+    now = amount(meant)
     total = max(now.lines, 1)
-    first = sum(site.first_touches for site in sites.all)
-    in_order = sum(site.lines for site in sites.all if site.is_in_order)
-    used = sum(site.lines * site.used for site in sites.all) / total
-    open_time = sum(_open_time(site) for site in notable)
+    first = sum(site.first_touches for site in meant)
+    in_order = sum(site.lines for site in meant if site.is_in_order)
+    used = sum(site.lines * site.used for site in meant) / total
+    open_time = sum(_open_time(site) for site in meant)
     worst = max(notable, key=_open_time)
     return Repair(
         Remedy.NONE, worst.place.function, worst.where[0],
@@ -185,14 +196,16 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
 
 
 def _nature(site: Site) -> str:
-    if site.is_chain:
-        return "each address is in the line before, in no order that repeats; fewer and fuller nodes help"
+    if site.waits_for_itself:
+        order = ", in no order that repeats" if site.has_order and not repeats([site]) else ""
+        return f"each address is in the line before{order}; fewer and fuller nodes help"
+    if not site.has_order:
+        return "where its addresses lie is not known; less data between two visits helps"
     if site.is_scattered:
         return "addresses are anywhere; smaller elements help, or visits in the order of memory"
     return "lines come back after more than the cache holds; less data between two visits helps"
 
 
 def _open_time(site: Site) -> float:
-    if site.access is Access.IN_ORDER or not site.lines:
-        return 0.0
-    return site.time * (1 - site.first_touches / site.lines)
+    """What misses out of order cost."""
+    return 0.0 if site.is_foreseen else site.time - site.first_time

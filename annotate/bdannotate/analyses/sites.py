@@ -70,11 +70,22 @@ class Site:
 
     @cached_property
     def is_chain(self) -> bool:
+        """In an order that is known, as all that is said of it depends on that."""
+        return self.waits_for_itself and self.has_order
+
+    @cached_property
+    def waits_for_itself(self) -> bool:
+        """Whether each of its addresses is in what the one before has loaded."""
         order = self.levels[0].order if self.levels else None
         return (
             order is not None and order.depends is Depends.CHAIN
             and order.weight >= _MOST * order.accesses and self.levels[0].step is None
         )
+
+    @property
+    def has_order(self) -> bool:
+        """Whether it is known where its addresses lie, seen from the ones before."""
+        return self._deciding is not None
 
     @cached_property
     def is_nearby(self) -> bool:
@@ -86,13 +97,19 @@ class Site:
     @cached_property
     def _deciding(self) -> Level | None:
         """The loop that decides which lines come: one in it may only go through a few lines of an element, or
-        do so once."""
+        do so once. None where too few steps were seen to tell."""
+        level = self._deciding_level()
+        return level if level is not None and _steps(level.order) >= _FEW else None
+
+    def _deciding_level(self) -> Level | None:
         for level, around in zip(self.levels, self.levels[1:]):
             trips = level.order.accesses / max(around.order.accesses, 1)
             small = level.step is not None and trips * abs(level.step) < _ELEMENT * self.line
-            once = not _steps(level.order)
+            once = _steps(level.order) < _FEW
             if not (small or once) or around.order.accesses < _FEW:
                 return level
+            if once and around.order.accesses < _HALF * level.order.accesses:
+                return None  # most of its runs are within other loops
         return self.levels[-1] if self.levels else None
 
     @cached_property
@@ -126,14 +143,25 @@ class Site:
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
             return Access.IN_ORDER
-        if self.is_chain:
-            return Access.NEARBY if self.is_nearby else Access.CHAIN
-        return Access.INDEPENDENT
+        if not self.waits_for_itself:
+            return Access.INDEPENDENT
+        # Where the order is not known, it is the middle of what it may be.
+        return Access.CHAIN if self.has_order and not self.is_nearby else Access.NEARBY
 
     @cached_property
     def time(self) -> float:
         """Estimated nanoseconds."""
         return time_of(self.distances, self.access, self.line)
+
+    @cached_property
+    def first_time(self) -> float:
+        """The part of it that first touches cost."""
+        return time_of([row for row in self.distances if row.bucket == 0], self.access, self.line)
+
+    @property
+    def is_foreseen(self) -> bool:
+        """Whether the next lines are on their way already."""
+        return self.access is Access.IN_ORDER
 
     @cached_property
     def conflicts(self) -> int:

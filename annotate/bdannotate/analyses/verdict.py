@@ -5,6 +5,10 @@ First comes what would help most: the level at which bytes that are never used c
 misses that load less could be saved. A stream misses as often in LL as in L1, at a tenfold price, but
 uses all that it loads. Where no such waste is notable, the level whose misses cost most is first. The
 first touch of a line must load it, and only less data would save that: it comes last of the misses.
+
+Of a run with --why=yes, what misses cost is known by the order of addresses (waits.py). Repairs are made of
+the same costs, so what comes first is what these are about: misses out of order, or in order where these
+cost more.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from dataclasses import dataclass
 
 from ..model.metrics import Metric, Number
 from ..model.profile import CACHE, Profile, Row
+from .waits import EVENTS, has_waits
 
 # What costs less of the estimate is not worth a change of the program.
 NOTABLE = 0.1
@@ -24,6 +29,8 @@ _ALL_NOTABLE = 0.2
 
 class First(enum.Enum):
     L1_DATA = "L1"
+    OUT_OF_ORDER = "out of order"
+    IN_ORDER = "in order"
     L1_CODE = "code"
     LAST_LEVEL = "LL"
     FIRST_TOUCHES = "first touches"
@@ -31,8 +38,19 @@ class First(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """What misses of data cost by the order of addresses, as shares of the estimated cycles. Of first
+    touches, both orders are known as one."""
+
+    first_touches: float
+    in_order: float
+    out_of_order: float
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """Shares of the estimated cycles. All of it is an estimate: no overlap, no prefetching."""
+    """Shares of the estimated cycles. All of it is an estimate: no overlap, no prefetching. Where there are
+    waits, which know of both, data have no shares by level, and code has what it costs in all levels."""
 
     cycles: int
     factors: tuple[int, int, int]  # of an instruction, of a miss of L1 and of LL
@@ -43,11 +61,13 @@ class Verdict:
     first_touches: float  # the part of last_level that is known to be the first touches of lines
     first: First
     wasted: float | None  # what never used bytes cost at this level, if that makes it the first
+    fits_last_level: bool  # whether every miss there is the first touch of a line
+    waits: Waits | None = None
 
     @property
-    def fits_last_level(self) -> bool:
-        """Whether every miss there is the first touch of a line."""
-        return self.first_touches >= self.last_level
+    def misses(self) -> float:
+        """What all misses cost."""
+        return 1 - self.instructions
 
 
 def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Verdict | None:
@@ -62,6 +82,19 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         return None
     last_misses = count["ILmr"] + count["DLmr"] + count["DLmw"]
     first_touches = _first_touches(profile, count, last_misses)
+    factors = weight["Ir"], weight["D1mr"], weight["DLmr"]
+    instructions = weight["Ir"] * count["Ir"] / cycles
+    fits = first_touches >= last_misses
+    if has_waits(profile.events):
+        waits = Waits(*(count[event] / cycles for event in EVENTS))
+        code = (weight["I1mr"] * count["I1mr"] + weight["ILmr"] * count["ILmr"]) / cycles
+        first, _ = _first({
+            First.OUT_OF_ORDER: waits.out_of_order, First.IN_ORDER: waits.in_order, First.L1_CODE: code,
+            First.FIRST_TOUCHES: waits.first_touches,
+        }, {})
+        return Verdict(
+            int(cycles), factors, instructions, 0.0, code, 0.0, waits.first_touches, first, None, fits, waits
+        )
     costs: dict[First, int] = {
         First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
         First.L1_CODE: weight["I1mr"] * count["I1mr"],
@@ -73,21 +106,19 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         part: share * _unused(part, metrics, totals) for part, share in shares.items()
     })
     return Verdict(
-        int(cycles),
-        (weight["Ir"], weight["D1mr"], weight["DLmr"]),
-        weight["Ir"] * count["Ir"] / cycles,
+        int(cycles), factors, instructions,
         shares[First.L1_DATA],
         shares[First.L1_CODE],
         shares[First.LAST_LEVEL] + shares[First.FIRST_TOUCHES],
         shares[First.FIRST_TOUCHES],
-        first, wasted,
+        first, wasted, fits,
     )
 
 
 def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tuple[First, float | None]:
     """What comes first, and what is wasted there if that is why. Of equals, the one that stands first."""
-    most_wasted = max(shares, key=lambda part: wasted[part])
-    if wasted[most_wasted] >= NOTABLE:
+    most_wasted = max(shares, key=lambda part: wasted.get(part, 0.0))
+    if wasted.get(most_wasted, 0.0) >= NOTABLE:
         return most_wasted, wasted[most_wasted]
     avoidable: list[First] = [part for part in shares if part is not First.FIRST_TOUCHES]
     largest = max(avoidable, key=lambda part: shares[part])

@@ -28,7 +28,7 @@ from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
 )
-from .page_why import why_for_page
+from .page_why import PageWhy, why_for_page
 from .subject import Subject
 from .tables import Table
 
@@ -91,7 +91,7 @@ def page_data(
             [numbers.function(member) for member in cycle.members]
             for cycle in subject.sides[0].graph.cycles
         ],
-        "verdict": _verdict(report),
+        "verdict": _verdict(report, subject.why),
         "unknown": _unknown(report),
         "hints": [_hint(hint, numbers) for hint in _hints(subject)],
         "why": why,
@@ -170,8 +170,9 @@ def _places(tree: ContextTree | None, numbers: Numbers) -> Json:
     ]
 
 
-def _verdict(report: Report) -> Json:
-    found = verdict(report.profile, report.metrics, report.totals)
+def _verdict(report: Report, why: PageWhy | None) -> Json:
+    """By what misses cost, where that is known."""
+    found = why.verdict if why and why.verdict else verdict(report.profile, report.metrics, report.totals)
     if found is None:
         return None
     return {
@@ -183,6 +184,11 @@ def _verdict(report: Report) -> Json:
         "fitsLastLevel": found.fits_last_level,
         "first": found.first.value,
         "wasted": found.wasted,
+        "waits": None if found.waits is None else {
+            "firstTouches": found.waits.first_touches,
+            "inOrder": found.waits.in_order,
+            "outOfOrder": found.waits.out_of_order,
+        },
     }
 
 

@@ -12,6 +12,7 @@ from ..analyses.distance_sums import Distances, DistanceSums
 from ..analyses.object_labels import label
 from ..analyses.repair import Remedy, Repair
 from ..analyses.repairs import Repairs
+from ..analyses.verdict import Verdict
 from ..model.graph import CallGraph
 from ..model.objects import Objects
 from ..model.profile import Function
@@ -45,6 +46,7 @@ class PageWhy:
     objects: Objects | None
     events: tuple[str, ...]  # of the profile
     include: tuple[str, ...]
+    verdict: Verdict | None = None  # by what misses cost, which repairs are made of
 
 
 def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:

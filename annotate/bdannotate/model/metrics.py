@@ -79,6 +79,8 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
      {"ILmr": 1, "ILfirst": -1, "ILconf": -1}),
     ("DLcap", "LLd capac.", "Data misses of LL for want of capacity",
      {"DLmr": 1, "DLmw": 1, "DLfirst": -1, "DLconf": -1}),
+    ("Wait", "wait", "Estimated cycles that misses of data cost",
+     {"WaitFirst": 1, "WaitIn": 1, "WaitOut": 1}),
     ("Bm", "mispred.", "Mispredicted branches", {"Bcm": 1, "Bim": 1}),
     ("Branches", "branches", "Branches", {"Bc": 1, "Bi": 1}),
     (
@@ -151,6 +153,9 @@ _HEADINGS = {
     "DLfirst": ("LLd first", "Data misses of LL that were a line's first touch"),
     "DLconf": ("LLd confl.", "Data misses of LL by conflict"),
     "AcCost1": ("rarely used", "1000 / accesses, added up over the lines that left L1"),
+    "WaitFirst": ("wait", "Estimated cycles that first touches of lines of data cost"),
+    "WaitIn": ("wait", "Estimated cycles that other misses of data in the order of memory cost"),
+    "WaitOut": ("wait", "Estimated cycles that other misses of data cost"),
     "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
 # Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.

@@ -86,17 +86,27 @@ class ReportedObjects:
     are_there: bool  # whether the report could say more of them
 
 
+def known_objects(
+    paths: Sequence[str], profile: Profile, inputs: Inputs, for_repairs: bool = False
+) -> Objects | None:
+    """Those that the report needs. for_repairs: what is known is wanted whatever is printed."""
+    if _is_asked_for(inputs.options):
+        return all_objects(paths, profile, inputs)
+    if inputs.options.is_for_people or for_repairs:
+        return objects_if_readable(paths, profile, inputs)
+    return None
+
+
+def _is_asked_for(options: Options) -> bool:
+    return options.objects or options.object is not None
+
+
 def reported_objects(
-    paths: Sequence[str], profile: Profile, graph: CallGraph, inputs: Inputs, for_repairs: bool = False
+    found: Objects | None, profile: Profile, graph: CallGraph, inputs: Inputs
 ) -> ReportedObjects:
-    """graph is the profile's. for_repairs: what is known is wanted whatever is printed."""
+    """Of those that are known; graph is the profile's."""
     options = inputs.options
-    is_asked_for = options.objects or options.object is not None
-    found: Objects | None = None
-    if is_asked_for:
-        found = all_objects(paths, profile, inputs)
-    elif options.is_for_people or for_repairs:
-        found = objects_if_readable(paths, profile, inputs)
+    is_asked_for = _is_asked_for(options)
     found = _shown(found, profile, inputs) if found else None
     asked_for = found if is_asked_for else None
     of_hints = found if options.is_for_people else None

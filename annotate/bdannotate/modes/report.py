@@ -24,9 +24,11 @@ from ..views.sarif import sarif
 from ..views.text import Page
 from .curves import named_curve
 from .inputs import Inputs
-from .objects import ReportedObjects, object_sections, objects_as_csv, reported_objects
+from .objects import (
+    ReportedObjects, known_objects, object_sections, objects_as_csv, reported_objects,
+)
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
-from .why import repairs_of, why_beside, why_if_readable
+from .why import repairs_of, sites_of_run, why_beside, why_if_readable, with_what_misses_cost
 
 
 def report(paths: Sequence[str], options: Options) -> int:
@@ -36,21 +38,24 @@ def report(paths: Sequence[str], options: Options) -> int:
     baseline = None
     if options.baseline is not None:
         baseline = inputs.profile(options.baseline, Detail.FUNCTIONS)
-    made = make_report(profile, selection_of(profile, options), inputs.folders)
-    if options.is_for_people or options.hints or options.format == "sarif":
-        made = inputs.with_inlined_lines(made)
-    inputs.functions = made.selection.function
-    found = _structures(made, inputs) if options.structure else []
-    why = None
+    why = sites = None
     whole = profile
     if tells_why:
         # What is asked for by name must be readable.
         read = why_if_readable if options.curve is None else why_beside
         whole = inputs.whole(paths) if inputs.separation else profile
         why = read(paths, whole, inputs)
-    objects = reported_objects(paths, profile, made.graph, inputs, why is not None)
+        sites = sites_of_run(why, whole, inputs) if why else None
+    costs = with_what_misses_cost(profile, sites, inputs)
+    made = make_report(costs, selection_of(costs, options), inputs.folders)
+    if options.is_for_people or options.hints or options.format == "sarif":
+        made = inputs.with_inlined_lines(made)
+    inputs.functions = made.selection.function
+    found = _structures(made, inputs) if options.structure else []
+    known = known_objects(paths, profile, inputs, why is not None)
+    objects = reported_objects(known, profile, made.graph, inputs)
     of_sizes = named_curve(paths, made, inputs)
-    repairs = repairs_of(why, whole, objects.found, inputs) if why else None
+    repairs = repairs_of(sites, whole, known, inputs) if sites else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,

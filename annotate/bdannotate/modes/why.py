@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from ..analyses.loop_nests import nests_of
 from ..analyses.object_labels import label
 from ..analyses.objects import Entry, list_objects
-from ..analyses.repairs import (
-    Repairs, estimated_time, find_repairs, notable_sites, sites_of, told_of,
-)
+from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, told_of
 from ..analyses.report import Report
 from ..analyses.sites import Site, SiteRows, Sites
+from ..analyses.verdict import verdict
+from ..analyses.waits import estimated_time, with_waits
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import frames_by_function
+from ..model.metrics import metrics_of
 from ..model.objects import Group, Objects
 from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, Separation, code_of_frames
@@ -50,11 +51,13 @@ def why_of_page(
     why = why_if_readable(paths, made.profile, inputs)
     if why is None:
         return None
-    repairs = repairs_of(why, made.profile, objects, inputs)
+    sites = sites_of_run(why, made.profile, inputs)
+    repairs = repairs_of(sites, made.profile, objects, inputs) if sites else None
+    costs = with_what_misses_cost(made.profile, sites, inputs)
     told = told_of(repairs, made.graph) if repairs else set()
     return PageWhy(
         why, repairs, frozenset(told), _loops(why, made.profile, inputs), objects, made.profile.events,
-        tuple(inputs.options.include),
+        tuple(inputs.options.include), verdict(costs, metrics_of(costs), costs.totals()) if sites else None,
     )
 
 
@@ -83,11 +86,9 @@ def _loops(why: Why, profile: Profile, inputs: Inputs) -> Mapping[Function, Fram
 _MOST_GROUPS = 12
 
 
-def repairs_of(
-    why: Why, profile: Profile, objects: Objects | None, inputs: Inputs
-) -> Repairs | None:
-    """objects: the data beside the profile, as far as it is known. None if the file says too little; then
-    a note says what would tell more, unless it is curves alone that are asked for."""
+def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
+    """None if the file says too little; then a note says what would tell more, unless it is curves alone
+    that are asked for."""
     if why.orders is None or why.reuses is None:
         if inputs.options.curve is None:
             inputs.say_notes([
@@ -105,9 +106,20 @@ def repairs_of(
         chains = inputs.inlined_chains(profile, functions, with_starts=True)
     else:
         chains = inputs.chains_of(places)
-    sites = sites_of(
+    return sites_of(
         rows, nests_of(profile, functions, chains), chains, inputs.folders, _of_others(first, functions)
     )
+
+
+def with_what_misses_cost(profile: Profile, sites: Sites | None, inputs: Inputs) -> Profile:
+    """Unless the options say what a miss costs, or functions are not those that the sites are of."""
+    is_other = inputs.options.cycle_costs or inputs.separation
+    return profile if sites is None or is_other else with_waits(profile, sites)
+
+
+def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: Inputs) -> Repairs:
+    """objects: the data beside the profile, as far as it is known."""
+    costly = notable_sites(sites, estimated_time(sites, profile))
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []

@@ -20,8 +20,14 @@ def verdict_json(report: Report) -> Json:
         return None
     return {
         "cycles": found.cycles,
-        "cycle_costs": list(found.factors),
+        "cycle_costs": None if found.waits else list(found.factors),
         "shares": {
+            "instructions": found.instructions,
+            "code": found.l1_code,
+            "first_touches": found.waits.first_touches,
+            "in_order": found.waits.in_order,
+            "out_of_order": found.waits.out_of_order,
+        } if found.waits else {
             "instructions": found.instructions,
             "L1_data": found.l1_data,
             "L1_code": found.l1_code,

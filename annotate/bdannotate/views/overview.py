@@ -12,7 +12,8 @@ from bdcommon.console import printable
 from ..analyses.data_use import data_loss
 from ..analyses.report import Report
 from ..analyses.top_lines import TopLines
-from ..analyses.verdict import First, Verdict, verdict
+from ..analyses.verdict import First, Verdict, Waits, verdict
+from ..analyses.waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, WAIT
 from ..model.metrics import Metric
 from ..model.numbers import percent, ratio, short_count
 from ..model.profile import CACHE, Profile
@@ -84,6 +85,7 @@ _COVERED = frozenset({
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
       for level in ("1", "2", "D1", "I1", "DL", "IL")),
     *(f"{level}{cause}" for level in ("I1", "D1", "IL", "DL") for cause in ("first", "conf")),
+    *EVENTS,
 })
 
 
@@ -142,6 +144,8 @@ def _count(report: Report, name: str) -> str:
 
 
 def _estimate(found: Verdict) -> str:
+    if found.waits is not None:
+        return _estimate_of_waits(found, found.waits)
     one, first, last = found.factors
     formula = f"{'' if one == 1 else f'{one} '}Ir + {first} L1m + {last} LLm"
     return (
@@ -151,8 +155,39 @@ def _estimate(found: Verdict) -> str:
     )
 
 
+def _estimate_of_waits(found: Verdict, waits: Waits) -> str:
+    parts = (
+        ("instr.", found.instructions), ("misses out of order", waits.out_of_order),
+        ("in order", waits.in_order), ("first touches", waits.first_touches), ("code", found.l1_code),
+    )
+    shares = ", ".join(f"{100 * share:.0f}% {name}" for name, share in parts)
+    return f"{short_count(found.cycles)} cycles by the order of addresses: {shares}"
+
+
+def _first_of_waits(found: Verdict, report: Report, lines: TopLines | None, page: Page) -> str:
+    """What misses cost there, which repairs are made of, too."""
+    waits = found.waits
+    if waits is None or found.first is First.INSTRUCTIONS:
+        at = _most_at(lines, report.metrics[WAIT], report, page)
+        return f"instructions: misses cost {100 * found.misses:.0f}% of the cycles{at}; see --sort=Ir"
+    what, share, event, end = {
+        First.OUT_OF_ORDER: ("misses out of order cost", waits.out_of_order, OUT_OF_ORDER, ""),
+        First.IN_ORDER: (
+            "misses in order cost", waits.in_order, IN_ORDER,
+            ": only less data, or more work on it at a time, helps",
+        ),
+        First.FIRST_TOUCHES: (
+            "first touches cost", waits.first_touches, FIRST_TOUCHES, ": only less data helps"
+        ),
+    }[found.first]
+    at = _most_at(lines, report.metrics[event], report, page)
+    return f"data: {_cost(None, what, share)}{at}{end}"
+
+
 def _first(found: Verdict, report: Report, lines: TopLines | None, page: Page) -> str:
     metrics: Mapping[str, Metric] = report.metrics
+    if found.waits is not None and found.first is not First.L1_CODE:
+        return _first_of_waits(found, report, lines, page)
     if found.first is First.L1_DATA:
         metric = data_loss(metrics) if found.wasted else metrics["D1m"]
         text = _cost(found.wasted, "its data misses cost", found.l1_data)
@@ -168,7 +203,9 @@ def _first(found: Verdict, report: Report, lines: TopLines | None, page: Page) -
     if found.first is First.L1_CODE:
         share = percent(metrics["I1mr"].value(report.totals) or 0,
                         metrics["L1m"].value(report.totals) or 0)
-        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os{_others(found)}"
+        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os" + (
+            "" if found.waits else _others(found)
+        )
     return "instructions: misses cost little here; see --sort=Ir"
 
 

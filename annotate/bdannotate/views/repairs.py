@@ -55,7 +55,11 @@ def variables(include: Sequence[str]) -> Variables:
 def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
     """For the first screen."""
     lines: list[str] = []
-    for number, repair in enumerate(found.list[:_BRIEF], 1):
+    listed = found.list[:_BRIEF]
+    if found.list[-1:] and found.list[-1].remedy is Remedy.NONE:
+        # Where most may be lost is to be seen, whatever is known of other places.
+        listed = (*found.list[: _BRIEF - 1], found.list[-1]) if len(found.list) > _BRIEF else found.list
+    for number, repair in enumerate(listed, 1):
         lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
         if repair.is_open:
             lines += [line for text in repair.evidence[1:] for line in _wrapped(f"   {printable(text)}", page)]
@@ -126,6 +130,9 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
         cost = f"misses out of order cost {100 * repair.share:.0f}% of the estimated time"
+        if repair.sites:
+            cost = f"they cost {100 * repair.share:.0f}% of the estimated time"
+            return f"no repair is known of other misses out of order: {cost}"
         return f"no repair is known: {cost}" if repair.is_open else f"{text}: {cost}"
     one, other = repair.before, repair.after
     if repair.walks:

@@ -47,8 +47,10 @@ export interface Verdict {
     l1Code: number;
     lastLevel: number;
     fitsLastLevel: boolean;
-    first: "L1" | "code" | "LL" | "first touches" | "instructions";
+    first: "L1" | "code" | "LL" | "out of order" | "in order" | "first touches" | "instructions";
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
+    // Shares of the cycles by the order of addresses, where the run noted that; then those of levels are 0.
+    waits: { firstTouches: number; inOrder: number; outOfOrder: number } | null;
 }
 
 // A change of the program. Where two numbers stand together, they are before and after it.

@@ -39,7 +39,9 @@ function One({ repair }: { repair: Repair }) {
             <h3>
                 {sentence(repair.what)}
                 <span class="tag">{repair.remedy}</span>
-                <span class="tag">saves {percent(repair.share)} of the estimated time</span>
+                {repair.remedy !== "none" && (
+                    <span class="tag">saves {percent(repair.share)} of the estimated time</span>
+                )}
             </h3>
             <p class="detail">
                 <FunctionLink fn={repair.function} view="graph" />
@@ -47,7 +49,7 @@ function One({ repair }: { repair: Repair }) {
                 {repair.data && ` · ${repair.data}`}
             </p>
             <div class="repair">
-                <Savings repair={repair} />
+                {repair.remedy !== "none" && <Savings repair={repair} />}
                 <div>
                     <Evidence repair={repair} />
                     {repair.code.length > 0 && (

@@ -142,13 +142,22 @@ const whereFirst: Record<Verdict["first"], string> = {
     L1: "Look first at the data that is loaded into the first-level cache and never used: the places below.",
     code: "Look first at the code: most of the cost is of instructions that are not in the cache.",
     LL: "Look first at the misses of the last level: each waits for memory.",
+    "out of order": "Look first at the data that is visited out of order: each miss has to be waited for.",
+    "in order": "Look first at the data that is gone through in order: only less of it, or more work at a time, helps.",
     "first touches": "Most of the cost is of data that is loaded for the first time: only less data would help.",
     instructions: "Misses cost little here: look first at the instructions executed.",
 };
 
 // What misses cost of the time, roughly.
 function Cycles({ verdict }: { verdict: Verdict }) {
-    const parts: [string, number, string][] = [
+    const waits = verdict.waits;
+    const parts: [string, number, string][] = waits ? [
+        ["instructions", verdict.instructions, "used"],
+        ["misses out of order", waits.outOfOrder, "unused"],
+        ["misses in order", waits.inOrder, "in-order-part"],
+        ["first touches", waits.firstTouches, "last-part"],
+        ["misses of code", verdict.l1Code, "code-part"],
+    ] : [
         ["instructions", verdict.instructions, "used"],
         ["L1 misses of data", verdict.l1Data, "unused"],
         ["L1 misses of code", verdict.l1Code, "code-part"],
@@ -157,7 +166,11 @@ function Cycles({ verdict }: { verdict: Verdict }) {
     return (
         <section>
             <h2>
-                Is it worth it? <small>{count(verdict.cycles)} estimated cycles, without overlap and prefetching</small>
+                Is it worth it?{" "}
+                <small>
+                    {count(verdict.cycles)} estimated cycles,{" "}
+                    {waits ? "by the order of addresses" : "without overlap and prefetching"}
+                </small>
             </h2>
             <div
                 class="used-bar" role="img"
