@@ -8,6 +8,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from bdannotate.analyses.beyond import beyond_total
 from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.analyses.top_lines import top_lines
 from bdannotate.analyses.waits import with_waits
@@ -210,3 +211,16 @@ def test_a_small_repair_does_not_hide_where_most_is_lost(capsys):
     assert screen.count("\n") <= 40
     assert main([path, "--hints", "--width=80"]) == 0
     assert "no repair is known of other misses" in capsys.readouterr().out
+
+
+def test_no_profile_is_incomplete_because_times_are_averages():
+    """What is called once misses cheaply there, and dearly elsewhere: its average is more than all."""
+    costs = HEAD.replace(EVENTS, f"{EVENTS} WaitFirst WaitIn WaitOut").replace("positions:", ESTIMATE + "positions:")
+    zeros = " 0" * 18
+    profile = parse_text(
+        f"{costs}ob=/home/me/program\nfl=/home/me/a.c\nfn=main\n5 1{zeros} 0 0 900\n"
+        f"cfn=main\ncalls=1 0\n5 1{zeros} 0 0 950\nfn=start\n1 0\ncfn=main\ncalls=1 0\n1 1{zeros} 0 0 950\n"
+    )
+    report = make_report(profile, make_selection(profile, ("Wait:incl",), (), 1.0, None, None))
+    assert report.selection.columns[0].metric.name == "Wait"
+    assert beyond_total(report) is None

@@ -10,16 +10,18 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Profile
 from .columns import Side
 from .report import Report
+from .waits import EVENTS, WAIT
 
 _WHOLE = 1.001
 
 
 def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
     """The function that costs most with what it calls, in the first column of such costs, if that is more than the
-    total; and how many times as much."""
+    total; and how many times as much. Times of calls are averages, so they do not add up."""
     metric = next((
         column.metric for column in report.selection.columns
         if column.side is Side.INCLUSIVE and not column.metric.is_ratio
+        and column.metric.name not in (WAIT, *EVENTS)
     ), None)
     if metric is None:
         return None
