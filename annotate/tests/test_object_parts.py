@@ -2,6 +2,7 @@
 """Heap blocks of several profiles: parts of a process one after the other, processes side by side."""
 
 import pytest
+from bdannotate.model.objects import merge
 from bdannotate.reading.objects import read_objects
 from object_files import ObjectFile
 from test_objects import EVENTS, FUNCTIONS, GROUPS, HEAP, ROWS, write
@@ -38,3 +39,15 @@ def test_processes_and_threads_live_side_by_side(tmp_path, other):
     """And so do two runs whose processes have the same number: both have a first part."""
     parts = [of_run(1, TEN[0]), of_run(1, TEN[0], **other), of_run(2, TEN[2])]
     assert alive_of(tmp_path, *parts) == (20, 10, 160, 320)
+
+
+def test_instructions_of_a_line_allocate_side_by_side(tmp_path):
+    """Their blocks are one group, of which no part follows another one."""
+    head = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1"
+    first = HEAP.replace("3 48 1 32 48 16 16 16 0", "20 320 0 320 320 16 16 16 16")
+    second = HEAP.replace("3 48 1 32 48 16 16 16 0", "5 80 1 64 80 16 16 16 0").replace(" 22 100 ", " 22 108 ")
+    assert len({first, second, HEAP}) == 3
+    file = ObjectFile(EVENTS, FUNCTIONS, [*GROUPS[:1], first, second], ROWS[:1], (), head)
+    found = read_objects(str(write(tmp_path, file.bytes())))
+    blocks = merge([found]).groups[1].blocks
+    assert (blocks.number, blocks.freed, blocks.alive, blocks.most_alive, blocks.usual) == (25, 1, 384, 400, 16)

@@ -224,6 +224,7 @@ def merge(
                 f"{objects.parts[0].source} counts other events than {first.parts[0].source}"
             )
         here: list[int] = []
+        mine: dict[int, Blocks] = {}
         numbers_of[id(objects)] = here
         for group in objects.groups:
             identity = _renamed(group.identity, rename)
@@ -235,11 +236,14 @@ def merge(
                 sites.append({})
             sites[number].update(dict.fromkeys(group.sites))
             if group.blocks is not None:
-                before = blocks[number].get(run)
-                blocks[number][run] = _later(before, group.blocks) if before else group.blocks
+                # A line may have several instructions that call for blocks.
+                mine[number] = _beside(mine[number], group.blocks) if number in mine else group.blocks
             for offset, size, used, times, by in group.patterns:
                 key = offset, size, used, by._replace(function=rename(by.function))
                 patterns[number][key] = patterns[number].get(key, 0) + times
+        for number, now in mine.items():
+            before = blocks[number].get(run)
+            blocks[number][run] = _later(before, now) if before else now
         for row in objects.rows:
             place = here[row.group], rename(row.function), row.file, row.line
             known = costs.get(place)
@@ -306,8 +310,13 @@ def _beside(mine: Blocks, other: Blocks) -> Blocks:
         mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
         min(mine.smallest, other.smallest), max(mine.largest, other.largest),
         gcd(mine.divisor, other.divisor),
-        mine.usual if mine.usual == other.usual else 0,
+        _usual(mine) if _usual(mine) == _usual(other) else 0,
     )
+
+
+def _usual(blocks: Blocks) -> int:
+    """Of few blocks, it is not told which size most have, but they may all have one."""
+    return blocks.usual or (blocks.smallest if blocks.smallest == blocks.largest else 0)
 
 
 def object_violation(objects: Objects, profile: Profile) -> str | None:
