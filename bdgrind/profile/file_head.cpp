@@ -2,6 +2,8 @@
 
 #include "profile/file_head.h"
 
+#include "profile/misnamed_allocators.h"
+
 namespace bd {
 namespace {
 
@@ -27,6 +29,7 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         out << "desc: Geometry: " << run.geometry_source << '\n';
     }
     for (const std::string_view description : run.descriptions) out << "desc: " << description << '\n';
+    if (run.named_allocators != nullptr) write_misnamed_allocators(out, *run.named_allocators, "desc: Objects: ");
 }
 
 void write_events(TextOutput& out, const FileEvents& events) {

@@ -12,6 +12,7 @@
 #include "engine/base/text_output.h"
 #include "engine/costs/contexts.h"
 #include "engine/costs/events.h"
+#include "engine/objects/named_allocators.h"
 
 namespace bd {
 
@@ -25,6 +26,8 @@ struct RunDescription {
     const CacheGeometries* caches = nullptr;     // those that were simulated; null: none were
     std::string_view geometry_source{};          // where they are known from
     std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
+    // What is wrong with them is said in "desc:" lines, too; null: objects are not told apart.
+    const NamedAllocators* named_allocators = nullptr;
 };
 
 // Which of a run's events a file has.

@@ -188,7 +188,10 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
                                      .command = run.command,
                                      .caches = config.cache_sim ? &config.caches : nullptr,
                                      .geometry_source = geometry_source(arguments.options, run.geometry_source),
-                                     .descriptions = descriptions};
+                                     .descriptions = descriptions,
+                                     .named_allocators = engine.objects() != nullptr
+                                                             ? &engine.objects()->named_allocators()
+                                                             : nullptr};
     write_file(path.c_str(), [&](TextOutput& out) {
         CallgrindWriter(out, {.compress_strings = arguments.options.compress_strings,
                               .compress_positions = arguments.options.compress_pos,

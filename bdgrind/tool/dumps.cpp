@@ -203,7 +203,9 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
                        .thread = thread,
                        .caches = config.cache_sim ? &config.caches : nullptr,
                        .geometry_source = geometry_source_,
-                       .descriptions = {range.view(), trigger.view()}};
+                       .descriptions = {range.view(), trigger.view()},
+                       .named_allocators =
+                           engine_.objects() != nullptr ? &engine_.objects()->named_allocators() : nullptr};
     if (const char* const unit = unit_description(options.collect_systime)) run.descriptions.push_back(unit);
     TextBuffer ending;
     if (!options.combine_dumps) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profile/misnamed_allocators.h"
 #include "profile/run_report.h"
 #include "tool/machine_caches.h"
 #include "tool/output.h"
@@ -194,6 +195,7 @@ void Session::finish() {
     LogOutput log;
     if (VG_(clo_verbosity) > 0) {
         write_unmatched(log, options);
+        if (engine_.objects() != nullptr) write_misnamed_allocators(log, engine_.objects()->named_allocators(), "");
         log << '\n';
         const auto write_report = VG_(clo_stats) ? write_whole_run_report : write_run_report;
         write_report(log, engine_.events(), dumps_.totals());

@@ -22,7 +22,9 @@ from .names import fit
 from .text import Page, shorten_middle
 
 # Told by the lines about caches, or of no use before the report is understood.
-_TOLD = frozenset({*CACHE_NAMES, "Geometry", "Options"})
+_MISNAMED = "Objects"
+_TOLD = frozenset({*CACHE_NAMES, "Geometry", "Options", _MISNAMED})
+_MOST_MISNAMED = 3
 _NAMES = 10  # the width of names and the gap behind them
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -37,10 +39,18 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("L2", _without_l2(report)),
     ]
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
+    rows += _misnamed(profile)
     rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
     if found := verdict(profile, report.metrics, report.totals):
         rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
+
+
+def _misnamed(profile: Profile) -> list[tuple[str, str]]:
+    """What the run says of functions that options take for allocators, a row each. A later part says it of more
+    calls."""
+    found = [text for name, text in profile.parts[-1].descriptions if name == _MISNAMED]
+    return [(_MISNAMED, text) for text in found[:_MOST_MISNAMED]]
 
 
 def _caches(profile: Profile) -> str:

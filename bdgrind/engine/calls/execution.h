@@ -47,6 +47,19 @@ struct OpenAllocation {
     Address before;         // the block that it reallocates
     std::uint32_t group;    // of the blocks that it allocates
     Address allocated;      // the latest of them; 0: none
+    // Of functions that the user says allocate: whether one is open around it, and the first of the stack's
+    // inner_blocks that was allocated since this call began.
+    bool in_named;
+    std::size_t first_inner;
+};
+
+// A block that was allocated while a function was open that the user says allocates. It may be what that returns, or
+// what a pool gets to hand out parts of: that is seen when the function returns. Until then its size is not noted.
+struct InnerBlock {
+    Address base;
+    std::uint64_t size;     // bytes
+    std::uint64_t element;  // of one of its elements
+    std::uint32_t group;
 };
 
 // What few open calls have besides.
@@ -108,6 +121,7 @@ struct CallStack {
     std::vector<const Function*> callers;
     ContextPath path;
     std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
+    std::vector<InnerBlock> inner_blocks;     // of these, in the order of time
     ScopeStack scopes;                        // only where it is asked which of them carries a reuse
 };
 

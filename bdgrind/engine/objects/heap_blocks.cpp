@@ -237,6 +237,19 @@ void HeapBlocks::free(Address base) {
     if (has_inner_) free_all(base, large->end());
 }
 
+void HeapBlocks::move(const HeapBlock& block, GroupId group) {
+    HeapBlock* const large = large_at(block.base);
+    if (large != nullptr && large->base == block.base && large->size == block.size) {
+        large->group = group;
+    } else {
+        Slot* const slot = slot_at(block.base);
+        const std::uint32_t block_class = class_of(static_cast<std::uint32_t>(block.size), group);
+        if (slot == nullptr || block_class == kNoClass) return;
+        slot->block_class = block_class & kClassMask;
+    }
+    groups_.move_block(block.group, group, block.size);
+}
+
 // What a pool has made of a block.
 void HeapBlocks::free_all(Address begin, Address end) {
     if (begin >= end) return;

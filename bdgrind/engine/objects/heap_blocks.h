@@ -47,6 +47,8 @@ class HeapBlocks {
 public:
     static constexpr unsigned kClassBits = 26;
     static constexpr std::uint32_t kMostClasses = 1u << kClassBits;
+    static constexpr std::uint64_t kMostSmall = 1u
+                                                << 16;  // bytes; larger ones are in the list, and never within others
 
     // `line_bits`: so many bits of an address tell the bytes of a line apart, where it is loaded. `most_classes`: so
     // many different sizes, for each group of its own, are told apart.
@@ -62,7 +64,10 @@ public:
     // The block that begins there is free from now on, with all within it. Nothing if there is none.
     void free(Address base);
 
-    // The same of all blocks that begin there.
+    // A block that is not free, as find() returned it, is of another group from now on.
+    void move(const HeapBlock& block, GroupId group);
+
+    // The same as free() of all blocks that begin there.
     void free_range(Address begin, Address end);
 
     // Something else is there now: what began there is freed and forgotten, and what reaches in from before the range
@@ -71,7 +76,10 @@ public:
 
     // The innermost block that has the byte and is not free; of no bytes if there is none.
     HeapBlock find(Address address) { return find_any(page_or_null(address >> kPageBits), address, false); }
-    // The group of that, of a byte whose line is loaded; kUnknownGroup if there is none.
+    // The innermost of those that accept(block) is true of.
+    template <class Accept>
+    HeapBlock find_around(Address address, Accept accept);
+    // The group of find(), of a byte whose line is loaded; kUnknownGroup if there is none.
     [[gnu::always_inline]] GroupId load(Address address);
 
     // Asks the host's memory for what find() and for_each_part() read there first, and then, once that has come, for
@@ -97,7 +105,6 @@ private:
     static constexpr unsigned kPageBits = 12;
     static constexpr unsigned kGranuleBits = 4;
     static constexpr unsigned kGranules = 1u << (kPageBits - kGranuleBits);
-    static constexpr std::uint64_t kMostSmall = 1u << 16;  // larger ones are in the list
     static constexpr std::size_t kRecentLarge = 256;
 
     // What many blocks have in common.
@@ -320,6 +327,27 @@ template <class Use>
     } else {
         for_each_part_alone(*page, begin, end, use);
     }
+}
+
+// All that begin in the page are looked at: it is seldom asked for.
+template <class Accept>
+HeapBlock HeapBlocks::find_around(Address address, Accept accept) {
+    const auto is_it = [&](const HeapBlock& block) { return block.has(address) && !block.is_free && accept(block); };
+    if (const Page* const page = page_or_null(address >> kPageBits)) {
+        const std::uint64_t number = address >> kPageBits;
+        for (int i = last_begin(*page, static_cast<int>(granule_of(address))); i >= 0; i = last_begin(*page, i - 1)) {
+            const HeapBlock block = block_at(*page, number, static_cast<unsigned>(i));
+            if (is_it(block)) return block;
+        }
+        for (const Address base : {page->reaches_in[1], page->reaches_in[0]}) {
+            if (base == 0 || slot_at(base) == nullptr) continue;
+            const std::uint64_t from = base >> kPageBits;
+            const HeapBlock block = block_at(*page_or_null(from), from, granule_of(base));
+            if (is_it(block)) return block;
+        }
+    }
+    const HeapBlock* const large = large_at(address);
+    return large != nullptr && is_it(*large) ? *large : HeapBlock{};
 }
 
 // Where there are only blocks that stand in pages, and none lies within another: each ends before the next one begins.

@@ -72,11 +72,24 @@ std::uint64_t ObjectGroup::usual_size() const {
     return sized_ >= kFewest && sized_ - votes_ <= sized_ / 10 ? candidate_ : 0;
 }
 
-void ObjectGroups::add_block(GroupId id, std::uint64_t size, std::uint64_t element) {
+void ObjectGroups::count_block(GroupId id, std::uint64_t size) {
     ObjectGroup& group = (*this)[id];
     ++group.blocks;
     group.bytes += size;
     group.live_bytes += size;
+}
+
+// What the counts were zeroed for since it was counted is not in them any more.
+void ObjectGroups::move_block(GroupId from, GroupId to, std::uint64_t size) {
+    ObjectGroup& group = (*this)[from];
+    group.blocks -= std::min(group.blocks, std::uint64_t{1});
+    group.bytes -= std::min(group.bytes, size);
+    group.live_bytes -= size;
+    count_block(to, size);
+}
+
+void ObjectGroups::note_size(GroupId id, std::uint64_t size, std::uint64_t element) {
+    ObjectGroup& group = (*this)[id];
     group.most_live_bytes = std::max(group.most_live_bytes, group.live_bytes);
     group.smallest = std::min(group.smallest, size);
     group.largest = std::max(group.largest, size);

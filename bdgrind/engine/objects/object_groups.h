@@ -110,7 +110,15 @@ public:
     // By GroupId.
     std::span<const ObjectGroup> all() const { return groups_; }
 
-    void add_block(GroupId id, std::uint64_t size, std::uint64_t element);
+    void add_block(GroupId id, std::uint64_t size, std::uint64_t element) {
+        count_block(id, size);
+        note_size(id, size, element);
+    }
+    // The same in two steps, for a block of which it is not known yet whether it is one of the group.
+    void count_block(GroupId id, std::uint64_t size);
+    void note_size(GroupId id, std::uint64_t size, std::uint64_t element);
+    // One that is alive is another group's, and has always been.
+    void move_block(GroupId from, GroupId to, std::uint64_t size);
     void free_block(GroupId id, std::uint64_t size);
 
     // Of one thread's groups, unless that is 0.

@@ -17,14 +17,6 @@ constexpr Address kLinkBytes = 16;
 constexpr Address kRedZone = 128;
 constexpr Address kMostBelow = 1 << 20;
 
-// What has been left by a jump, or in a way that was not seen, is not open any more.
-bool is_open(const Execution& execution, const OpenAllocation& allocation) {
-    if (execution.calls.size() <= allocation.call) return false;
-    const OpenCall& call = execution.calls[allocation.call];
-    return call.arc == allocation.arc && call.stack_pointer == allocation.stack_pointer &&
-           call.return_address == allocation.return_address;
-}
-
 // Code without a name that does nothing but jump on: a stub that nobody knows for one.
 bool is_nameless_jump(const OpenCall& call) {
     if (call.return_address != 0) return false;
@@ -40,12 +32,6 @@ bool is_passed_over(const OpenCall& call) {
 std::uint64_t bits_of(std::uint64_t word, Address first, Address last) {
     const Address count = last - first;
     return word >> first & (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
-}
-
-// The largest number there is if they multiply to more.
-std::uint64_t product_of(std::uint64_t size, std::uint64_t count) {
-    std::uint64_t product = 0;
-    return __builtin_mul_overflow(size, count, &product) ? ~std::uint64_t{0} : product;
 }
 
 // The instruction that calls.
@@ -69,73 +55,6 @@ const Function& skip_forwarding(const Execution& execution, std::size_t* call) {
 }
 
 }  // namespace
-
-// --- Allocation
-
-void Objects::enter_allocator(Execution& execution, std::span<const Word> arguments) {
-    const Function& function = *execution.last->block->function;
-    const AllocatorRole& role = function.allocator;
-    if (!role.marks_entry() || execution.calls.empty()) return;
-    const std::size_t number = execution.calls.size() - 1;
-    const OpenCall& call = execution.calls[number];
-    auto& open = execution.allocations;
-    while (!open.empty() && (open.back().call == number || !is_open(execution, open.back()))) open.pop_back();
-    const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : static_cast<GroupId>(open.back().group);
-    const auto argument = [arguments](unsigned nth) {
-        return nth == 0 || nth > arguments.size() ? 0 : arguments[nth - 1];
-    };
-    OpenAllocation& allocation = open.emplace_back();
-    allocation.call = number;
-    allocation.stack_pointer = call.stack_pointer;
-    allocation.return_address = call.return_address;
-    allocation.arc = call.arc;
-    allocation.function = &function;
-    allocation.element = argument(role.size);
-    allocation.size = role.count == 0 ? allocation.element : product_of(allocation.element, argument(role.count));
-    allocation.before = argument(role.block);
-    allocation.group = static_cast<std::uint32_t>(group);
-    allocation.allocated = 0;
-}
-
-void Objects::leave_allocator(Execution& execution, Address result, Address stack_pointer) {
-    auto& open = execution.allocations;
-    for (; !open.empty(); open.pop_back()) {
-        OpenAllocation& call = open.back();
-        const bool may_return = is_open(execution, call);
-        if (may_return && call.stack_pointer > stack_pointer) return;
-        if (!may_return || call.stack_pointer != stack_pointer) continue;
-        allocate(call, result);
-        for (auto outer = open.rbegin() + 1; outer != open.rend(); ++outer) {
-            outer->allocated = call.allocated;
-            if (outer->function->allocator.kind != AllocatorKind::kWraps) break;
-        }
-    }
-}
-
-// What has been called on the way may have told of the block already. A size that goes past the last address is none:
-// it was read where the size does not stand.
-void Objects::allocate(OpenAllocation& call, Address result) {
-    const AllocatorRole& role = call.function->allocator;
-    if (role.kind == AllocatorKind::kWraps) return;
-    const bool reallocates = role.kind == AllocatorKind::kReallocates;
-    if (result == 0) {
-        if (reallocates && call.size == 0) free(call.before);
-        return;
-    }
-    if (call.allocated == result || !HeapBlock::has_end(result, call.size)) return;
-    if (reallocates && call.before != result) end(call.before);
-    if (reallocates) blocks_.free(call.before);
-    const auto group = static_cast<GroupId>(call.group);
-    const bool is_within = role.may_be_within && blocks_.find(result).size != 0;
-    if (blocks_.add(result, call.size, group, is_within)) groups_.add_block(group, call.size, call.element);
-    call.allocated = result;
-}
-
-void Objects::end(Address address) {
-    if (!notes_ends_) return;
-    const HeapBlock block = blocks_.find(address);
-    if (block.size != 0 && block.base == address) ended_.push_back(block);
-}
 
 // --- Places
 
@@ -288,6 +207,7 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 // program has used, and which the allocator.
 void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
+        if (block.group == of_pools_) return;
         if ((block.is_free || block.is_new) && from - block.base < kLinkBytes) {
             from = std::min(to, block.base + kLinkBytes);
             if (from == to) return;

@@ -14,6 +14,7 @@
 #include "engine/calls/execution.h"
 #include "engine/costs/arcs.h"
 #include "engine/objects/heap_blocks.h"
+#include "engine/objects/named_allocators.h"
 #include "engine/objects/object_costs.h"
 #include "engine/objects/object_groups.h"
 #include "engine/objects/regions.h"
@@ -102,12 +103,14 @@ public:
 
     // Before anybody reads.
     void settle() {
+        for (NamedAllocator& each : named_.all()) note_doubtful(&each);
         patterns_.settle();
         costs_.fold();
     }
 
     const ObjectRules& rules() const { return rules_; }
     const ObjectGroups& groups() const { return groups_; }
+    const NamedAllocators& named_allocators() const { return named_; }
     const UsePatterns& patterns() const { return patterns_; }
     ObjectCosts& costs() { return costs_; }
     const ObjectCosts& costs() const { return costs_; }
@@ -126,7 +129,23 @@ private:
 
     void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
     void evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
-    void allocate(OpenAllocation& call, Address result);
+    void allocate(Execution& execution, OpenAllocation& call, Address result);
+    void add_block(Execution& execution, OpenAllocation& call, Address base, bool within);
+    void allocate_named(Execution& execution, OpenAllocation& call, Address result);
+    void take_inner(Execution& execution, OpenAllocation& call, std::size_t inner);
+    void take_part(Execution& execution, OpenAllocation& call, Address result);
+    bool fits(const Execution& execution, const OpenAllocation& call, Address result);
+    static std::size_t find_inner(const Execution& execution, const OpenAllocation& call, Address base);
+    bool shrink(const InnerBlock& block, std::uint64_t size);
+    void note_inner(Execution& execution, std::size_t first);
+    void shrink_doubtful(NamedAllocator* seen);
+    void note_doubtful(NamedAllocator* seen);
+    bool is_memory(const Execution& execution, Address begin, std::uint64_t bytes) const;
+    GroupId of_pools();
+    static bool is_open(const Execution& execution, const OpenAllocation& allocation);
+    void note(const InnerBlock& block) {
+        groups_.note_size(static_cast<GroupId>(block.group), block.size, block.element);
+    }
     void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
@@ -142,6 +161,8 @@ private:
     ObjectGroups groups_;
     HeapBlocks blocks_;
     Regions regions_;
+    NamedAllocators named_;
+    GroupId of_pools_ = kUnknownGroup;  // of what pools have got, once there is one
     ObjectCosts costs_;
     UsePatterns patterns_;
     std::vector<HeapBlock> ended_;  // only where asked for

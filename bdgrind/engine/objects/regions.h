@@ -40,6 +40,13 @@ public:
         return search(address);
     }
 
+    // The first byte from the address on of which nothing is known.
+    Address end_of_known(Address address) const {
+        auto region = std::ranges::lower_bound(regions_, address, {}, [](const Region& each) { return each.end - 1; });
+        for (; region != regions_.end() && region->begin <= address; ++region) address = region->end;
+        return address;
+    }
+
     // Calls use(region, begin, end) for the parts of [begin, end) of which something is known, from low to high ones.
     template <class Use>
     void for_each_part(Address begin, Address end, Use use) {

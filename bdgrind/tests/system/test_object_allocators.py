@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from harness import GUESTS, check_profile, guest_program
-from object_runs import YES, objects, run, walked
+from object_runs import YES, annotate, objects, run, walked
 
 
 def test_a_pool_that_is_not_named_is_a_block(tmp_path: Path) -> None:
@@ -40,6 +40,67 @@ def test_blocks_of_a_pool_are_freed_by_what_is_named_for_it(tmp_path: Path) -> N
         found = objects(run(tmp_path, [GUESTS / "objects"], *names).profile_path)
         (blocks,) = [group["blocks"] for group in found["groups"] if group["label"].endswith(", from_pool")]
         assert (blocks["number"], blocks["freed"]) == (3, freed)
+
+
+# What the log and the first screen say of functions that return no blocks.
+MISNAMED = [
+    "--alloc-fn1=set_level: 20 of its 20 results lie in no memory of the program. If it does not return the block, "
+    "remove the option.",
+    "--alloc-fn1=status: none of its 20 calls returned a block. If it does not return the block, remove the option.",
+    "--alloc-fn1=handle_data: 20 of its 20 results lie in less memory than argument 1 says. If another one is the "
+    "size, name it: --alloc-fn<n>=.",
+]
+
+
+@pytest.mark.parametrize("guest", ["objects_misnamed", "x86/objects_misnamed"])
+def test_functions_that_return_no_block_are_named(tmp_path: Path, guest: str) -> None:
+    names = ("set_level", "status", "handle_new", "handle_data", "arena_alloc", "header_alloc")
+    options = [f"--alloc-fn={name}" for name in names]
+    result = run(tmp_path, [guest_program(guest)], YES, "--objects-depth=1", *options)
+    assert result.status == 0
+    assert [line for line in result.log.splitlines() if line.startswith("--alloc-fn")] == MISNAMED
+    screen = annotate("--width=400", result.profile_path).stdout
+    assert [line.split(None, 1)[1] for line in screen.splitlines() if line.startswith("Objects ")] == MISNAMED
+    assert check_profile(result.profile_path) == ""
+    # All are called by main(), in lines of their own.
+    blocks = [group["blocks"] for group in objects(result.profile_path)["groups"] if ", main" in group["label"]]
+    handle = {2016, 2008}  # with 64 and 32 bits
+    assert sorted((each["number"], each["bytes"]) for each in blocks) == [
+        (20, 2000), (20, 2000), (40, 20 * next(size for size in handle if (size == 2008) == guest.startswith("x86"))),
+    ]
+
+
+POOLS = [YES, "--alloc-fn2=Pool::allocate*", "--free-fn2=Pool::release*", "--alloc-fn=mem_alloc"]
+
+
+def test_what_pools_get_is_no_block_of_theirs(tmp_path: Path) -> None:
+    """So all their blocks are of one size, and have a type."""
+    result = run(tmp_path, [GUESTS / "objects_pools"], *POOLS)
+    assert "--alloc-fn" not in result.log
+    assert check_profile(result.profile_path) == ""
+    found = [group for group in objects(result.profile_path)["groups"] if "objects_pools.cpp" in group["label"]]
+    counts: dict[tuple[str, int, int], Counter[str]] = defaultdict(Counter)
+    for group in found:
+        blocks, name = group["blocks"], group["label"].partition(", ")[2].partition(" ")[0]
+        kind = counts[name, blocks["smallest"], blocks["largest"]]
+        kind.update({key: blocks[key] for key in ("number", "freed", "alive")})
+    assert {kind: tuple(each.values()) for kind, each in counts.items()} == {
+        ("make_body", 48, 48): (1500, 500, 48_000),
+        ("make_joint", 24, 24): (300, 0, 7200),
+        ("make_facet", 72, 72): (1000, 0, 72_000),
+        ("make_ridge", 40, 40): (1000, 0, 40_000),
+    }
+
+
+@pytest.mark.parametrize("name, kind, hot", [("make_body", "Body", "next"), ("make_ridge", "Ridge", "next")])
+def test_blocks_of_pools_have_types(tmp_path: Path, name: str, kind: str, hot: str) -> None:
+    result = run(tmp_path, [GUESTS / "objects_pools"], *POOLS)
+    for more in list[list[str]]([[], [f"--object-type={name}={kind}"]]):
+        groups = objects(result.profile_path, f"--object=, {name}", *more)["groups"]
+        types = [group["type"] for group in groups if group.get("type")]
+        assert types and all(each["name"] == kind for each in types), more
+        used = {field["name"]: field["used"] for field in types[0]["fields"]}
+        assert used[hot] == max(used.values()) > 0
 
 
 # As find_library() knows them; None: the C library itself.

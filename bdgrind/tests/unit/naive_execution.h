@@ -40,17 +40,22 @@ struct Allocation {
     Address arguments[3];
     std::string group;
     Address allocated = 0;
+    struct Inner {
+        Address base;
+        Address size;
+    };
+    std::vector<Inner> inner{};  // what has been allocated in it, if the user says that it allocates
 };
 
 // What runs on one stack.
 struct Stack {
     std::vector<Call> calls;
     ContextKey context{};
-    std::optional<Site> charged_site;  // while a skipped function runs: the call that is charged for it
-    std::optional<Site> last;          // the latest block, in its context, and its exit
-    std::optional<unsigned> root;      // the function that it began with, where it did with its first block
-    Address base = 0;                  // the stack pointer of the root
-    Address stack_pointer = 0;         // at the start of the latest block
+    std::optional<Site> charged_site;       // while a skipped function runs: the call that is charged for it
+    std::optional<Site> last;               // the latest block, in its context, and its exit
+    std::optional<unsigned> root;           // the function that it began with, where it did with its first block
+    Address base = 0;                       // the stack pointer of the root
+    Address stack_pointer = 0;              // at the start of the latest block
     std::vector<Allocation> allocations{};  // that are open, the outermost first
     NaiveScope root_scope{};
 
@@ -69,7 +74,7 @@ struct NaiveExecution : Stack {
     Address highest = 0;
     std::vector<Stack> others;  // that it ran on before, lowest base first
     bool collecting = true;
-    std::map<unsigned, unsigned> open;    // how many calls of a function are, on all stacks
+    std::map<unsigned, unsigned> open;  // how many calls of a function are, on all stacks
 
     bool can_have(Address pointer) const { return !is_handler || (lowest <= pointer && pointer <= highest); }
 };

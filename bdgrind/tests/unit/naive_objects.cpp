@@ -3,6 +3,7 @@
 #include "naive_objects.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace bd::test {
 namespace {
@@ -33,6 +34,17 @@ bool has_on_stack(const Stack& stack, Address address) {
     return stack.last && address + kBelowStackPointer >= stack.stack_pointer && address < stack.base;
 }
 
+// The function that a group's blocks were allocated by; none where that is not known.
+std::optional<unsigned> function_of(const std::string& group) {
+    if (!group.starts_with("heap f")) return {};
+    return static_cast<unsigned>(std::stoul(group.substr(6)));
+}
+
+const Allocation::Inner* inner_at(const Allocation& call, Address base) {
+    const auto inner = std::ranges::find(call.inner.rbegin(), call.inner.rend(), base, &Allocation::Inner::base);
+    return inner == call.inner.rend() ? nullptr : &*inner;
+}
+
 }  // namespace
 
 void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& record) {
@@ -44,7 +56,7 @@ void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& rec
             Allocation call = open.back();
             open.pop_back();
             if (call.stack_pointer != record.values[1]) continue;
-            allocate(call, record.values[0]);
+            allocate(now, call, record.values[0]);
             for (auto outer = open.rbegin(); outer != open.rend(); ++outer) {
                 outer->allocated = call.allocated;
                 if (scenario_.functions[outer->function].allocator.kind != AllocatorKind::kWraps) break;
@@ -62,12 +74,21 @@ void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& rec
     open.push_back(allocation);
 }
 
-void NaiveObjects::allocate(Allocation& call, Address result) {
+void NaiveObjects::allocate(NaiveExecution& now, Allocation& call, Address result) {
     const AllocatorRole& role = scenario_.functions[call.function].allocator;
-    if (role.kind == AllocatorKind::kWraps || result == 0 || call.allocated == result) return;
+    if (role.kind == AllocatorKind::kWraps || result == 0) return;
     Address size = call.arguments[role.size - 1];
     if (role.count != 0) size *= call.arguments[role.count - 1];
+    if (role.may_be_within) {
+        allocate_named(now, call, result, size);
+        return;
+    }
+    if (call.allocated == result) return;
     if (role.block != 0) free(call.arguments[role.block - 1]);
+    add(now, call, result, size);
+}
+
+void NaiveObjects::add(NaiveExecution& now, Allocation& call, Address result, Address size) {
     call.allocated = result;
     // What began there was freed in a way that was not seen.
     for (auto* blocks : {&heap_, &freed_}) {
@@ -77,6 +98,99 @@ void NaiveObjects::allocate(Allocation& call, Address result) {
         if (block.base < result && result - block.base < block.size) block.has_other = true;
     }
     heap_.push_back({result, size, call.group, size <= kMostWithLinks});
+    for (Allocation& outer : now.allocations) {
+        if (is_named(outer.function)) outer.inner.push_back({result, size});
+    }
+}
+
+// What the user says allocates, as docs/objects.md has it in rule 3.
+void NaiveObjects::allocate_named(NaiveExecution& now, Allocation& call, Address result, Address size) {
+    const auto forget_inner = [&](Address base) {
+        const auto has_base = [&](const Allocation::Inner& inner) { return inner.base == base; };
+        std::erase_if(call.inner, has_base);
+        for (Allocation& outer : now.allocations) std::erase_if(outer.inner, has_base);
+    };
+    if (const Allocation::Inner* const inner = inner_at(call, result)) {
+        call.allocated = result;
+        if (size == 0 || size >= inner->size) return;
+        if (pools_.contains(call.function)) {
+            shrink(result, inner->size, call.group, size);
+        } else if (std::ranges::none_of(now.allocations,
+                                        [&](const Allocation& each) { return is_named(each.function); })) {
+            doubtful_[call.function].push_back({result, inner->size, call.group, size});
+        }
+        return;
+    }
+    if (!fits(now, call, result, size)) return;
+    const auto around = [&] { return block_at(result); };
+    while (around() != nullptr && result - around()->base + size > around()->size) free_at(result);
+    const bool is_in_inner = around() != nullptr && inner_at(call, around()->base) != nullptr;
+    if (!is_in_inner && pools_.insert(call.function).second) {
+        for (const Asked& each : doubtful_[call.function]) shrink(each.base, each.size, each.group, each.asked);
+    }
+    if (around() != nullptr && is_part(*around()) && function_of(around()->group) == function_of(call.group)) {
+        if (size > kMostWithLinks) return;
+        if (is_in_inner) {
+            forget_inner(around()->base);
+            around()->group = "unused";
+        } else {
+            free_at(result);
+        }
+    }
+    add(now, call, result, size);
+}
+
+bool NaiveObjects::is_part(const Range& block) const {
+    const std::optional<unsigned> function = function_of(block.group);
+    return function && is_named(*function);
+}
+
+NaiveObjects::Range* NaiveObjects::block_at(Address address) {
+    return const_cast<Range*>(innermost(heap_, address));
+}
+
+// The innermost block there, and what lies within it.
+void NaiveObjects::free_at(Address address) {
+    const Range block = *block_at(address);
+    std::vector<Address> bases;
+    for (const Range& each : heap_) {
+        if (block.has(each.base)) bases.push_back(each.base);
+    }
+    for (const Address base : bases) free(base);
+}
+
+bool NaiveObjects::fits(const NaiveExecution& now, const Allocation& call, Address result, Address size) {
+    size = std::max(size, Address{1});
+    const auto has_it = [&](const Range& block) { return size <= block.base + block.size - result; };
+    const Range* block = block_at(result);
+    std::vector<Range> others;
+    if (block != nullptr && !has_it(*block)) {
+        if (inner_at(call, block->base) != nullptr) return false;
+        std::ranges::copy_if(heap_, std::back_inserter(others), [&](const Range& each) { return !is_part(each); });
+        block = innermost(others, result);
+    }
+    return block != nullptr ? has_it(*block) : is_memory(now, result, size);
+}
+
+bool NaiveObjects::is_memory(const NaiveExecution& now, Address begin, Address size) const {
+    const auto is_on = [&](const Stack& stack) { return stack.stack_pointer <= begin && begin + size <= stack.base; };
+    if (is_on(now) || std::ranges::any_of(now.others, is_on)) return true;
+    Address known = begin;
+    while (const Range* const range = innermost(mapped_, known)) known = range->base + range->size;
+    return known >= begin + size;
+}
+
+// What has got more than it returns: the rest is the allocators' own. Of a small block nothing is left.
+void NaiveObjects::shrink(Address base, Address size, const std::string& group, Address asked) {
+    Range* const block = block_at(base);
+    if (block == nullptr || block->base != base || block->size != size || block->group != group) return;
+    if (asked > kMostWithLinks) return;
+    if (size > kMostWithLinks) {
+        block->group = "unused";
+        heap_.push_back({base, asked, group, true});
+    } else {
+        *block = {base, asked, group, true};
+    }
 }
 
 void NaiveObjects::free(Address base) {
@@ -196,6 +310,7 @@ std::vector<NaiveObjects::Pattern> NaiveObjects::patterns_of(Address begin, Addr
     const Range* latest = nullptr;
     for (Address address = begin; address < begin + bytes; ++address) {
         const Range* block = innermost(all, address);
+        if (block != nullptr && block->group == "unused") block = nullptr;
         if (block != nullptr && address - block->base < kLinkBytes && is_free_or_new(*block)) block = nullptr;
         if (block != nullptr && (block != latest || (address - begin) % kMostInPattern == 0)) {
             patterns.push_back({block->group, address - block->base, "", block->size, block->has_other});
@@ -218,8 +333,8 @@ std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, c
     for (Range& block : heap_) block.is_new = block.is_new && block.base / line_bytes != address / line_bytes;
     if (const Range* const block = innermost(heap_, address)) return block->group;
     const Range* const range = innermost(mapped_, address);
-    const bool is_below = range != nullptr ? range->has(now.stack_pointer)
-                                              : now.stack_pointer - address < kBelowWithoutMapping;
+    const bool is_below =
+        range != nullptr ? range->has(now.stack_pointer) : now.stack_pointer - address < kBelowWithoutMapping;
     if (address < now.stack_pointer && is_below) return frame_at(now, address);
     for (const auto& [thread, executions] : all) {
         for (const NaiveExecution& each : executions) {

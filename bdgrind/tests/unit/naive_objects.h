@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,7 +56,16 @@ private:
         bool has(Address address) const { return address - base < size; }
     };
 
-    void allocate(Allocation& call, Address result);
+    void allocate(NaiveExecution& now, Allocation& call, Address result);
+    void allocate_named(NaiveExecution& now, Allocation& call, Address result, Address size);
+    void add(NaiveExecution& now, Allocation& call, Address result, Address size);
+    bool is_named(unsigned function) const { return scenario_.functions[function].allocator.may_be_within; }
+    bool is_part(const Range& block) const;
+    Range* block_at(Address address);
+    void free_at(Address address);
+    bool fits(const NaiveExecution& now, const Allocation& call, Address result, Address size);
+    bool is_memory(const NaiveExecution& now, Address begin, Address size) const;
+    void shrink(Address base, Address size, const std::string& group, Address asked);
     bool is_mapped(Address begin, Address end) const;
     void remove_mapping(Address begin, Address end);
     void forget_blocks(Address begin, Address end);
@@ -69,6 +80,17 @@ private:
     std::vector<Range> heap_;
     std::vector<Range> freed_;  // what lies there until something else does
     std::vector<Range> mapped_;
+
+    // What the user says allocates, by function: whether it has handed out parts of something; and blocks that others
+    // have allocated for it, and that it has returned as if they were smaller.
+    struct Asked {
+        Address base;
+        Address size;
+        std::string group;
+        Address asked;
+    };
+    std::set<unsigned> pools_;
+    std::map<unsigned, std::vector<Asked>> doubtful_;
 };
 
 }  // namespace bd::test

@@ -211,6 +211,7 @@ TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
     allocate_from_pool(0x10040);
     for (const Address address : {0x10000, 0x10040, 0x10080}) read(address);
     allocate(call_second_, 0x10000, 64);  // nobody saw that the one before was freed
+    trace_.mark(Marker::kMapped, 0x20000, 0x21000, 0);
     allocate_from_pool(0x20000);
     for (const Address address : {0x20000, 0x10080}) read(address);
     EXPECT_EQ(loads(), (Loads{{"heap 10", 2}, {"heap 20", 2}, {"unknown", 1}}));

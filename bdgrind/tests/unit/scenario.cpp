@@ -558,6 +558,7 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         Address stack_pointer;
         const AllocatorRole* role;
         Address arguments[3];
+        Address inner = 0;  // the latest block that has been allocated in it
     };
     std::vector<Entered> entered;
     const auto mark = [&](Marker marker, Address a, Address b, Address c) {
@@ -569,6 +570,8 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         record.values[2] = c;
         scenario.records.push_back(record);
     };
+    // Where nothing is mapped, no pool has a block, but within others'.
+    if (below(4) != 0) mark(Marker::kMapped, 0x100000, 0x110000, 0);
     for (const Scenario::Record& record : plain.records) {
         if (below(50) == 0 && !scenario.records.empty()) {
             const Address begin = 0x100000 + below(4) * 0x1000;
@@ -610,7 +613,15 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         // Nobody knows whether the engines find that this is a return of that call. So what it reallocates is not
         // handed out again: what they think is there must not overlap.
         const std::uint64_t size = call.arguments[of.size - 1] * (of.count == 0 ? 1 : call.arguments[of.count - 1]);
-        const Address result = heap.allocate(size, of.may_be_within && below(2) == 0);
+        Address result = 0;
+        if (of.may_be_within && call.inner != 0 && below(2) == 0) {
+            result = call.inner + (below(2) == 0 ? 0 : 16);
+        } else if (of.may_be_within && below(8) == 0) {
+            result = below(2) == 0 ? 1 + below(0x1000) : call.stack_pointer + below(256);
+        } else {
+            result = heap.allocate(size, of.may_be_within && below(2) == 0);
+        }
+        for (Entered& outer : entered) outer.inner = result;
         mark(Marker::kAllocatorLeft, result, call.stack_pointer, 0);
     }
     return scenario;
