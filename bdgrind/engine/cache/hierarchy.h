@@ -73,7 +73,7 @@ public:
           ll_(caches.ll),
           ll_bits_(caches.ll.line_bits()),
           write_back_and_prefetch_(caches, config),
-          ll_touched_(rules) {
+          ll_touched_(ll_.size(), rules) {
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
     }
@@ -203,7 +203,7 @@ private:
     using DataLines = CacheLines<Load>;
 
     struct NoLines {
-        explicit NoLines(ReuseRules) {}
+        NoLines(std::uint32_t, ReuseRules) {}
     };
 
     // A chunk is as long as is of use, but short where D1 is asked often for how lines have been used: LL evicts lines
@@ -250,8 +250,8 @@ private:
             std::uint32_t index = ll_.use(LineNumber{number});
             if constexpr (kTraits.why) {
                 const bool misses = index == LLLines::kAbsent;
-                const Reuse reuse = ll_touched_.touch(LineNumber{number}, misses);
-                if (misses) causes_.ll = std::max(causes_.ll, reuse.cause(ll_.size()));
+                const Cause cause = ll_touched_.touch(LineNumber{number}, misses);
+                if (misses) causes_.ll = std::max(causes_.ll, cause);
             }
             if (index == LLLines::kAbsent) {
                 index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));

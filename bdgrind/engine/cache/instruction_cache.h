@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -161,9 +162,10 @@ public:
         if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
         return cause;
     }
-    // The same where nothing misses for long: to be called now and then, see ReuseRules::kMostTimes.
+    // The same where nothing misses for long: to be called with each chunk of the trace. (What is to be counted takes
+    // memory in proportion to the time.)
     void bound_times() requires(kTraits.why) {
-        if (clock_ >= ReuseRules::kMostTimes) renumber();
+        if (clock_ >= std::min(absent_.last_time() * 16, std::uint64_t{ReuseRules::kMostTimes})) renumber();
     }
     // Puts it there, not used yet, as the line used last. evict(line, use) for what was there, if anything was.
     template <class Evict>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The LRU stack distances of the lines that LL has to load: it is asked on misses of L1 only, so that each touch may
-// have a time of its own and all lines keep theirs, those in LL, too.
+// Why lines miss LL: it is asked on misses of L1 only, so that each touch may have a time of its own and all lines keep
+// theirs, those in LL, too. As long as there are no more lines than LL has room for, what misses again is a conflict,
+// and nothing has to be counted.
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "engine/base/check.h"
 #include "engine/base/line_table.h"
@@ -18,32 +21,54 @@ namespace bd {
 
 class TouchedLines {
 public:
-    explicit TouchedLines(ReuseRules rules) : rules_(rules), last_time_(rules.last_time(0)), ticks_(last_time_) {}
+    // `cache_lines`: that there is room for.
+    TouchedLines(std::uint32_t cache_lines, ReuseRules rules)
+        : cache_lines_(cache_lines), rules_(rules), last_time_(last_time_uncounted()), ticks_(0) {}
 
-    // Touches `line`. How it was reused is told only if it `misses`.
-    Reuse touch(LineNumber line, bool misses) {
+    // Touches `line`. Why it misses, if it does.
+    Cause touch(LineNumber line, bool misses) {
         if (__builtin_expect(clock_ >= last_time_, 0)) renumber();
         TouchTime& time = times_[line];
-        Reuse reuse;
-        if (time != 0) {
-            if (misses) reuse = {static_cast<std::uint32_t>(ticks_.count_behind(time)), time};
+        Cause cause = Cause::kFirst;
+        if (time == 0) {
+            ++lines_;
+        } else if (counts_) {
+            if (misses) cause = Reuse{static_cast<std::uint32_t>(ticks_.count_behind(time)), time}.cause(cache_lines_);
             ticks_.remove(time);
+        } else {
+            cause = Cause::kConflict;
         }
         time = static_cast<TouchTime>(++clock_);
-        ticks_.insert(clock_);
-        return reuse;
+        if (counts_) {
+            ticks_.insert(clock_);
+        } else if (__builtin_expect(lines_ > cache_lines_, 0)) {
+            start_counting();
+        }
+        return cause;
     }
 
     // The cache is emptied.
     void clear() {
         times_.clear();
-        ticks_.clear(last_time_);
+        lines_ = 0;
+        if (counts_) ticks_.clear(0);
+        counts_ = false;
+        last_time_ = last_time_uncounted();
     }
 
     [[gnu::always_inline]] void host_prefetch(LineNumber line) const { times_.host_prefetch(line); }
 
 private:
+    // Times are but compared until they are counted, so they need not be counted anew as often.
+    std::uint64_t last_time_uncounted() const {
+        return std::min(rules_.last_time(0) * 1024, std::uint64_t{ReuseRules::kMostTimes});
+    }
+
     [[gnu::noinline]] void renumber() {
+        if (!counts_) {
+            number_by_order();
+            return;
+        }
         const TickRanks ranks = ticks_.take_ranks();
         BD_CHECK_OP(ranks.size(), <, ReuseRules::kMostTimes / 2);
         last_time_ = rules_.last_time(ranks.size());
@@ -54,12 +79,31 @@ private:
         });
         clock_ = ranks.size();
     }
+    [[gnu::noinline]] void start_counting() {
+        number_by_order();
+        counts_ = true;
+        last_time_ = rules_.last_time(lines_);
+        ticks_.clear(last_time_);
+        for (std::uint64_t time = 1; time <= clock_; ++time) ticks_.insert(time);
+    }
+    // From 1 on.
+    void number_by_order() {
+        std::vector<std::pair<TouchTime, TouchTime*>> all;
+        all.reserve(lines_);
+        times_.for_each([&](TouchTime& time) { all.emplace_back(time, &time); });
+        std::ranges::sort(all);
+        clock_ = 0;
+        for (const auto& [before, time] : all) *time = static_cast<TouchTime>(++clock_);
+    }
 
+    std::uint32_t cache_lines_;
     ReuseRules rules_;
     std::uint64_t last_time_;
     std::uint64_t clock_ = 0;
+    std::uint64_t lines_ = 0;  // that have been touched
+    bool counts_ = false;
     LineTable<TouchTime> times_;
-    TickSet ticks_;  // the same
+    TickSet ticks_;  // the same, once it counts
 };
 
 }  // namespace bd

@@ -43,11 +43,12 @@ std::unique_ptr<Replay> Replay::make(EngineState& state) {
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
     }
     if (traits == kWhy) {
-        if (!state.config.reuses && !observes) return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
-        if (state.config.reuses && observes) {
-            return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
+        if (!state.config.reuses) {
+            if (observes) return std::make_unique<CacheReplay<kWhy, BranchObserver>>(state);
+            return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
         }
-        if (state.config.reuses) return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
+        if (observes) return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
+        return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
     }
     if (traits.why && !state.config.reuses) return std::make_unique<CacheReplay<kWhyEverything, BranchObserver>>(state);
     if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<BranchObserver>>>(state);

@@ -33,6 +33,7 @@ void StaySample::add(const StayKey& key, Address address, unsigned bytes, std::u
     loader.sum.unused += ones(line.bytes & ~used);
     loader.sum.late += ones(line.used & ~used);
     line.used |= used;
+    if (++stays_ == kManyStays) most_lines_ = std::min(most_lines_, kFewerLines);
     if (lines_.size() > most_lines_) shrink();
 }
 

@@ -46,6 +46,9 @@ class StaySample {
 public:
     // Lines in the sample; when there would be more, half of them are dropped, and half of the others are not taken.
     static constexpr std::size_t kMostLines = 4096;
+    // The same once so many stays of them have been looked at: then these tell enough.
+    static constexpr std::size_t kFewerLines = 512;
+    static constexpr std::uint64_t kManyStays = std::uint64_t{1} << 16;
     // Loaders of one line that are told apart, with those before an object's end; what more there is has the key {}.
     static constexpr std::size_t kMostLoaders = 32;
 
@@ -106,6 +109,7 @@ private:
     void shrink();
 
     std::size_t most_lines_;
+    std::uint64_t stays_ = 0;
     std::uint64_t last_hash_ = ~std::uint32_t{0};
     std::uint64_t one_in_ = 1;
     boost::unordered_flat_map<Address, Line, Hash> lines_;

@@ -94,19 +94,22 @@ TEST(AbsentLines, HaveTheDistancesOfAList) {
     }
 }
 
-TEST(TouchedLines, HaveTheDistancesOfAList) {
+TEST(TouchedLines, HaveTheCausesOfAList) {
     for (unsigned seed = 0; seed < test::runs(60) && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         std::mt19937_64 random(seed);
-        TouchedLines touched({.fewest_times = 1 + random() % 300});
+        const auto room = static_cast<std::uint32_t>(1 + random() % 40);
+        TouchedLines touched(room, {.fewest_times = 1 + random() % 300 / (1 + seed % 2 * 299)});
         std::vector<std::uint64_t> order;
         for (unsigned i = 0; i < 3000; ++i) {
             const std::uint64_t line = random_line(random, 2 + seed * 3);
             const bool misses = random() % 2 == 0;
             const std::optional<std::size_t> distance = touch(order, line);
-            const Reuse reuse = touched.touch(LineNumber{line}, misses);
+            const Cause cause = touched.touch(LineNumber{line}, misses);
             if (misses) {
-                ASSERT_NO_FATAL_FAILURE(expect_equal(reuse, distance));
+                ASSERT_EQ(cause, !distance          ? Cause::kFirst
+                                 : *distance < room ? Cause::kConflict
+                                                    : Cause::kCapacity);
             }
             if (random() % 1000 == 0) {
                 touched.clear();
