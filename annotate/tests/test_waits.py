@@ -160,6 +160,19 @@ def site(function, line, time, first=0.0, is_foreseen=False):
     return SimpleNamespace(place=place, time=time, first_time=first, is_foreseen=is_foreseen)
 
 
+def test_instructions_have_their_costs(capsys):
+    """Those of the program add up to what its lines have."""
+    path = run("chain")
+    assert main([path, "--instructions", "--show=WaitOut"]) == 0
+    table = capsys.readouterr().out.partition("== Instructions")[2]
+    assert main([path, "--format=json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    event = found["events"].index("WaitOut")
+    for row in found["lines"]:
+        if row["self"][event]:
+            assert f"{row['self'][event]:,}" in table
+
+
 def test_calls_cost_what_is_missed_in_them():
     profile = parse_text("version: 1\ncreator: bdgrind\npositions: line\n" + BODY)
     sites = SimpleNamespace(all=[

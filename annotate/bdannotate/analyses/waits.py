@@ -46,8 +46,9 @@ def has_waits(events: Iterable[str]) -> bool:
     return OUT_OF_ORDER in events
 
 
-def with_waits(profile: Profile, sites: Sites) -> Profile:
-    """The profile with what misses of data cost as further events, of which the estimate CEst is made."""
+def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) -> Profile:
+    """The profile with what misses of data cost as further events, of which the estimate CEst is made. It has
+    its instructions and their calls only if these are wanted: they are most of a large profile."""
     found: dict[tuple[Place, int], Row] = {}
     exact: dict[tuple[str, int], Row] = {}
     own: dict[Function, Row] = {}
@@ -83,7 +84,7 @@ def with_waits(profile: Profile, sites: Sites) -> Profile:
     instruction_calls: dict[InstructionCall, Call] = {
         site: _longer(call, of_call(site.callee, call.cost))
         for site, call in profile.instruction_calls.items()
-    }
+    } if with_instructions else {}
     hot_calls = {
         place: {address: Instruction(one.line, one.cost + none) for address, one in rows.items()}
         for place, rows in profile.hot_calls.items()
@@ -92,7 +93,8 @@ def with_waits(profile: Profile, sites: Sites) -> Profile:
     formula = " + ".join(["Ir", f"{first} I1mr", f"{last} ILmr", *EVENTS])
     return replace(
         profile, events=profile.events + EVENTS, lines=lines, calls=calls,
-        instructions=instructions(profile.instructions), instruction_calls=instruction_calls,
+        instructions=instructions(profile.instructions) if with_instructions else {},
+        instruction_calls=instruction_calls,
         hot=instructions(profile.hot), hot_calls=hot_calls,
         titles={**profile.titles, "CEst": f"Estimated cycles: {formula}"},
         formulas={**profile.formulas, "CEst": formula},

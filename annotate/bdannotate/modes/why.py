@@ -114,7 +114,9 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
 def with_what_misses_cost(profile: Profile, sites: Sites | None, inputs: Inputs) -> Profile:
     """Unless the options say what a miss costs, or functions are not those that the sites are of."""
     is_other = inputs.options.cycle_costs or inputs.separation
-    return profile if sites is None or is_other else with_waits(profile, sites)
+    if sites is None or is_other:
+        return profile
+    return with_waits(profile, sites, inputs.options.instructions or inputs.options.structure)
 
 
 def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: Inputs) -> Repairs:
