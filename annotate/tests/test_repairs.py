@@ -12,7 +12,7 @@ import pytest
 import why_kernels
 from bdannotate.analyses.miss_costs import Access
 from bdannotate.analyses.repairs import _open_places, sites_of
-from bdannotate.analyses.repair_layouts import _is_used_late
+from bdannotate.analyses.repair_layouts import _element, _is_used_late
 from bdannotate.analyses.sites import SiteRows
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
@@ -31,6 +31,7 @@ KERNELS = {
     "rows": ("interchange", [31, 32]),
     "table": ("prefetch", [32]),
     "chain": ("colocate", [32]),
+    "pooled": ("split", [32, 33]),
     "pages": ("huge-pages", [32]),
 }
 
@@ -170,6 +171,21 @@ def test_what_callers_go_through_is_no_field_of_an_element(capsys):
 def sites(path, chains):
     profile = load_sum([path], Detail.INSTRUCTIONS, Renaming())
     return sites_of(SiteRows(load_why([path], profile, Renaming()), profile), {}, chains)
+
+
+def test_a_pool_of_elements_is_no_element():
+    def group(size, number):
+        return SimpleNamespace(blocks=SimpleNamespace(smallest=size, largest=size, number=number))
+
+    assert _element(group(224, 9), []) == 224
+    assert _element(group(16384, 9), []) == 0
+
+
+def test_steps_of_a_list_in_a_pool_are_multiples_of_an_element(capsys):
+    assert {site.element_step for site in sites(run("pooled"), {}).all} == {192}
+    assert {site.element_step for site in sites(run("neighbours"), {}).all} == {None}
+    assert {site.element_step for site in sites(run("chain"), {}).all} == {None}
+    assert "steps of 192 bytes, or multiples of that, " in repairs(capsys, run("pooled"))[0]["evidence"][0]
 
 
 def test_a_list_that_goes_on_in_memory_is_foreseen():

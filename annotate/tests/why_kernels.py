@@ -138,6 +138,18 @@ def neighbours(machine, _repaired, size=700):
                 machine.read(32, where, depends=3, on=32)
 
 
+def pooled(machine, repaired, size=600):
+    """A list through elements of a pool, some of which are others': steps are multiples of an element."""
+    chance = random.Random(1)
+    mine = [i for i in range(size) if chance.random() < 0.5]
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(mine, 31):
+                where = A + i * (16 if repaired else 192)
+                machine.read(32, where, depends=3, on=32)
+                machine.read(33, where + (8 if repaired else 120), depends=4, on=32)
+
+
 def tree(machine, _repaired, depth=13, searches=1500, line=32):
     """Searches in a tree whose nodes lie anywhere."""
     places = list(range(2**depth))

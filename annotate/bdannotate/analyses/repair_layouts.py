@@ -34,6 +34,8 @@ _OCTAVE = 4
 _LIBRARIES = (*CPP_LIBRARIES, "alloc::collections::", "hashbrown::", "boost::")
 # The share of lines that other loops had loaded before, from which on these use other bytes of them.
 _SHARED = 0.1
+# Blocks of so many bytes are no elements, but pools of these.
+_POOL = 2048
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
@@ -247,19 +249,21 @@ def _by_use_alone(
     """Where no type is known: records at constant steps of which bytes are never used."""
     guilty = [
         site for site in here
-        if site.inner is not None and site.inner.step is not None
-        and 0 < abs(site.inner.step) < _MOST_STEP
+        if site.element_step is not None and 0 < abs(site.element_step) < _MOST_STEP
         and not site.is_used_later
         and _unused(sites, site) >= _UNUSED * site.line
     ]
     if not guilty:
         return
-    used = sum(site.lines * site.used for site in guilty) / max(amount(guilty).lines, 1)
-    step = abs(guilty[0].inner.step or 0) if guilty[0].inner else 0
+    # What lies between the elements that are visited is loaded, too.
+    used = sum(site.lines * site.used * site.elements_per_step for site in guilty) / max(amount(guilty).lines, 1)
+    inner = guilty[0].inner
+    multiples = "" if inner is None or inner.step is not None else "or multiples of that, "
+    step = abs(guilty[0].element_step or 0)
     repair = _shrunk(
         Remedy.SPLIT, sites, guilty, used / sites.why.line, groups.get(guilty[0].number),
         (
-            f"steps of {step:,} bytes, and {', '.join(_use_of_lines(guilty))}",
+            f"steps of {step:,} bytes, {multiples}and {', '.join(_use_of_lines(guilty))}",
         ),
         (
             "struct hot hot[N];      // what this loop uses",
@@ -277,7 +281,8 @@ def _unused(sites: Sites, site: Site) -> float:
     code loads the same lines."""
     if site.never is None:
         return 0.0
-    return site.never + (site.late or 0.0 if site.is_strided and _is_shared(sites, site) else 0.0)
+    is_strided = abs(site.element_step or 0) >= site.line
+    return site.never + (site.late or 0.0 if is_strided and _is_shared(sites, site) else 0.0)
 
 
 def _is_shared(sites: Sites, site: Site) -> bool:
@@ -343,7 +348,8 @@ def colocate_repairs(
         if not visits or not now.lines:
             continue
         used = sum(site.lines * site.used for site in guilty)
-        size = _element(group, details) or max(used / visits, used / now.lines, 1)
+        step = max(abs(site.element_step or 0) for site in guilty)
+        size = _element(group, details) or step or max(used / visits, used / now.lines, 1)
         repair = _shrunk(
             Remedy.COLOCATE, sites, guilty, visits * size / sites.why.line / now.lines, group,
             (
@@ -379,4 +385,5 @@ def _element(group: Group | None, details: Sequence[Details]) -> int:
     if group is None or group.blocks is None:
         return 0
     blocks = group.blocks
-    return blocks.largest if blocks.smallest == blocks.largest and blocks.number > 1 else 0
+    is_element = blocks.smallest == blocks.largest < _POOL and blocks.number > 1
+    return blocks.largest if is_element else 0

@@ -34,7 +34,7 @@ from .waits import estimated_time
 _LEAST_SHARE = 0.02
 # Places of misses that no repair is known of: so many, each with so much of the time.
 _MOST_PLACES = 3
-_OPEN_PLACE = _LEAST_SHARE
+_OPEN_PLACE = 0.03
 # Instructions with less of it are looked at only beside others.
 _NOTABLE = 0.002
 _MOST_SITES = 400

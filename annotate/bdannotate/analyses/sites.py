@@ -4,6 +4,7 @@ distances, who brings its lines back, in which order its addresses come, and wha
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -125,6 +126,30 @@ class Site:
         """A constant step of a line or more."""
         step = self.inner.step if self.inner else None
         return step is not None and abs(step) >= self.line
+
+    @cached_property
+    def element_step(self) -> int | None:
+        """The constant step; or what most steps are multiples of, as in a list whose elements lie in an array:
+        a line or more, as all addresses have small divisors in common."""
+        level = self.inner
+        if level is None or level.step is not None:
+            return level.step if level else None
+        step = math.gcd(*(step for step, _ in level.order.strides))
+        is_most = sum(times for _, times in level.order.strides) >= _MOST * _steps(level.order) > 0
+        return step if is_most and step >= self.line else None
+
+    @cached_property
+    def elements_per_step(self) -> float:
+        """How many elements of that size lie between two visits, on average, or more; 1 where the step is
+        constant."""
+        inner, element = self.inner, self.element_step
+        if inner is None or inner.step is not None or not element:
+            return 1.0
+        steps = [(abs(step), times) for step, times in inner.order.strides]
+        others = _steps(inner.order) - sum(times for _, times in steps)
+        # Those that are not known are of more elements.
+        steps.append((max(step for step, _ in steps) + element, others))
+        return sum(step * times for step, times in steps) / _steps(inner.order) / element
 
     @cached_property
     def is_used_later(self) -> bool:
