@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first screen as a whole: what to change and where, in 80 columns and 40 lines."""
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -8,7 +9,9 @@ import sys
 
 import pytest
 
-from screens import HELPER, ROOT, call, screen, section, startup, use
+from bdannotate.views.text import Page
+from bdannotate.views.text_report import BriefRepairs, Limits, first_screen
+from screens import HELPER, ROOT, call, report_of, screen, section, startup, use
 
 
 def test_what_the_report_is_sorted_by_is_shown_first(tmp_path):
@@ -99,6 +102,23 @@ def test_the_screen_of_a_large_program_is_a_screen(tmp_path):
     text = screen(tmp_path, body + "9 9\n")
     assert text.count("\n") <= 40
     assert len(section(text, "Functions")) >= 3 + 4
+
+
+@pytest.mark.parametrize("repairs, code", itertools.product((2, 6, 12), (0, 5_000, 400_000)))
+def test_the_screen_of_long_advice_is_a_screen(repairs, code):
+    """Lists make room for what to change, and where code is not first, its list does, too."""
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 9\n"
+    for number in range(12):
+        cost = use(10_000 + number, 16, 2, code=code if number == 3 else 0)
+        body += call(f"f{number}", cost) + f"fn=f{number}\n{number + 1} {cost}\nfn=main\n"
+    report = report_of(body)
+    told = BriefRepairs(["   text"] * repairs, None)
+    lines = first_screen(report, Limits(10, 5, fit=True), True, True, Page(80, cut=True), True, (), told)
+    assert len(lines) <= 40
+    assert lines.count("   text") == repairs
+    rows = [line for line in lines if "main.c:" in line and "First" not in line]
+    assert len(rows) >= 2
+    assert [line for line in lines if line.startswith("Next  ")]
 
 
 def test_the_commands_for_what_is_next_work_as_they_are_printed(tmp_path):

@@ -237,3 +237,12 @@ def test_a_run_of_no_time_has_no_places_of_it():
     """As a damaged profile may say."""
     here = [SimpleNamespace(where=("a.c", 1), is_foreseen=True)]
     assert _open_places(here, 0.0) == []
+
+
+def test_a_place_without_a_line_is_named():
+    site = SimpleNamespace(
+        where=("/src/a.c", 0), is_foreseen=False, time=9.0, first_time=1.0, waits_for_itself=False, has_order=True,
+        is_chain=False, is_scattered=True,
+    )
+    (text,) = _open_places([site], 10.0)
+    assert text.startswith("code of a.c without a line costs 80%: ")

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from screens import LIBC, STARTUP, call, screen, section, use
+from bdannotate.analyses.top_lines import top_lines
+from screens import LIBC, STARTUP, call, report_of, screen, section, use
 
 
 def test_the_top_lines_of_all_files_name_those_inlined_into_main(tmp_path):
@@ -82,3 +83,10 @@ def test_the_c_library_is_listed_where_nobody_else_is_charged(tmp_path):
         "program+0x500", "relocate"]
     assert [line for line in section(text, "What to change") if line[:1].isdigit()] == [
         "1. program+0x500: at most 4% of the cycles, 75% unused"]
+
+
+def test_code_without_a_line_is_listed():
+    """Compilers give none to what they have merged: it may be where most is lost."""
+    body = f"ob=/home/me/program\nfl=/home/me/a.c\nfn=main\n0 {use(500, 8, 2)}\n5 {use(90, 8, 2)}\n"
+    lines = top_lines(report_of(body)).lines
+    assert [(line.line, line.functions[0].name) for line in lines] == [(0, "main"), (5, "main")]

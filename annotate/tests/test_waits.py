@@ -76,7 +76,7 @@ def test_first_does_not_contradict_the_estimate(out, in_order, first, code):
         assert chosen == "first touches"
     else:
         assert misses >= 20 and shares[chosen] == max(shares["first touches"], *avoidable.values())
-    helps = {"out of order": "", "in order": "less data", "first touches": "only less data", "code": ""}
+    helps = {"out of order": "", "in order": "", "first touches": "only less data", "code": ""}
     assert helps[chosen] in said and ("less data" in said) == bool(helps[chosen])
 
 

@@ -189,10 +189,15 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
     costs = {where: sum(map(_open_time, here)) for where, here in places.items()}
     ranked = sorted(costs, key=lambda where: (-costs[where], where))[:_MOST_PLACES]
     return [
-        f"{os.path.basename(where[0])}:{where[1]} costs {100 * costs[where] / time:.0f}%: "
+        f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
         + _nature(max(places[where], key=_open_time))
-        for where in ranked if where[1] and costs[where] >= _OPEN_PLACE * time > 0
+        for where in ranked if costs[where] >= _OPEN_PLACE * time > 0
     ]
+
+
+def _place(file: str, line: int) -> str:
+    name = os.path.basename(file)
+    return f"{name}:{line}" if line else f"code of {name} without a line"
 
 
 def _nature(site: Site) -> str:

@@ -149,8 +149,13 @@ def _costs(
             continue
         if file != "???":
             lines.append((function, file, rows))
+            if 0 in rows:
+                known = unknown.get(function)
+                unknown[function] = add_rows(known, rows[0]) if known else rows[0]
         elif function not in report.startup:
-            unknown[function] = sum_rows(rows.values(), width)
+            cost = sum_rows(rows.values(), width)
+            known = unknown.get(function)
+            unknown[function] = add_rows(known, cost) if known else cost
     for (caller, where), costs in runtime.calls.items():
         cost = sum_rows(costs.values(), width)
         if isinstance(where, Function):

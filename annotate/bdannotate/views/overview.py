@@ -182,10 +182,7 @@ def _first_of_waits(found: Verdict, report: Report, lines: TopLines | None, page
         return f"instructions: misses cost {100 * found.misses:.0f}% of the cycles{at}; see --sort=Ir"
     what, share, event, end = {
         First.OUT_OF_ORDER: ("misses out of order cost", waits.out_of_order, OUT_OF_ORDER, ""),
-        First.IN_ORDER: (
-            "misses in order cost", waits.in_order, IN_ORDER,
-            ": only less data, or more work on it at a time, helps",
-        ),
+        First.IN_ORDER: ("misses in order cost", waits.in_order, IN_ORDER, ""),
         First.FIRST_TOUCHES: (
             "first touches cost", waits.first_touches, FIRST_TOUCHES, ": only less data helps"
         ),

@@ -29,7 +29,7 @@ from ..analyses.report import Report, Selection
 from ..analyses.source import annotate
 from ..analyses.source_diff import SourceDiff
 from ..analyses.structure import Structure
-from ..analyses.top_lines import top_lines
+from ..analyses.top_lines import TopLines, top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import First, verdict
 from ..analyses.wrappers import Wrapper
@@ -68,11 +68,14 @@ def section(title: str, lines: list[str], page: Page) -> list[str]:
 _BRIEF_HINTS = 3
 # Where code costs more than data, the lists of data make room for that of code.
 _FEW_LINES = 2
+# A list of lines with its title, its heading and the fewest rows.
+_FEWEST_OF_LINES = 4 + _FEW_LINES
 # The first screen is to be seen at once.
 _HEIGHT = 40
 # A list of functions has a title with a gap, two headings and a rule, and may have a line on a
-# cycle; behind the list come the commands for what is next.
+# cycle; behind the list come the commands for what is next, or at least one.
 _AROUND_FUNCTIONS = 6 + 5
+_LEAST_AROUND = 6 + 2
 _FEWEST_FUNCTIONS = 4
 _FEWEST_STEPS = 1
 # Functions whose code misses I1, as far as that matters at all; all of them with --limit=all.
@@ -114,10 +117,6 @@ def first_screen(
     lines = wrapped_pairs(rows, page)
     if repairs is not None and with_hints:
         lines += section("What to change", list(repairs.lines), page)
-    if ranked and ranked.lines + ranked.others:
-        rows_of_lines = _FEW_LINES if limits.fit and is_code_first else limits.lines
-        table, hidden = line_table(ranked, rows_of_lines, report, page)
-        lines += section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
     wants_hints = with_hints and can_hint(report)
     wants_why = wants_hints and repairs is None and _can_tell_why(report)
     found = find_hints(report) if wants_hints and repairs is None else []
@@ -129,14 +128,26 @@ def first_screen(
     brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
     advice = section(_advice_title(report), brief, page) if brief else []
     code = code_use(report)
+    of_code: list[str] = []
     if code:
         few = None if limits.functions is None else min(_CODE_FUNCTIONS, limits.functions)
-        advice += section("Code that misses I1", code_table(code, few, report, page), page)
+        of_code = section("Code that misses I1", code_table(code, few, report, page), page)
+    fewest = _FEWEST_FUNCTIONS - (is_code_first or bool(data.of_hints or data.others))
+    fewest = min(fewest, len(report.entries))
+    least = len(advice) + _LEAST_AROUND + fewest
+    if ranked and ranked.lines + ranked.others:
+        rows_of_lines = _FEW_LINES if limits.fit and is_code_first else limits.lines
+        if limits.fit and not is_code_first and _HEIGHT - len(lines) - least - len(of_code) < _FEWEST_OF_LINES:
+            of_code = []
+        room = _HEIGHT - len(lines) - least - len(of_code) if limits.fit else None
+        lines += _lines(ranked, rows_of_lines, room, report, page)
+    advice += of_code
     rows_of_functions = limits.functions
     if limits.fit and rows_of_functions:
         room = _HEIGHT - len(lines) - len(advice) - _AROUND_FUNCTIONS - int(has_objects)
         room -= int(wants_why)
-        fewest = _FEWEST_FUNCTIONS - (is_code_first or bool(data.of_hints or data.others))
+        if repairs is not None:
+            fewest = min(fewest, max(room + int(has_objects), _FEW_LINES))
         rows_of_functions = max(min(rows_of_functions, room), fewest)
     lines += functions(report, rows_of_functions, page) + advice
     repaired = repairs.function if repairs else None
@@ -145,6 +156,18 @@ def first_screen(
         # The most important step comes first.
         steps = steps[: max(_HEIGHT - 1 - len(lines), _FEWEST_STEPS)]
     return [*lines, "", *steps] if steps else lines
+
+
+def _lines(
+    ranked: TopLines, limit: int | None, room: int | None, report: Report, page: Page
+) -> list[str]:
+    """Of the costliest lines as many as fit in so many lines of the screen, but a few in any case."""
+    while True:
+        table, hidden = line_table(ranked, limit, report, page)
+        made = section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
+        if room is None or limit is None or len(made) <= room or limit <= _FEW_LINES:
+            return made
+        limit -= 1
 
 
 def _can_tell_why(report: Report) -> bool:
