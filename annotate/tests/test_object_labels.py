@@ -53,6 +53,15 @@ def test_the_caller_tells_apart():
     ]
 
 
+def test_who_calls_a_function_that_allocates_for_others_is_named():
+    """Unless it is called by itself alone, or by code whose lines are not known."""
+    wrappers = at("xmalloc", 3), at("node_alloc", 5)
+    assert labels(heap(*wrappers, at("parse", 10)), heap(*wrappers, at("lex", 20))) == [
+        "heap same.c:10, parse", "heap same.c:20, lex",
+    ]
+    assert labels(heap(*wrappers)) == labels(heap(*wrappers, bare("parse"))) == ["heap same.c:3, xmalloc"]
+
+
 def test_it_is_the_first_in_which_they_differ():
     assert labels(
         heap(at("make", 3), at("wrap", 5), at("one", 10)), heap(at("make", 3), at("wrap", 5), at("two", 20)),

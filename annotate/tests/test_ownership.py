@@ -4,7 +4,7 @@
 import pytest
 
 from bdannotate.analyses.code_use import code_use
-from bdannotate.analyses.ownership import Ownership, Reach
+from bdannotate.analyses.ownership import Ownership, Reach, allocates_for_callers
 from bdannotate.model.profile import Function
 
 from screens import LIBC, report_of
@@ -35,3 +35,13 @@ def test_code_of_the_c_library_comes_behind_what_can_be_changed():
     body += f"5 {cost.format(100)}\nob={LIBC}\nfl=malloc.c\nfn=malloc\n9 {cost.format(900)}\n"
     found = code_use(report_of(body, events))
     assert [function.name for function, _ in found.functions] == ["main", "malloc"]
+
+
+@pytest.mark.parametrize("name, allocates", [
+    ("xmalloc", True), ("l_alloc", True), ("luaM_realloc_", True), ("xstrdup'2", True), ("sqlite3DbMallocRaw", True),
+    ("Arena<int>::alloc(int)", True), ("AllocateBytes(int) [clone .cold]", True), ("xmemdup", True),
+    ("dealloc_all", False), ("Allocator::run()", False), ("fill<std::allocator<int> >(int)", False),
+    ("f(std::allocator<int>)", False), ("new_node", False), ("main", False),
+])
+def test_names_that_say_that_a_function_allocates_for_others(name, allocates):
+    assert allocates_for_callers(name) == allocates

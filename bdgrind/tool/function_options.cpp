@@ -84,6 +84,7 @@ void FunctionOptions::apply(Function& function) const {
     if (options_.objects) {
         function.allocator = allocator_role(options_, function);
         function.ends_allocator = may_end_allocator(function);
+        function.wraps_allocators = is_named_as_wrapper(function.name);
     }
     function.triggers = {.dump_before = any_names(options_.dump_before, function),
                          .zero_before = any_names(options_.zero_before, function),

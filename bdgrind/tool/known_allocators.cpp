@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tool/name_pattern.h"
+
 namespace bd {
 namespace {
 
@@ -215,7 +217,38 @@ bool is_placement(std::string_view name) {
            name == "_ZnajPv" || name == "_ZdlPvS_" || name == "_ZdaPvS_";
 }
 
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// In letters of any case.
+bool contains(std::string_view text, std::string_view what) {
+    return !std::ranges::search(text, what, {}, lower).empty();
+}
+
+// Without the type of the result, which functions made of templates have before their names.
+std::string_view without_result(std::string_view name) {
+    std::size_t depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        if (name[at] == '<') ++depth;
+        if (name[at] == '>' && depth != 0) --depth;
+        if (name[at] == ' ' && depth == 0) begin = at + 1;
+    }
+    return name.substr(begin);
+}
+
 }  // namespace
+
+bool is_named_as_wrapper(std::string_view name) {
+    name = without_result(without_parameters(name));
+    for (const std::string_view library : {"std::", "__gnu_cxx::", "_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx"}) {
+        if (name.starts_with(library)) return true;
+    }
+    const std::string_view part = last_part(name);
+    return (contains(part, "alloc") && !contains(part, "dealloc")) || contains(part, "strdup") ||
+           contains(part, "strndup") || contains(part, "memdup");
+}
 
 AllocatorRole known_allocator(std::string_view name, std::string_view object) {
     if (const Known* const exact = find_exact(name)) return exact->role;

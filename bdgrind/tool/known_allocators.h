@@ -15,6 +15,10 @@ namespace bd {
 // known. C++ names may be demangled or not.
 AllocatorRole known_allocator(std::string_view name, std::string_view object);
 
+// Whether the name says that the function allocates for its callers, as that of a program's xmalloc() does: it has
+// "alloc" in it, or "strdup" and the like. So do functions of the C++ library, whatever they are called.
+bool is_named_as_wrapper(std::string_view name);
+
 // Whether allocators are known to end by jumping to this function, as calloc() does to memset(). There may be stubs in
 // between, so that nobody can see it when the code is translated.
 bool may_end_allocator(const Function& function);

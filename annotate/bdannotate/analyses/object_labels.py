@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..model.objects import Group, Identity, ObjectKind, Objects, Place
 from ..model.profile import Function
-from .ownership import is_foreign, is_runtime
+from .ownership import allocates_for_callers, is_foreign, is_runtime
 from .startup import is_start
 
 # What people call a function.
@@ -182,14 +182,15 @@ def _start(identity: Identity, name: Namer) -> _Start:
 
 def _where(identity: Identity, name: Namer) -> _Start:
     """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library; else the innermost line that is known, unless code of which none is
-    known called that. Without lines, the innermost two with a name: many allocate by the same
-    function."""
+    inlined code of a library, but for functions that allocate for their callers; else the innermost
+    line that is known, unless code of which none is known called that. Without lines, the innermost
+    two with a name: many allocate by the same function."""
     places = _to_main(identity.places)
     known = [place for place in places if place.line]
     own = [place for place in known if not is_foreign(place.file)]
     own = own or [place for place in known if not is_foreign(place.function.file)]
-    place = next(iter(own), None) or _innermost_line(places)
+    users = [place for place in own if not allocates_for_callers(place.function.name)]
+    place = next(iter(users or own), None) or _innermost_line(places)
     if place is not None:
         where = f"{os.path.basename(place.file)}:{place.line}, {name(place.function)}"
         return _Start(where, place, places[places.index(place) + 1 :])

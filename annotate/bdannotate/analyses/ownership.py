@@ -52,6 +52,19 @@ def is_rust_library(file: str) -> bool:
     return re.match(_RUST_LIBRARY, file) is not None
 
 
+_TEMPLATE_OR_PARAMETERS = re.compile(r"<[^<>]*>|\([^()]*\)")
+_ALLOCATES = re.compile(r"(?<!de)alloc|str(?:n)?dup|memdup", re.IGNORECASE)
+
+
+def allocates_for_callers(name: str) -> bool:
+    """Whether the name says so, as that of a program's xmalloc(): bdgrind does not count it among the callers that
+    tell heap blocks apart."""
+    bare, _, _ = name.partition("'")
+    while (shorter := _TEMPLATE_OR_PARAMETERS.sub("", bare)) != bare:
+        bare = shorter
+    return _ALLOCATES.search(bare.partition(" [")[0].rpartition("::")[2]) is not None
+
+
 # What comes with the compiler or the C library, and what Valgrind brings into every program.
 _RUNTIME = re.compile(
     r"(?:ld|ld-linux|ld-musl|lib(?:c|m|mvec|pthread|dl|rt|gcc_s|stdc\+\+|c\+\+|c\+\+abi|gomp|omp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that allocate for all others, as a program's xmalloc(): heap blocks of very different use then have one
-place, and only a deeper chain of callers distinguishes them. If the run is told of them, places are those that call
-them."""
+"""Functions that allocate for all others, though their names do not say so: heap blocks of very different use then have
+one place, and only a deeper chain of callers distinguishes them. If the run is told of them, places are those that call
+them, as they are behind a function called xmalloc."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..model.objects import ObjectKind, Place
 from .startup import is_start
 from .objects import Entry
-from .ownership import is_runtime
+from .ownership import allocates_for_callers, is_runtime
 
 # How many functions call it, and its share of the bytes never used of all heap blocks.
 _FEWEST_CALLERS = 3
@@ -65,11 +65,11 @@ def wrappers(entries: Sequence[Entry]) -> list[Wrapper]:
 
 
 def _innermost(places: Sequence[Place], known: set[str]) -> Place | None:
-    """The call of an allocator, but for the wrappers that are known: not in main(), which allocates for itself, nor in
-    a library that nobody changes."""
+    """The call of an allocator, but for the wrappers that are known or say that they are: not in main(), which allocates
+    for itself, nor in a library that nobody changes."""
     for place in places:
         name = place.function.name
-        if name in known or is_runtime(place.function.object):
+        if name in known or is_runtime(place.function.object) or allocates_for_callers(name):
             continue
         is_main = is_start(place.function) or name.partition("'")[0] == "main"
         return None if is_main else place

@@ -17,6 +17,10 @@ constexpr Address kLinkBytes = 16;
 constexpr Address kRedZone = 128;
 constexpr Address kMostBelow = 1 << 20;
 
+// So many callers are looked at for those that wrap allocators, and count for nothing. (Without optimization, five of
+// the C++ library stand between a vector and who fills it.)
+constexpr std::uint32_t kMostWrappers = 8;
+
 // Code without a name that does nothing but jump on: a stub that nobody knows for one.
 bool is_nameless_jump(const OpenCall& call) {
     if (call.return_address != 0) return false;
@@ -89,23 +93,50 @@ GroupId Objects::place(const Execution& execution, ObjectKind kind) {
     RecentPlace& recent = recent_places_[hash % recent_places_.size()];
     bool is_known = recent.count == count;
     for (std::size_t i = 0; i < count; ++i) is_known &= recent.arcs[i] == calls[i].arc;
-    if (__builtin_expect(is_known, 1)) return recent.group;
+    if (__builtin_expect(is_known, 1)) {
+        return recent.has_wrappers ? place_behind_wrappers(execution, kind, call) : recent.group;
+    }
     recent.count = count;
     for (std::size_t i = 0; i < count; ++i) recent.arcs[i] = calls[i].arc;
+    recent.has_wrappers = std::ranges::any_of(calls, [this](const OpenCall& each) { return is_by_wrapper(each); });
+    return recent.group = find_place(execution, kind, call);
+}
+
+// The same where more callers are looked at than `depth`.
+GroupId Objects::place_behind_wrappers(const Execution& execution, ObjectKind kind, std::size_t call) {
+    const std::size_t most = std::min(call, RecentPlace::kMost);
+    std::size_t count = 0;
+    std::size_t hash = 0;
+    for (std::uint32_t depth = 0; count < most && depth < rules_.depth; ++count) {
+        const OpenCall& each = execution.calls[call - 1 - count];
+        if (is_passed_over(each)) return find_place(execution, kind, call);
+        hash = hash * 31 + index_of(each.arc);
+        if (!is_by_wrapper(each)) ++depth;
+    }
+    if (count == RecentPlace::kMost) return find_place(execution, kind, call);
+    RecentPlace& recent = behind_wrappers_[hash % behind_wrappers_.size()];
+    const auto arc_of = [&](std::size_t i) { return execution.calls[call - 1 - i].arc; };
+    bool is_known = recent.count == count;
+    for (std::size_t i = 0; i < count; ++i) is_known &= recent.arcs[i] == arc_of(i);
+    if (is_known) return recent.group;
+    recent.count = count;
+    for (std::size_t i = 0; i < count; ++i) recent.arcs[i] = arc_of(i);
     return recent.group = find_place(execution, kind, call);
 }
 
 GroupId Objects::find_place(const Execution& execution, ObjectKind kind, std::size_t call) {
     const auto& calls = execution.calls;
     const ArcId innermost = calls[call - 1].arc;
+    const std::size_t most = std::min(ObjectRules::kMostDepth, rules_.depth + kMostWrappers);
     std::uint32_t node = kind == ObjectKind::kHeap ? 1 : 2;
     chain_.clear();
-    for (; call != 0 && chain_.size() < rules_.depth; --call) {
-        const ArcId arc = calls[call - 1].arc;
-        if (is_passed_over(calls[call - 1])) continue;
-        const std::uint64_t key = std::uint64_t{node} << 32 | index_of(arc);
+    for (std::uint32_t depth = 0; call != 0 && depth < rules_.depth && chain_.size() < most; --call) {
+        const OpenCall& open = calls[call - 1];
+        if (is_passed_over(open)) continue;
+        const std::uint64_t key = std::uint64_t{node} << 32 | index_of(open.arc);
         node = chains_.try_emplace(key, next_number(chains_.size() + 3)).first->second;
-        chain_.push_back(arc);
+        chain_.push_back(open.arc);
+        if (kind != ObjectKind::kHeap || !is_by_wrapper(open)) ++depth;
     }
     if (group_of_chain_.size() <= node) group_of_chain_.resize(node + node / 2 + 1);
     GroupId& group = group_of_chain_[node];

@@ -25,7 +25,7 @@ namespace bd {
 struct ObjectRules {
     static constexpr std::uint32_t kMostDepth = 64;
 
-    std::uint32_t depth = 3;  // how many callers tell places of allocation apart, at least 1
+    std::uint32_t depth = 3;  // so many callers tell places apart, at least 1; but see Function::wraps_allocators
 };
 
 class Objects {
@@ -120,11 +120,12 @@ public:
 private:
     // A group of heap blocks by the calls that tell it apart, the innermost last.
     struct RecentPlace {
-        static constexpr std::size_t kMost = 4;
+        static constexpr std::size_t kMost = 8;
 
         std::array<ArcId, kMost> arcs{};
         std::size_t count = 0;
         GroupId group{};
+        bool has_wrappers = false;  // among them: others that are further out tell it apart, too
     };
 
     void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
@@ -149,6 +150,11 @@ private:
     void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
+    // Whether the function that makes the call does not count among those that tell places apart.
+    bool is_by_wrapper(const OpenCall& call) const {
+        return arcs_[call.arc].site.from->context->function().wraps_allocators;
+    }
+    GroupId place_behind_wrappers(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId find_place(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId group_of(Region& region);
     static const Function& frame_at(const CallStack& stack, Address address);
@@ -171,6 +177,7 @@ private:
     std::vector<GroupId> group_of_chain_;           // by node
     std::vector<ArcId> chain_;                      // the latest
     std::array<RecentPlace, 512> recent_places_{};  // before all these
+    std::array<RecentPlace, 512> behind_wrappers_{};
 };
 
 }  // namespace bd

@@ -78,6 +78,9 @@ struct Function {
     bool left_by_jump = false;
     FunctionTriggers triggers{};
     AllocatorRole allocator{};
+    // It allocates for its callers, as its name says, or it is a library's container: among the callers that tell heap
+    // blocks apart it is none of those that count.
+    bool wraps_allocators = false;
     // A function that allocates ends by jumping to it: its result is that one's.
     mutable bool ends_allocator = false;
 

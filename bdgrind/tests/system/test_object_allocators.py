@@ -103,6 +103,30 @@ def test_blocks_of_pools_have_types(tmp_path: Path, name: str, kind: str, hot: s
         assert used[hot] == max(used.values()) > 0
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_callers_are_told_apart_behind_functions_that_allocate_for_others(tmp_path: Path, depth: int) -> None:
+    """As many as depth says, of those whose names do not say so."""
+    result = run(tmp_path, [GUESTS / "objects_wrappers"], YES, f"--objects-depth={depth}")
+    assert check_profile(result.profile_path) == ""
+    groups = [group for group in objects(result.profile_path)["groups"] if "objects_wrappers.c" in group["label"]]
+    wrappers = ["raw_alloc", "xmalloc", "xmemdup"]
+    ways = [["add_name", "main"], ["add_value", "add_left", "main"], ["add_value", "add_right", "main"]]
+    expected = Counter[tuple[str, ...]]()
+    for way in ways:
+        expected[*wrappers, *way[:depth]] += 10
+    found = Counter[tuple[str, ...]]()
+    for group in groups:
+        names = [place["function"] for place in group["places"]]
+        # Before main, the C library calls.
+        names = names[: names.index("main") + 1] if "main" in names else names
+        if group["blocks"]:
+            found[tuple(names)] += group["blocks"]["number"]
+    assert found == expected
+    # They are called by who asks for them.
+    labels = {group["label"].partition(", ")[2].partition(" ")[0] for group in groups if group["blocks"]}
+    assert labels == {"add_name", "add_value"}
+
+
 # As find_library() knows them; None: the C library itself.
 LIBRARIES = [None, "jemalloc", "mimalloc", "tcmalloc_minimal"]
 

@@ -165,5 +165,23 @@ TEST(KnownAllocators, AllocatorsMayEndInCodeWithoutAName) {
     EXPECT_FALSE(may_end("tcmalloc::Static::InitStaticVars()", "/usr/lib/libtcmalloc_minimal.so.4"));
 }
 
+TEST(KnownAllocators, NamesThatSayThatTheyAllocateForOthers) {
+    for (const char* name :
+         {"xmalloc", "l_alloc", "luaM_realloc_", "xstrdup", "xmemdup", "default_bzalloc", "sqlite3DbMallocRaw",
+          "xmalloc.part.0",
+          "Minisat::RegionAllocator<unsigned int>::alloc(int)", "void* arena::AllocateBytes<int>(int) [clone .cold]",
+          "std::vector<int, std::allocator<int> >::push_back(int const&)",
+          "void std::vector<int>::_M_realloc_append<int>(int&&)",
+          "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "_ZNSt6vectorIiSaIiEE9push_backERKi"}) {
+        EXPECT_TRUE(is_named_as_wrapper(name)) << name;
+    }
+    for (const char* name :
+         {"main", "parse", "dealloc_all", "new_node", "Minisat::RegionAllocator<unsigned int>::capacity(unsigned int)",
+          "f(std::allocator<int>)", "fill<std::allocator<int> >(int)", "void fill<std::vector<int> >()",
+          "std_alike", "Allocator::run()", "(below main)"}) {
+        EXPECT_FALSE(is_named_as_wrapper(name)) << name;
+    }
+}
+
 }  // namespace
 }  // namespace bd

@@ -123,7 +123,7 @@ void NaiveObjects::allocate_named(NaiveExecution& now, Allocation& call, Address
     }
     if (!fits(now, call, result, size)) return;
     const auto around = [&] { return block_at(result); };
-    while (around() != nullptr && result - around()->base + size > around()->size) free_at(result);
+    while (around() != nullptr && result - around()->base + size > around()->size) free(around()->base);
     const bool is_in_inner = around() != nullptr && inner_at(call, around()->base) != nullptr;
     if (!is_in_inner && pools_.insert(call.function).second) {
         for (const Asked& each : doubtful_[call.function]) shrink(each.base, each.size, each.group, each.asked);
@@ -134,7 +134,7 @@ void NaiveObjects::allocate_named(NaiveExecution& now, Allocation& call, Address
             forget_inner(around()->base);
             around()->group = "unused";
         } else {
-            free_at(result);
+            free(around()->base);
         }
     }
     add(now, call, result, size);
@@ -147,16 +147,6 @@ bool NaiveObjects::is_part(const Range& block) const {
 
 NaiveObjects::Range* NaiveObjects::block_at(Address address) {
     return const_cast<Range*>(innermost(heap_, address));
-}
-
-// The innermost block there, and what lies within it.
-void NaiveObjects::free_at(Address address) {
-    const Range block = *block_at(address);
-    std::vector<Address> bases;
-    for (const Range& each : heap_) {
-        if (block.has(each.base)) bases.push_back(each.base);
-    }
-    for (const Address base : bases) free(base);
 }
 
 bool NaiveObjects::fits(const NaiveExecution& now, const Allocation& call, Address result, Address size) {
@@ -193,9 +183,13 @@ void NaiveObjects::shrink(Address base, Address size, const std::string& group, 
     }
 }
 
+// With all that lies within it.
 void NaiveObjects::free(Address base) {
+    const auto found = std::ranges::find(heap_, base, &Range::base);
+    if (found == heap_.end()) return;
+    const Range freed = *found;
     std::erase_if(heap_, [&](const Range& block) {
-        if (block.base != base) return false;
+        if (block.base != base && !freed.has(block.base)) return false;
         freed_.push_back(block);
         return true;
     });
@@ -281,10 +275,12 @@ std::string NaiveObjects::place_of(const NaiveExecution& now, bool is_heap) cons
     }
     std::string place = "f" + std::to_string(innermost->arc->callee_context.function);
     unsigned depth = 0;
-    for (auto call = innermost; call != now.calls.rend() && depth < depth_; ++call) {
+    unsigned wrappers = 0;
+    for (auto call = innermost; call != now.calls.rend() && depth < depth_ && depth + wrappers < depth_ + 8; ++call) {
         if (!call->arc || is_nameless_jump(*call)) continue;
         place += name_of_instruction({call->arc->block, call->arc->context, call->arc->exit});
-        ++depth;
+        const bool is_wrapper = is_heap && scenario_.functions[call->arc->context.function].wraps_allocators;
+        ++(is_wrapper ? wrappers : depth);
     }
     return place;
 }

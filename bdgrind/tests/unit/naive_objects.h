@@ -62,7 +62,6 @@ private:
     bool is_named(unsigned function) const { return scenario_.functions[function].allocator.may_be_within; }
     bool is_part(const Range& block) const;
     Range* block_at(Address address);
-    void free_at(Address address);
     bool fits(const NaiveExecution& now, const Allocation& call, Address result, Address size);
     bool is_memory(const NaiveExecution& now, Address begin, Address size) const;
     void shrink(Address base, Address size, const std::string& group, Address asked);

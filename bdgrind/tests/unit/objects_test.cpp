@@ -262,6 +262,31 @@ TEST_F(ObjectsTest, CallersTellPlacesApartUpToADepth) {
 }
 
 // The latest are remembered: of each depth, and with others in between.
+// Each of two functions that call malloc for others is called by f and by g, and these by main.
+TEST_F(ObjectsTest, CallersThatWrapAllocatorsDoNotCount) {
+    Function& inner = program_.function("xmalloc");
+    Function& outer = program_.function("xstrdup");
+    inner.wraps_allocators = outer.wraps_allocators = true;
+    Block& inner_calls = program_.entry(inner, 0x6000).op(4, 60).ends(kCall);
+    Block& outer_calls = program_.entry(outer, 0x6100).op(4, 61).ends(kCall);
+    const Block* const callers[]{&program_.entry(program_.function("f"), 0x6200).op(4, 62).ends(kCall),
+                                 &program_.entry(program_.function("g"), 0x6300).op(4, 63).ends(kCall)};
+    Engine engine({.caches = {.i1 = {1024, 1, 64}, .d1 = {64, 1, 64}, .ll = {64, 1, 64}},
+                   .objects = true,
+                   .object_rules = {.depth = 1}});
+    for (Address result = 0x10000; result < 0x10200; result += 0x80) {
+        const Block& caller = *callers[result / 0x80 % 2];
+        trace_.run(call_first_, kStack).run(const_cast<Block&>(caller), kStack - 8).run(outer_calls, kStack - 16);
+        trace_.run(inner_calls, kStack - 24).run(malloc_body_, kStack - 32);
+        trace_.mark(Marker::kAllocatorEntered, 64).mark(Marker::kAllocatorLeft, result, kStack - 32);
+        trace_.run(start_, kStack);
+        read(result);
+    }
+    engine.replay_whole(trace_.all());
+    engine.finish();
+    EXPECT_EQ(loads_of(engine), (Loads{{"heap 60 61 62", 2}, {"heap 60 61 63", 2}}));
+}
+
 TEST_F(ObjectsTest, PlacesThatTakeTurnsAreKnownAgain) {
     Function& f = program_.function("f");
     Block& f_calls = program_.entry(f, 0x6000).op(4, 60).ends(kCall);

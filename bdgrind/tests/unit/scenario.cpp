@@ -26,6 +26,7 @@ BuiltScenario::BuiltScenario(const Scenario& scenario) : program_(scenario.cache
         function.caller_count = scenario.functions[i].caller_count;
         function.triggers = scenario.functions[i].triggers;
         function.allocator = scenario.functions[i].allocator;
+        function.wraps_allocators = scenario.functions[i].wraps_allocators;
         functions.push_back(&function);
     }
     std::vector<const Block*> blocks;
@@ -552,6 +553,7 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
                                      {.kind = kFrees, .block = 1}};
     for (Scenario::Function& function : scenario.functions) {
         if (below(2) != 0) function.allocator = kRoles[below(std::size(kRoles))];
+        function.wraps_allocators = below(3) == 0;
     }
     Allocator heap(random);
     struct Entered {

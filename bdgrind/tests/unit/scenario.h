@@ -23,6 +23,7 @@ struct Scenario {
         unsigned caller_count = 0;
         FunctionTriggers triggers{};
         AllocatorRole allocator{};
+        bool wraps_allocators = false;
         bool is_named = true;  // else it is called by its address
     };
     struct Access {
