@@ -91,6 +91,22 @@ def test_all_that_was_written_is_read(tmp_path):
     assert found.stays == (Stay(2, 0, 10, 560, 400, 100),)
 
 
+def test_reuses_of_a_sample_are_scaled_to_what_is_known_exactly(tmp_path):
+    first = [(1, 0, 0, 0, 1, 5, 5, 0), (2, 0, 0, 0, 1, 100, 90, 0)]
+    sampled = [(2, 2, 3, 0, 3, 8, 0, 800), (2, 2, 3, 2, 2, 16, 0, 16 * 1024)]
+    found = read(tmp_path, sections=changed("reuses", first + sampled), **{"reuse-sample": 8})
+    # Of place 2, there are 30; of place 3, there are 7 that no line of the sample tells of.
+    assert found.reuses == (
+        Reuse(1, 0, 0, 0, Cause.FIRST_TOUCH, 5, 5, 0), Reuse(2, 0, 0, 0, Cause.FIRST_TOUCH, 100, 90, 0),
+        Reuse(2, 2, 3, 0, Cause.CONFLICT, 10, 0, 1000), Reuse(2, 2, 3, 2, Cause.CAPACITY, 20, 0, 20480),
+        Reuse(3, 0, 0, 0, Cause.CONFLICT, 7, 0, 91 * 7),
+    )
+    # What has forgotten whose it is cannot be.
+    rest = [(0, 0, 0, 0, 2, 8, 8, 8000)]
+    found = read(tmp_path, sections=changed("reuses", rest + first + sampled), **{"reuse-sample": 8})
+    assert [row.misses for row in found.reuses] == [8, 5, 100, 8, 16]
+
+
 def test_distances_of_data_and_of_what_is_called_are_read(tmp_path):
     found = read(tmp_path, sections=ROWS + MORE)
     main_, walk = (Function("prog", "/src/prog.c", name) for name in ("main", "walk"))

@@ -60,7 +60,9 @@ void WhyWriter::write_caches() {
     const CacheGeometries& caches = engine_.config().caches;
     out_ << "line: " << caches.d1.line_bytes << "\nd1-lines: " << caches.d1.lines()
          << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets() << '\n';
-    if (engine_.config().reuses) out_ << "history-sample: " << engine_.why()->stays.one_in() << '\n';
+    if (!engine_.config().reuses) return;
+    out_ << "history-sample: " << engine_.why()->stays.one_in() << "\nreuse-sample: " << engine_.why()->history.one_in()
+         << '\n';
 }
 
 }  // namespace bd

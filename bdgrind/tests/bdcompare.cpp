@@ -134,7 +134,8 @@ int compare(const char* path, const Options& options) {
     test::RunCosts costs;
     test::add_costs_of(engine, 0, costs);
     const unsigned depth = options.objects ? options.objects_depth : 0;
-    test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why);
+    test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why,
+                                                    config.whole_reuses);
     // The naive engine knows all lines, and no objects that end.
     if (depth != 0 || (config.why && engine.why()->stays.one_in() != 1)) expected.stays = costs.stays = {};
     const std::uint64_t lines = expected.totals[column(Event::kEvLineD1)];

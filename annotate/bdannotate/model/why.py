@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple, TypeVar
@@ -152,6 +152,7 @@ class Why:
     ll_lines: int
     sets: int  # of D1
     history_sample: int  # the stays are those of one line in so many
+    reuse_sample: int  # 1: reuses are of all lines; else they are scaled, of one in so many from some time on
     order_sample: Sampled
     places: tuple[Instruction | None, ...]
     scopes: tuple[Scope, ...]
@@ -169,6 +170,48 @@ class Why:
     def function_of(self, place: int) -> Function | None:
         found = self.places[place]
         return found.function if found else None
+
+
+def with_scaled_reuses(why: Why) -> Why:
+    """Reuses of a sample of the lines, scaled so that those of an instruction add up to its misses that are
+    no first touches, which are known exactly. What no line of the sample tells has no history and scope."""
+    if why.reuses is None or any(not row.place and row.cause != Cause.FIRST_TOUCH for row in why.reuses):
+        return why  # some have forgotten whose they are
+    known: dict[int, list[Reuse]] = {}
+    for row in why.reuses:
+        if row.cause != Cause.FIRST_TOUCH:
+            known.setdefault(row.place, []).append(row)
+    found = [row for row in why.reuses if row.cause == Cause.FIRST_TOUCH]
+    for place, rows in by_place(row for row in why.distances if row.bucket).items():
+        exact = sum(row.misses for row in rows)
+        exact_last = sum(row.last_level for row in rows)
+        if place in known:
+            found += _scaled(known[place], exact, exact_last)
+        else:
+            found += (_unknown_reuse(row, why.d1_lines) for row in rows)
+    return replace(why, reuses=tuple(sorted(found)))
+
+
+def _scaled(rows: Sequence[Reuse], exact: int, exact_last: int) -> Iterator[Reuse]:
+    """Rounded so that nothing is lost."""
+    total = sum(row.misses for row in rows)
+    total_last = sum(row.last_level for row in rows)
+    before = before_last = 0
+    for row in rows:
+        after, after_last = before + row.misses, before_last + row.last_level
+        misses = after * exact // total - before * exact // total
+        last = after_last * exact_last // total_last - before_last * exact_last // total_last if total_last else 0
+        before, before_last = after, after_last
+        if misses:
+            yield row._replace(
+                misses=misses, last_level=min(last, misses), distance=row.distance * misses // row.misses
+            )
+
+
+def _unknown_reuse(row: Distance, d1_lines: int) -> Reuse:
+    start = bucket_start(row.bucket)
+    cause = Cause.CONFLICT if start < d1_lines else Cause.CAPACITY
+    return Reuse(row.place, 0, 0, 0, cause, row.misses, row.last_level, start * row.misses)
 
 
 def bucket_start(bucket: int) -> int:
@@ -234,7 +277,7 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
     return Why(
         tuple(part for one in found for part in one.parts),
         first.line, first.d1_lines, first.ll_lines, first.sets,
-        max(one.history_sample for one in found),
+        max(one.history_sample for one in found), max(one.reuse_sample for one in found),
         Sampled(sum(one.order_sample.seen for one in found), sum(one.order_sample.of for one in found)),
         tuple(places), tuple(scopes),
         tuple(Distance(*key, count, last_levels[key]) for key, count in sorted(distances.items())),
@@ -358,7 +401,7 @@ def _part_violation(why: Why) -> str | None:
 
 
 def _reuse_violation(why: Why) -> str | None:
-    if why.reuses is None:
+    if why.reuses is None or why.reuse_sample > 1:
         return None
     by_distance, by_reuse = why.misses(), sum(row.misses for row in why.reuses)
     if by_distance == by_reuse:

@@ -9,13 +9,13 @@ from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
 from ..model.why import (
     NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Instruction, Order, Reuse, Sampled,
-    Scope, ScopeKind, Stay, Why, merge,
+    Scope, ScopeKind, Stay, Why, merge, with_scaled_reuses,
 )
 from .columns import ColumnReader, counts, named_function, path_beside
 
 PREFIX = "why."
 
-_OWN_LINES = ("line", "d1-lines", "ll-lines", "sets", "history-sample", "order-sample")
+_OWN_LINES = ("line", "d1-lines", "ll-lines", "sets", "history-sample", "reuse-sample", "order-sample")
 _SECTIONS = {
     "distances": ("place", "bucket", "misses", "llmisses"),
     "reuses": ("place", "before", "evictor", "scope", "cause", "misses", "llmisses", "distance"),
@@ -78,12 +78,14 @@ class _Reader(ColumnReader[Why]):
         if "distances" not in found:
             raise FormatProblem("distances: is missing")
         rows = _Rows(found, len(places), len(scopes), functions)
-        return Why(
+        why = Why(
             (headers.part(self._source, ()),), line, d1_lines, ll_lines, sets,
-            _number(own, "history-sample", 1), _sampled(own.get("order-sample", "0 0")),
+            _number(own, "history-sample", 1), _number(own, "reuse-sample", 1),
+            _sampled(own.get("order-sample", "0 0")),
             tuple(places), tuple(scopes), rows.distances(), rows.reuses(), rows.orders(), rows.stays(),
             rows.data(), rows.inclusive(),
         )
+        return with_scaled_reuses(why) if why.reuse_sample > 1 else why
 
     def _next_section(self) -> tuple[str, _Table] | None:
         """Its name and rows; those of columns that are not known are left out. The part ends where a new

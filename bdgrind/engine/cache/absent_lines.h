@@ -36,7 +36,9 @@ public:
             return {};
         }
         const TouchTime last = std::exchange(time, kPresent);
-        const std::uint64_t distance = ticks_.count_behind(last) + later_slots_.count(times, last);
+        ticks_.host_prefetch(last);
+        const std::uint64_t later = later_slots_.count(times, last);
+        const std::uint64_t distance = later + ticks_.count_behind(last);
         ticks_.remove(last);
         return {static_cast<std::uint32_t>(distance), last};
     }

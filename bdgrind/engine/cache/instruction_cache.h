@@ -165,7 +165,7 @@ public:
     // The same where nothing misses for long: to be called with each chunk of the trace. (What is to be counted takes
     // memory in proportion to the time.)
     void bound_times() requires(kTraits.why) {
-        if (clock_ >= std::min(absent_.last_time() * 16, std::uint64_t{ReuseRules::kMostTimes})) renumber();
+        if (clock_ >= std::min(absent_.last_time() * 8, std::uint64_t{ReuseRules::kMostTimes})) renumber();
     }
     // Puts it there, not used yet, as the line used last. evict(line, use) for what was there, if anything was.
     template <class Evict>

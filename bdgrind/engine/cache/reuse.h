@@ -36,7 +36,7 @@ struct NoReuse {};
 struct ReuseRules {
     // Times are counted anew once there are so many; and then again when there are kTimesForLine for each line, if that
     // is more. (64: up to 0.024 of the replay.)
-    std::uint64_t fewest_times = std::uint64_t{1} << 20;
+    std::uint64_t fewest_times = std::uint64_t{1} << 21;
 
     static constexpr std::uint64_t kTimesForLine = 64;
     // Never later than that when a chunk of the trace begins: a chunk has fewer times, and all are below 2^31.

@@ -69,6 +69,8 @@ public:
     void grow(std::size_t size) { counts_.resize(rounded(size)); }
     Count& operator[](std::size_t index) { return counts_[index]; }
 
+    [[gnu::always_inline]] void host_prefetch(std::size_t index) const { __builtin_prefetch(&counts_[index], 1); }
+
     // The counts behind `index` in its group. All of the group are looked at, as processors guess badly how many there
     // are to come.
     [[gnu::always_inline]] void add_behind(std::size_t index, CountSum* sum) const {
@@ -176,9 +178,10 @@ public:
         return TickRanks(std::move(words_));
     }
 
-    // Asks the host's memory for what these three read first.
+    // Asks the host's memory for what remove() and count_behind() read of a tick of the set.
     [[gnu::always_inline]] void host_prefetch(std::uint64_t tick) const {
-        if (tick < capacity()) __builtin_prefetch(&words_[word_of(tick)], 1);
+        __builtin_prefetch(&words_[word_of(tick)], 1);
+        by_word_.host_prefetch(word_of(tick));
     }
 
 private:

@@ -12,20 +12,6 @@ void ScopeTracker::start(ScopeStack& stack) {
     stack.calls.assign(1, {now_, 0, 0, kNoScope});
 }
 
-void ScopeTracker::enter(ScopeStack& stack, Address behind) {
-    add_point(stack, static_cast<CodePosition>(behind));
-    stack.calls.push_back({now_, static_cast<std::uint32_t>(stack.loops.size()),
-                           static_cast<std::uint32_t>(stack.points.size()), kNoScope});
-}
-
-// However it ends, the caller is behind it now.
-void ScopeTracker::leave(ScopeStack& stack) {
-    stack.loops.resize(stack.calls.back().first_loop);
-    stack.points.resize(stack.calls.back().first_point);
-    stack.calls.pop_back();
-    stack.points.back().time = now_;
-}
-
 void ScopeTracker::jump_back(ScopeStack& stack, CodePosition from, const Block& to) {
     const auto begin = static_cast<CodePosition>(to.address);
     auto& loops = stack.loops;
@@ -36,12 +22,6 @@ void ScopeTracker::jump_back(ScopeStack& stack, CodePosition from, const Block& 
         loops.push_back({&to, begin, from, reached(stack, begin), kNoScope});
     }
     add_point(stack, begin);
-}
-
-// Earlier points at or behind this one are of no use any more: whatever lies behind them lies behind this one, too.
-void ScopeTracker::add_point(ScopeStack& stack, CodePosition position) const {
-    while (stack.point_count() != 0 && !is_behind(position, stack.points.back().position)) stack.points.pop_back();
-    stack.points.push_back({position, now_});
 }
 
 // The time since when control may have been at `position`, to where it is about to jump back.

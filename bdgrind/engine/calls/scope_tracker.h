@@ -37,9 +37,19 @@ public:
 
     // What the stack begins with now; nothing is open on it any more.
     void start(ScopeStack& stack);
-    // A call that will return to `behind`, and the end of the latest one.
-    void enter(ScopeStack& stack, Address behind);
-    void leave(ScopeStack& stack);
+    // A call that will return to `behind`.
+    void enter(ScopeStack& stack, Address behind) {
+        add_point(stack, static_cast<CodePosition>(behind));
+        stack.calls.push_back({now_, static_cast<std::uint32_t>(stack.loops.size()),
+                               static_cast<std::uint32_t>(stack.points.size()), kNoScope});
+    }
+    // The end of the latest one. However it ends, the caller is behind it now.
+    void leave(ScopeStack& stack) {
+        stack.loops.erase(stack.loops.begin() + stack.calls.back().first_loop, stack.loops.end());
+        stack.points.erase(stack.points.begin() + stack.calls.back().first_point, stack.points.end());
+        stack.calls.pop_back();
+        stack.points.back().time = now_;
+    }
     // Within the latest call, from a block to one that does not begin behind that.
     void jump_back(ScopeStack& stack, CodePosition from, const Block& to);
 
@@ -64,7 +74,11 @@ private:
         }
     };
 
-    void add_point(ScopeStack& stack, CodePosition position) const;
+    // Earlier points at or behind this one are of no use any more: whatever lies behind them lies behind this one, too.
+    void add_point(ScopeStack& stack, CodePosition position) const {
+        while (stack.point_count() != 0 && !is_behind(position, stack.points.back().position)) stack.points.pop_back();
+        stack.points.push_back({position, now_});
+    }
     static TouchTime reached(ScopeStack& stack, CodePosition position);
     ScopeId look_up(ScopeId* known, const Block* loop, const Context* context);
 

@@ -23,10 +23,10 @@ struct OrderSampling {
     std::uint64_t first_periods_until = 1u << 24;
     // A short piece begins where one of these periods does with a block of whose first access fewer than `few` have
     // been seen. All of them together are at most one in `most_short` of the words so far.
-    std::uint64_t probe_period = 1u << 16;
+    std::uint64_t probe_period = 1u << 17;
     std::uint64_t short_piece = 1u << 13;
     std::uint64_t few = 256;
-    std::uint64_t most_short = 32;
+    std::uint64_t most_short = 64;
 };
 
 class OrderSampler {

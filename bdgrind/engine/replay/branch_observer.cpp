@@ -22,8 +22,7 @@ void BranchObserver::on_conditional_branches(const Exit& last) {
 void BranchObserver::on_jump(const Block& target) {
     const Execution& execution = *state_.current;
     const Exit* const exit = latest_.exit;
-    if (exit == nullptr || exit->block == nullptr || !is_jump(*exit, target)) return;
-    if (latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
+    if (exit->block == nullptr || latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
     if (execution.charged_site || !execution.collecting) return;
     state_.jumps.count({latest_.cost, exit->index}, target);
 }

@@ -27,25 +27,26 @@ public:
     static bool is_wanted(const EngineConfig& config) { return config.branch_sim || config.collect_jumps; }
 
     // What runs goes on with `block`, which has not been entered yet.
-    void before(const Block& block) {
+    void before(const Block& block, BlockCost* cost, const Exit* exit) {
         BD_CHECK(state_.current != nullptr);
-        const Execution& execution = *state_.current;
-        const Exit* const exit = execution.last_exit;
         if (predicts_ && exit != nullptr && exit->branch == Branch::kIndirect) on_indirect_branch(*exit, block.address);
-        if (counts_jumps_) latest_ = {&execution, execution.last, exit, state_.calls.changes()};
+        if (counts_jumps_) latest_ = {state_.current, cost, exit, state_.calls.changes()};
     }
 
     // The block has been entered, and left by `exit`.
     void after(const Exit& exit) {
-        if (counts_jumps_) on_jump(*exit.block);
+        if (counts_jumps_ && latest_.exit != nullptr && is_jump(*latest_.exit, *exit.block)) on_jump(*exit.block);
         if (predicts_) on_conditional_branches(exit);
     }
 
+    // Who is charged for a branch is asked of it.
+    bool wants_state() const { return predicts_; }
     // Predictions charge costs, one branch after the other; jumps are but counted.
     bool allows_fast_path() const { return !predicts_; }
+    // (What continues has not been called or returned to, and lies near.)
     [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const TracedExit& next, const Word*) {
-        const Block& block = *next.block;
-        return !counts_jumps_ || !is_jump(exit, block) || state_.jumps.count_again({exit.cost, exit.index}, block);
+        const bool goes_straight_on = next.begin == static_cast<std::uint32_t>(exit.return_address);
+        return !counts_jumps_ || goes_straight_on || state_.jumps.count_again({exit.cost, exit.index}, *next.block);
     }
 
 private:

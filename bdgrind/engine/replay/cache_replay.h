@@ -310,18 +310,22 @@ template <CacheTraits kTraits, class Observer>
     const bool misses_ll = outcome >= Outcome::kLLMiss;
     const ChargeTarget target = charge_target();
     const LineNumber line = caches_.data().line_of(miss.at.address);
-    const LineHistory::Past past = why.history.load(line, miss.slot, evicted, target.costs);
+    why.history.load(miss.slot, evicted, target.costs);
     if (target.node == kNoNode) return;
     if (miss.distance == Reuse::kFirstTouch) {
-        why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll);
+        why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll, 1);
+        why.history.count();
         return;
     }
+    if (!why.history.follows(line)) return;
+    const LineHistory::Past past = why.history.past(line);
     why.reuses.add({.missed = target.costs,
                     .loaded_by = past.loaded_by,
                     .driven_out_by = past.driven_out_by,
                     .scope = index_of(carrier(miss.last_touch)),
                     .cause = static_cast<std::uint32_t>(miss.cause(caches_.data().size()))},
-                   miss.distance, misses_ll);
+                   miss.distance, misses_ll, why.history.one_in());
+    why.history.count();
 }
 
 // The scope that carries the reuse of a line. Code that is not shown stands behind its call.
@@ -440,13 +444,6 @@ template <CacheTraits kTraits, class Observer>
     const auto* const near = far - kHostPrefetchAhead / 2;
     caches_.host_prefetch_set(*far);
     caches_.host_prefetch_line(*near);
-    if constexpr (kNotesReuses) {
-        LineHistory& history = state_.why->history;
-        if (far->slot != far->kNoAccess) {
-            history.host_prefetch(caches_.data().line_of(far->at.address));
-            history.host_prefetch(caches_.held_at(far->slot));
-        }
-    }
     if (__builtin_expect(state_.objects != nullptr, 0)) host_prefetch_objects(far, near);
 }
 

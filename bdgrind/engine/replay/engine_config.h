@@ -40,6 +40,8 @@ struct EngineConfig {
     OrderSampling order_sampling{};
     bool why = false;    // tells why lines are loaded; needs cache_sim
     bool reuses = true;  // and who brings them back; only of effect with why
+    // That is noted of all lines until D1 has loaded so many, then of one in eight.
+    std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
 
     EventSet events() const;

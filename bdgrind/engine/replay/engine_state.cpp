@@ -26,7 +26,8 @@ EngineState::EngineState(const EngineConfig& engine_config)
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why && config.reuses)
                              : nullptr),
-      why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), context_tree.get()) : nullptr) {
+      why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get())
+                     : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);

@@ -17,7 +17,10 @@ namespace bd {
 // Where nothing but caches is asked for, without write-backs and prefetching. Observers:
 //
 //   bool kObserves                       whether it is told of blocks:
-//   void before(block), after(exit)      what runs goes on with a block; it has been entered, and left
+//   bool wants_state()                   the execution is to be up to date whenever it is told
+//   void before(block, cost, exit)       what runs goes on with a block, from such an exit, which may be null; null is
+//                                        what it is counted for, too, then
+//   void after(exit)                     it has been entered, and left
 //   bool allows_fast_path()              it need not see each block, only
 //   bool takes_fast_path(exit, next, record)  which one goes on from which exit; false: it has to see this one
 //
@@ -74,6 +77,12 @@ public:
     const Exit* latest_exit() const {
         if (last_ != nullptr) return last_;
         return execution_ == nullptr ? nullptr : execution_->last_exit;
+    }
+
+    // What that is counted for.
+    BlockCost* latest_cost() const {
+        if (last_ != nullptr) return last_->cost;
+        return execution_ == nullptr ? nullptr : execution_->last;
     }
 
     // Whether `exit` is counted where it is: see BlockCosts.
@@ -218,8 +227,8 @@ template <class Observer, class Handler>
             }
             TracedExit& exit = exit_of(at[0]);
             if constexpr (Observer::kObserves) {
-                cursor.stop(state);
-                if (exit.block != nullptr) observer.before(*exit.block);
+                if (observer.wants_state()) cursor.stop(state);
+                if (exit.block != nullptr) observer.before(*exit.block, cursor.latest_cost(), cursor.latest_exit());
             }
             if (__builtin_expect(!cursor.continues(exit, at[1]), 0)) {
                 cursor.stop(state);
@@ -253,7 +262,7 @@ template <class Observer, class Handler>
                 handler.start();
             }
             if constexpr (Observer::kObserves) {
-                cursor.stop(state);
+                if (observer.wants_state()) cursor.stop(state);
                 observer.after(exit);
             }
             at += record_words(at[0]);

@@ -4,7 +4,9 @@
 
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -33,12 +35,10 @@ public:
     // A line that the instruction with these costs missed; or, where there are data objects, these costs of it.
     void add(CostId instruction, unsigned bucket, bool misses_ll) {
         const std::uint64_t key = std::uint64_t{index_of(instruction)} << kBucketBits | bucket;
-        const std::uint32_t hash = hash_of(key);
-        std::uint32_t row = counts_.find(hash, [key](const Row& other) { return other.key == key; });
-        if (__builtin_expect(row == counts_.kNone, 0)) row = counts_.add(hash, {key, {}});
-        DistanceCount& count = counts_[row].count;
-        ++count.misses;
-        count.ll_misses += misses_ll;
+        Row*& recent = recent_[hash_of(key) % kRecent];
+        if (recent == nullptr || recent->key != key) recent = &find_or_make(key);
+        ++recent->count.misses;
+        recent->count.ll_misses += misses_ll;
     }
 
     // function(instruction, bucket, count) for all, in no order.
@@ -47,11 +47,15 @@ public:
         for (const Row& row : counts_) function(instruction_of(row.key), bucket_of_key(row.key), row.count);
     }
 
-    void clear() { counts_.clear(); }
+    void clear() {
+        counts_.clear();
+        recent_ = {};
+    }
     // Drops those of instructions that are `meant`.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         const RowTable<Row> before = std::exchange(counts_, {});
+        recent_ = {};
         for (const Row& row : before) {
             if (!is_meant(instruction_of(row.key))) counts_.add(hash_of(row.key), row);
         }
@@ -75,7 +79,17 @@ private:
         return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15 >> 32);
     }
 
+    [[gnu::noinline]] Row& find_or_make(std::uint64_t key) {
+        const std::uint32_t hash = hash_of(key);
+        std::uint32_t row = counts_.find(hash, [key](const Row& other) { return other.key == key; });
+        if (row == counts_.kNone) row = counts_.add(hash, {key, {}});
+        return counts_[row];
+    }
+
+    static constexpr std::size_t kRecent = 256;
+
     RowTable<Row> counts_;
+    std::array<Row*, kRecent> recent_{};  // of `counts_`, which stay where they are: by hash, the latest
 };
 
 }  // namespace bd

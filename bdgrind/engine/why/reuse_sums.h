@@ -44,11 +44,12 @@ public:
 
     explicit ReuseSums(std::size_t most_rows = kMostRows) : most_rows_(most_rows) {}
 
-    [[gnu::always_inline]] void add(const ReuseKey& key, std::uint32_t distance, bool misses_ll) {
+    // `times`: how many misses it stands for.
+    [[gnu::always_inline]] void add(const ReuseKey& key, std::uint64_t distance, bool misses_ll, std::uint64_t times) {
         ReuseSum& sum = rows_[find_or_make(key)];
-        ++sum.misses;
-        sum.ll_misses += misses_ll;
-        sum.distance += distance;
+        sum.misses += times;
+        if (misses_ll) sum.ll_misses += times;
+        sum.distance += distance * times;
     }
 
     // In the order in which they came, but where some have forgotten something.

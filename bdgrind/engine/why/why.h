@@ -20,7 +20,9 @@ namespace bd {
 
 struct Why {
     // `tree`: the calling context tree, or null.
-    Why(std::size_t d1_lines, const ContextTree* tree) : history(d1_lines), paths(tree) {}
+    // `whole_reuses`: see LineHistory.
+    Why(std::size_t d1_lines, std::uint64_t whole_reuses, const ContextTree* tree)
+        : history(d1_lines, whole_reuses), paths(tree) {}
 
     Distances distances;  // by instruction; where there are data objects, by what it costs for each group of these
     LineHistory history;

@@ -8,17 +8,45 @@ namespace bd {
 namespace {
 
 TEST(LineHistory, KnowsWhoLoadedALineAndWhoDroveItOut) {
-    LineHistory history(2);
-    EXPECT_EQ(history.load(LineNumber{7}, 0, kNoLine, CostId{1}).loaded_by, kNoCost);
-    history.load(LineNumber{8}, 0, LineNumber{7}, CostId{2});
-    const LineHistory::Past past = history.load(LineNumber{7}, 1, kNoLine, CostId{3});
-    EXPECT_EQ(past.loaded_by, CostId{1});
-    EXPECT_EQ(past.driven_out_by, CostId{2});
+    LineHistory history(2, 1000);
+    history.load(0, kNoLine, CostId{1});  // line 7
+    EXPECT_EQ(history.past(LineNumber{7}).loaded_by, kNoCost);
+    history.load(0, LineNumber{7}, CostId{2});  // 8
+    EXPECT_EQ(history.past(LineNumber{7}).loaded_by, CostId{1});
+    EXPECT_EQ(history.past(LineNumber{7}).driven_out_by, CostId{2});
+    history.load(1, kNoLine, CostId{3});  // 7
     // As it was the last time, not the first.
-    history.load(LineNumber{9}, 1, LineNumber{7}, CostId{4});
-    const LineHistory::Past later = history.load(LineNumber{7}, 1, LineNumber{9}, CostId{5});
-    EXPECT_EQ(later.loaded_by, CostId{3});
-    EXPECT_EQ(later.driven_out_by, CostId{4});
+    history.load(1, LineNumber{7}, CostId{4});  // 9
+    EXPECT_EQ(history.past(LineNumber{7}).loaded_by, CostId{3});
+    EXPECT_EQ(history.past(LineNumber{7}).driven_out_by, CostId{4});
+}
+
+TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
+    constexpr std::uint64_t kLines = 8000;
+    LineHistory history(1, kLines);
+    for (std::uint64_t i = 1; i <= kLines; ++i) {
+        EXPECT_EQ(history.one_in(), 1u);
+        EXPECT_TRUE(history.follows(LineNumber{i}));
+        history.load(0, LineNumber{i}, CostId{static_cast<std::uint32_t>(i)});
+        history.count();
+    }
+    EXPECT_EQ(history.one_in(), 8u);
+    std::uint64_t followed = 0;
+    std::uint64_t latest = 0;
+    for (std::uint64_t i = 1; i <= kLines; ++i) {
+        const LineNumber line{i};
+        // What is followed keeps its history.
+        const CostId by{static_cast<std::uint32_t>(i)};
+        EXPECT_EQ(history.past(line).driven_out_by, history.follows(line) ? by : kNoCost);
+        history.load(0, line, CostId{1});
+        EXPECT_EQ(history.past(line).driven_out_by, history.follows(line) ? CostId{1} : kNoCost);
+        if (!history.follows(line)) continue;
+        ++followed;
+        // Neighbours are not all followed, nor none of many.
+        EXPECT_LE(i - latest, 21u);
+        latest = i;
+    }
+    EXPECT_NEAR(static_cast<double>(followed), kLines / 8.0, 10);
 }
 
 }  // namespace

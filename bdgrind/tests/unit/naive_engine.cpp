@@ -19,8 +19,9 @@ namespace {
 
 class NaiveEngine {
 public:
-    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth, bool why)
-        : scenario_(scenario), paths_(paths), objects_(scenario, object_depth),
+    NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth, bool why,
+                std::uint64_t whole_reuses)
+        : scenario_(scenario), paths_(paths), objects_(scenario, object_depth), whole_reuses_(whole_reuses),
           caches_(scenario.caches, scenario.prefetch, why,
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
@@ -541,14 +542,21 @@ private:
                 key.scope = carrier(lines_.last_touch(touch.line));
                 key.cause = *touch.distance < scenario_.caches.d1.lines() ? "conflict" : "capacity";
             }
-            if (collecting) {
-                ReuseCounts& counts = costs_.reuses[key];
-                ++counts.misses;
-                counts.ll_misses += touch.missed_last;
-                counts.distance += touch.distance.value_or(0);
-            }
+            if (collecting) count_reuse(key, touch);
         }
         lines_.touch(touch.line, now_);
+    }
+
+    // Once many lines have been loaded, one in eight stands for all that had been touched before.
+    void count_reuse(const ReuseKey& key, const NaiveCaches::DataTouch& touch) {
+        const bool counts_all = loaded_lines_++ < whole_reuses_ || !touch.distance;
+        const bool is_one_in_eight = touch.line * 11400714819323198485u < std::uint64_t{1} << 61;
+        if (!counts_all && !is_one_in_eight) return;
+        const unsigned times = counts_all ? 1 : 8;
+        ReuseCounts& counts = costs_.reuses[key];
+        counts.misses += times;
+        counts.ll_misses += touch.missed_last ? times : 0;
+        counts.distance += times * touch.distance.value_or(0);
     }
 
     void count_stays(Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
@@ -710,6 +718,8 @@ private:
     const Scenario& scenario_;
     const std::optional<PathRules> paths_;
     NaiveObjects objects_;
+    std::uint64_t whole_reuses_;
+    std::uint64_t loaded_lines_ = 0;  // that were charged
     NaiveBranches branches_;
     NaiveCaches caches_;
     NaiveLines lines_;
@@ -728,8 +738,8 @@ private:
 }  // namespace
 
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
-                     unsigned object_depth, bool why) {
-    NaiveEngine engine(scenario, paths, object_depth, why);
+                     unsigned object_depth, bool why, std::uint64_t whole_reuses) {
+    NaiveEngine engine(scenario, paths, object_depth, why, whole_reuses);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }

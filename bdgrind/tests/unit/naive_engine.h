@@ -30,8 +30,9 @@ struct PathRules {
 
 // The first `records` records of the scenario.
 // `object_depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
-// `why`: tells why lines are loaded.
+// `why`: tells why lines are loaded; of all lines until so many have been loaded, then of one in eight.
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {},
-                     unsigned object_depth = 0, bool why = false);
+                     unsigned object_depth = 0, bool why = false,
+                     std::uint64_t whole_reuses = ~std::uint64_t{0});
 
 }  // namespace bd::test

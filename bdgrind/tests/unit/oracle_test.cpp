@@ -52,6 +52,7 @@ struct RunVariant {
     bool patterns = false;                   // of their use, too
     std::uint64_t why_times = 0;             // asks why lines are loaded, times being counted anew after so many; 0: no
     bool stays = false;                      // with what became of lines, too
+    std::uint64_t whole_reuses = ~std::uint64_t{0};  // reuse is of all lines until so many have been loaded
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -110,6 +111,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .objects = variant.object_depth != 0,
             .object_rules = {.depth = variant.object_depth},
             .why = variant.why_times != 0,
+            .whole_reuses = variant.whole_reuses,
             .reuse_rules = {.fewest_times = variant.why_times}};
 }
 
@@ -122,7 +124,8 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
         engine, built, records, variant,
         [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
     const bool why = variant.why_times != 0;
-    test::RunCosts expected = run_naively(scenario, records, variant.paths, variant.object_depth, why);
+    test::RunCosts expected = run_naively(scenario, records, variant.paths, variant.object_depth, why,
+                                          variant.whole_reuses);
     if (!variant.stays) expected.stays = costs.stays = {};
     const std::string different =
         differences(expected, costs, engine.events(), variant.more_events, variant.patterns);
@@ -284,7 +287,8 @@ TEST(Oracle, ReuseIsTheSame) {
                                       .dump_every = in_parts ? 1 + random() % 40 : 0,
                                       .more_events = random() % 4 != 0,
                                       .why_times = random() % 2 == 0 ? 1 + random() % 500 : 1u << 22,
-                                      .stays = !in_parts});
+                                      .stays = !in_parts,
+                                      .whole_reuses = random() % 2 == 0 ? random() % 100 : ~std::uint64_t{0}});
     });
 }
 

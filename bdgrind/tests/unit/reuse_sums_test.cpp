@@ -17,13 +17,13 @@ ReuseKey key(unsigned missed, unsigned loaded_by, unsigned driven_out_by, unsign
 
 TEST(ReuseSums, AddsUpWhatHasTheSameKey) {
     ReuseSums sums;
-    sums.add(key(1, 2, 3), 10, false);
-    sums.add(key(1, 2, 4), 1, false);
-    sums.add(key(1, 2, 3), 20, true);
+    sums.add(key(1, 2, 3), 10, false, 1);
+    sums.add(key(1, 2, 4), 1, false, 1);
+    sums.add(key(1, 2, 3), 5, true, 4);
     ASSERT_EQ(sums.all().size(), 2u);
     EXPECT_EQ(sums.all()[0].key, key(1, 2, 3));
-    EXPECT_EQ(sums.all()[0].misses, 2u);
-    EXPECT_EQ(sums.all()[0].ll_misses, 1u);
+    EXPECT_EQ(sums.all()[0].misses, 5u);
+    EXPECT_EQ(sums.all()[0].ll_misses, 4u);
     EXPECT_EQ(sums.all()[0].distance, 30u);
     EXPECT_EQ(sums.all()[1].misses, 1u);
 }
@@ -32,7 +32,7 @@ TEST(ReuseSums, EveryPartOfTheKeyTellsApart) {
     ReuseSums sums;
     for (const ReuseKey& each : {key(1, 1, 1, 1, 1), key(2, 1, 1, 1, 1), key(1, 2, 1, 1, 1), key(1, 1, 2, 1, 1),
                                  key(1, 1, 1, 2, 1), key(1, 1, 1, 1, 2)}) {
-        sums.add(each, 1, false);
+        sums.add(each, 1, false, 1);
     }
     EXPECT_EQ(sums.all().size(), 6u);
 }
@@ -41,10 +41,10 @@ TEST(ReuseSums, EveryPartOfTheKeyTellsApart) {
 TEST(ReuseSums, RareOnesForgetWhoDroveOut) {
     ReuseSums sums(12);
     for (unsigned i = 1; i <= 12; ++i) {
-        for (unsigned times = 0; times < (i <= 6 ? 2 : 100); ++times) sums.add(key(7, 8, i), 3, times == 0);
+        for (unsigned times = 0; times < (i <= 6 ? 2 : 100); ++times) sums.add(key(7, 8, i), 3, times == 0, 1);
     }
     EXPECT_EQ(sums.all().size(), 12u);
-    sums.add(key(9, 9, 9), 2, false);
+    sums.add(key(9, 9, 9), 2, false, 1);
     std::map<unsigned, std::uint64_t> by_who;
     for (const ReuseSum& sum : sums.all()) {
         if (sum.key.missed == CostId{7}) by_who[index_of(sum.key.driven_out_by)] += sum.misses;
@@ -71,7 +71,7 @@ TEST(ReuseSums, HaveABoundAndLoseNothing) {
             often ? key(1 + below(3), 2, 3, 4, 2) : key(1 + below(40), below(40), below(40), below(40), 1 + below(3));
         const auto far = static_cast<std::uint32_t>(random());
         const bool misses_ll = random() % 3 == 0;
-        sums.add(each, far, misses_ll);
+        sums.add(each, far, misses_ll, 1);
         ++misses;
         ll_misses += misses_ll;
         distance += far;
@@ -95,17 +95,17 @@ TEST(ReuseSums, HaveABoundAndLoseNothing) {
 
 TEST(ReuseSums, DropWhatIsMeant) {
     ReuseSums sums;
-    sums.add(key(1, 5, 5), 3, false);
-    sums.add(key(2, 5, 5), 4, false);
+    sums.add(key(1, 5, 5), 3, false, 1);
+    sums.add(key(2, 5, 5), 4, false, 1);
     sums.drop_if([](CostId missed) { return missed == CostId{1}; });
-    sums.add(key(1, 5, 5), 7, false);
-    sums.add(key(2, 5, 5), 4, false);
+    sums.add(key(1, 5, 5), 7, false, 1);
+    sums.add(key(2, 5, 5), 4, false, 1);
     std::map<unsigned, std::uint64_t> misses;
     for (const ReuseSum& sum : sums.all()) misses[index_of(sum.key.missed)] += sum.misses;
     EXPECT_EQ(misses, (std::map<unsigned, std::uint64_t>{{1, 1}, {2, 2}}));
     sums.clear();
     EXPECT_TRUE(sums.all().empty());
-    sums.add(key(1, 5, 5), 7, false);
+    sums.add(key(1, 5, 5), 7, false, 1);
     EXPECT_EQ(sums.all().size(), 1u);
 }
 

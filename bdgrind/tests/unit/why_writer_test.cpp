@@ -108,6 +108,7 @@ TEST_F(WhyWriterTest, WritesPlacesAndDistances) {
                                  "ll-lines: 8192\n"
                                  "sets: 2\n"
                                  "history-sample: 1\n"
+                                 "reuse-sample: 1\n"
                                  "objects: 1\n"
                                  "prog\n"
                                  "files: 2\n"))
