@@ -25,9 +25,9 @@ def attribution(folder: Path, *options: str) -> PartFile:
     return only
 
 
-# a() three times: helper() loads 100 lines each and its own code, the latest two of which are evicted under b(); a() loads
-# its code. b()'s fetches of helper's code count as well. b() five times: 10 lines each, the latest two evicted when
-# everything is over. On arm64, a return reads nothing, and a() and b() keep theirs on the stack by themselves.
+# a() three times: helper() loads 100 lines each and its own code, the latest two of which are evicted under b(); a()
+# loads its code. b()'s fetches of helper's code count as well. b() five times: 10 lines each, the latest two evicted
+# when everything is over. On arm64, a return reads nothing, and a() and b() keep theirs on the stack by themselves.
 INSTRUCTIONS = 7 if IS_ARM64 else 4  # of a(), and of b(), themselves
 TOGGLED = {
     "a": (
