@@ -54,11 +54,13 @@ def test_the_caller_tells_apart():
 
 
 def test_who_calls_a_function_that_allocates_for_others_is_named():
-    """Unless it is called by itself alone, or by code whose lines are not known."""
+    """Unless that is one function alone, or code whose lines are not known."""
     wrappers = at("xmalloc", 3), at("node_alloc", 5)
     assert labels(heap(*wrappers, at("parse", 10)), heap(*wrappers, at("lex", 20))) == [
         "heap same.c:10, parse", "heap same.c:20, lex",
     ]
+    once = heap(at("from_malloc", 3), at("main", 10)), heap(at("from_malloc", 3), at("main", 11))
+    assert [label.partition(" from ")[0] for label in labels(*once)] == ["heap same.c:3, from_malloc"] * 2
     assert labels(heap(*wrappers)) == labels(heap(*wrappers, bare("parse"))) == ["heap same.c:3, xmalloc"]
 
 

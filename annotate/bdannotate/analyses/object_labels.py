@@ -68,7 +68,8 @@ def labelled(objects: Objects, name: Namer) -> Objects:
 
 
 def named(groups: Sequence[Group], name: Namer) -> Iterator[Group]:
-    starts = [_start(group.identity, name) for group in groups]
+    wrappers = _wrappers(groups)
+    starts = [_start(group.identity, name, wrappers) for group in groups]
     labels = [start.text for start in starts]
     for same in _same(labels):
         callers = {
@@ -156,7 +157,20 @@ def _size(group: Group, _place: Place | None) -> str:
     return f", {blocks.smallest:,} to {blocks.largest:,} bytes"
 
 
-def _start(identity: Identity, name: Namer) -> _Start:
+def _wrappers(groups: Iterable[Group]) -> frozenset[Function]:
+    """Functions that allocate for several others, as their names say."""
+    users: dict[Function, set[Function]] = {}
+    for group in groups:
+        known = [place.function for place in group.identity.places if place.line]
+        user = next((function for function in known if not allocates_for_callers(function.name)), None)
+        if user is None or group.identity.kind is not ObjectKind.HEAP:
+            continue
+        for function in known[: known.index(user)]:
+            users.setdefault(function, set()).add(user)
+    return frozenset(function for function, found in users.items() if len(found) > 1)
+
+
+def _start(identity: Identity, name: Namer, wrappers: frozenset[Function] = frozenset()) -> _Start:
     match identity.kind:
         case ObjectKind.UNKNOWN:
             return _Start("(unknown)")
@@ -173,23 +187,23 @@ def _start(identity: Identity, name: Namer) -> _Start:
         case ObjectKind.STACK:
             return _Start(f"stack of {name(identity.function) if identity.function else '???'}")
         case ObjectKind.MAPPING:
-            found = _where(identity, name)
+            found = _where(identity, name, frozenset())
             return found._replace(text=f"mapped {found.text}")
         case ObjectKind.HEAP:
-            found = _where(identity, name)
+            found = _where(identity, name, wrappers)
             return found._replace(text=f"heap {found.text}")
 
 
-def _where(identity: Identity, name: Namer) -> _Start:
+def _where(identity: Identity, name: Namer, wrappers: frozenset[Function]) -> _Start:
     """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library, but for functions that allocate for their callers; else the innermost
+    inlined code of a library, but for wrappers, which allocate for several others; else the innermost
     line that is known, unless code of which none is known called that. Without lines, the innermost
     two with a name: many allocate by the same function."""
     places = _to_main(identity.places)
     known = [place for place in places if place.line]
     own = [place for place in known if not is_foreign(place.file)]
     own = own or [place for place in known if not is_foreign(place.function.file)]
-    users = [place for place in own if not allocates_for_callers(place.function.name)]
+    users = [place for place in own if place.function not in wrappers]
     place = next(iter(users or own), None) or _innermost_line(places)
     if place is not None:
         where = f"{os.path.basename(place.file)}:{place.line}, {name(place.function)}"
