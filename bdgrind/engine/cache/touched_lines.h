@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -89,7 +90,7 @@ private:
     // From 1 on.
     void number_by_order() {
         std::vector<std::pair<TouchTime, TouchTime*>> all;
-        all.reserve(lines_);
+        all.reserve(static_cast<std::size_t>(lines_));
         times_.for_each([&](TouchTime& time) { all.emplace_back(time, &time); });
         std::ranges::sort(all);
         clock_ = 0;
