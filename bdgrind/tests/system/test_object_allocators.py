@@ -29,7 +29,7 @@ def test_blocks_are_counted(tmp_path: Path) -> None:
     # Its name says that it allocates for others, so who calls it tells its blocks apart.
     plain = [blocks[name] for name in blocks if name.startswith("from_malloc from main objects.c:")]
     common = {"bytes": 8000, "most_alive": 8000, "smallest": 8000, "largest": 8000, "divisor": 8000, "usual": 0}
-    assert [each | {"unmapped": 0} for each in sorted(plain, key=lambda each: each["alive"])] == [
+    assert [each | {"unmapped": 0} for each in sorted(plain, key=lambda each: int(each["alive"]))] == [
         common | {"number": 1, "freed": 1, "alive": 0, "unmapped": 0},
         common | {"number": 1, "freed": 0, "alive": 8000, "unmapped": 0},
     ]
