@@ -90,6 +90,7 @@ void add_code(const SymbolTable& symbols, const BlockTable& blocks, Scenario& sc
                                       .caller_count = function->caller_count,
                                       .triggers = function->triggers,
                                       .allocator = function->allocator,
+                                      .wraps_allocators = function->wraps_allocators,
                                       .is_named = std::strncmp(function->name, "0x", 2) != 0});
     }
     for (const Block* block : blocks.blocks()) scenario.blocks.push_back(block_of(*block));
