@@ -26,7 +26,7 @@ struct RunDescription {
     const CacheGeometries* caches = nullptr;     // those that were simulated; null: none were
     std::string_view geometry_source{};          // where they are known from
     std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
-    // What is wrong with them is said in "desc:" lines, too; null: objects are not told apart.
+    // "desc:" lines say what is wrong with them; null: the run has no data objects.
     const NamedAllocators* named_allocators = nullptr;
 };
 

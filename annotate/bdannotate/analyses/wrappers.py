@@ -66,7 +66,7 @@ def wrappers(entries: Sequence[Entry]) -> list[Wrapper]:
 
 def _innermost(places: Sequence[Place], known: set[str]) -> Place | None:
     """The call of an allocator, but for wrappers that are known or say that they are: not in main(), which allocates
-    for itself, nor in a library that nobody changes."""
+    for itself, nor in a runtime library."""
     for place in places:
         name = place.function.name
         if name in known or is_runtime(place.function.object) or allocates_for_callers(name):

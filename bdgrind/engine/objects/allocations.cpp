@@ -196,7 +196,7 @@ void Objects::take_part(Execution& execution, OpenAllocation& call, Address resu
 }
 
 // Whether there is memory for a block there: within the block that the first byte lies in; or, without one, in what is
-// mapped, or on the stack. Parts of pools that nobody has seen freed are passed over.
+// mapped, or on the stack. Parts of pools are passed over: where they ended may not have been seen.
 bool Objects::fits(const Execution& execution, const OpenAllocation& call, Address result) {
     const std::uint64_t bytes = std::max(call.size, std::uint64_t{1});
     if (!HeapBlock::has_end(result, bytes)) return false;

@@ -114,7 +114,7 @@ public:
         count_block(id, size);
         note_size(id, size, element);
     }
-    // The same in two steps, for a block of which it is not known yet whether it is one of the group.
+    // The same in two steps, for a block that may yet turn out to be none of the group.
     void count_block(GroupId id, std::uint64_t size);
     void note_size(GroupId id, std::uint64_t size, std::uint64_t element);
     // One that is alive is another group's, and has always been.

@@ -46,7 +46,7 @@ public:
         return found == past_.end() ? Past{} : found->second;
     }
 
-    // A line has been loaded that is charged to somebody.
+    // An instruction has loaded a line that it is charged for.
     [[gnu::always_inline]] void count() {
         if (__builtin_expect(left_ != 0, 0) && --left_ == 0) follow_fewer();
     }

@@ -29,7 +29,7 @@ struct PathRules {
 };
 
 // The first `records` records of the scenario.
-// `object_depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
+// `object_depth`: how many callers tell heap blocks apart; 0: the run has no data objects.
 // `why`: tells why lines are loaded; of all lines until so many have been loaded, then of one in eight.
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {},
                      unsigned object_depth = 0, bool why = false,

@@ -17,7 +17,7 @@ namespace bd::test {
 
 class NaiveObjects {
 public:
-    // `depth`: how many callers tell heap blocks apart; 0: objects are not told apart.
+    // `depth`: how many callers tell heap blocks apart; 0: the run has no data objects.
     NaiveObjects(const Scenario& scenario, unsigned depth) : scenario_(scenario), depth_(depth) {}
 
     // `now` has entered a function that allocates, or has left it, as `record` says.

@@ -99,7 +99,7 @@ TEST_F(NamedAllocatorsTest, AFewResultsOfAnotherKindAreNotWorthAWord) {
     EXPECT_EQ(misnamed(), "");
 }
 
-// Its callers are told apart all the same.
+// It still has a group for each of its callers.
 TEST_F(NamedAllocatorsTest, WhatReturnsNoBlockMayWrapAnAllocator) {
     pool(1, 64, 0x10000, 64);
     pool(0x90000, 64);
