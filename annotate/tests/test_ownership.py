@@ -45,3 +45,10 @@ def test_code_of_the_c_library_comes_behind_what_can_be_changed():
 ])
 def test_names_that_say_that_a_function_allocates_for_others(name, allocates):
     assert allocates_for_callers(name) == allocates
+
+
+def test_a_name_with_brackets_as_deep_as_it_is_long_takes_one_pass():
+    """With a pass for each level it would take many minutes."""
+    deep = 200_000
+    assert allocates_for_callers("<" * deep + ">" * deep + "xmalloc")
+    assert not allocates_for_callers("f" + "<xmalloc" * deep + ">" * deep)

@@ -101,6 +101,10 @@ def test_reuses_of_a_sample_are_scaled_to_what_is_known_exactly(tmp_path):
         Reuse(2, 2, 3, 0, Cause.CONFLICT, 10, 0, 1000), Reuse(2, 2, 3, 2, Cause.CAPACITY, 20, 0, 20480),
         Reuse(3, 0, 0, 0, Cause.CONFLICT, 7, 0, 91 * 7),
     )
+    # A row of nothing, as only a damaged file has, tells nothing.
+    nothing = [(2, 2, 3, 0, 3, 0, 0, 0)]
+    found = read(tmp_path, sections=changed("reuses", first + nothing), **{"reuse-sample": 8})
+    assert [row.misses for row in found.reuses if row.place == 2 and row.cause != Cause.FIRST_TOUCH] == [30]
     # What has forgotten whose it is cannot be.
     rest = [(0, 0, 0, 0, 2, 8, 8, 8000)]
     found = read(tmp_path, sections=changed("reuses", rest + first + sampled), **{"reuse-sample": 8})

@@ -52,17 +52,27 @@ def is_rust_library(file: str) -> bool:
     return re.match(_RUST_LIBRARY, file) is not None
 
 
-_TEMPLATE_OR_PARAMETERS = re.compile(r"<[^<>]*>|\([^()]*\)")
+_BRACKETS = re.compile(r"([<(])|[>)]")
 _ALLOCATES = re.compile(r"(?<!de)alloc|str(?:n)?dup|memdup", re.IGNORECASE)
 
 
 def allocates_for_callers(name: str) -> bool:
     """Whether the name says so, as that of a program's xmalloc(): bdgrind does not count it among the callers that
     tell heap blocks apart."""
-    bare, _, _ = name.partition("'")
-    while (shorter := _TEMPLATE_OR_PARAMETERS.sub("", bare)) != bare:
-        bare = shorter
+    bare = _outside_brackets(name.partition("'")[0])
     return _ALLOCATES.search(bare.partition(" [")[0].rpartition("::")[2]) is not None
+
+
+def _outside_brackets(name: str) -> str:
+    """In one pass, as the name may be a stranger's. What closes without having been opened closes nothing."""
+    kept: list[str] = []
+    depth = start = 0
+    for bracket in _BRACKETS.finditer(name):
+        if depth == 0:
+            kept.append(name[start:bracket.start()])
+        depth = depth + 1 if bracket[1] else max(depth - 1, 0)
+        start = bracket.end()
+    return "".join(kept) + (name[start:] if depth == 0 else "")
 
 
 # What comes with the compiler or the C library, and what Valgrind brings into every program.

@@ -179,7 +179,7 @@ def with_scaled_reuses(why: Why) -> Why:
         return why  # some have forgotten whose they are
     known: dict[int, list[Reuse]] = {}
     for row in why.reuses:
-        if row.cause != Cause.FIRST_TOUCH:
+        if row.cause != Cause.FIRST_TOUCH and row.misses:
             known.setdefault(row.place, []).append(row)
     found = [row for row in why.reuses if row.cause == Cause.FIRST_TOUCH]
     for place, rows in by_place(row for row in why.distances if row.bucket).items():
