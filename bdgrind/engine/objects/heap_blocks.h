@@ -47,8 +47,8 @@ class HeapBlocks {
 public:
     static constexpr unsigned kClassBits = 26;
     static constexpr std::uint32_t kMostClasses = 1u << kClassBits;
-    static constexpr std::uint64_t kMostSmall = 1u
-                                                << 16;  // bytes; larger ones are in the list, and never within others
+    // Bytes; larger ones are in the list, and never within others.
+    static constexpr std::uint64_t kMostSmall = 1u << 16;
 
     // `line_bits`: so many bits of an address tell the bytes of a line apart, where it is loaded. `most_classes`: so
     // many different sizes, for each group of its own, are told apart.
