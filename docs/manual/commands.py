@@ -11,6 +11,7 @@ from bdannotate.options import command as annotate_command
 from bdcommon.described import Command
 from bdcontrol.arguments import COMMAND as CONTROL_COMMAND
 
+from .calibrate import COMMAND as CALIBRATE_COMMAND
 from .tool import tool_command
 
 _OPTIONS = Path(__file__).resolve().parent.parent.parent / "bdgrind" / "tool" / "options.h"
@@ -33,7 +34,8 @@ class Page:
 
 _SEE_ALSO = {
     "bdgrind": ("bd_annotate(1)", "bd_control(1)", "valgrind(1)"),
-    "bd_annotate": ("bdgrind(1)", "bd_control(1)", "callgrind_annotate(1)"),
+    "bd_annotate": ("bdgrind(1)", "bd_calibrate(1)", "bd_control(1)", "callgrind_annotate(1)"),
+    "bd_calibrate": ("bd_annotate(1)", "bdgrind(1)"),
     "bd_control": ("bdgrind(1)", "vgdb(1)", "callgrind_control(1)"),
 }
 _SECTIONS: Mapping[str, tuple[Section, ...]] = {
@@ -82,6 +84,16 @@ _SECTIONS: Mapping[str, tuple[Section, ...]] = {
             ("bd_annotate --diff before.out after.out", "what a change of the program changed"),
         )),
     ),
+    "bd_calibrate": (
+        Section("Exit status", (
+            ("0", "the machine file has been written"),
+            ("2", "anything else, with one sentence on standard error"),
+        )),
+        Section("Examples", (
+            ("bd_calibrate -o here.machine", "measures this machine"),
+            ("bd_annotate --machine-file=here.machine", "the report, in seconds of this machine"),
+        )),
+    ),
     "bd_control": (
         Section("Exit status", (
             ("0", "all went well"),
@@ -97,7 +109,7 @@ _SECTIONS: Mapping[str, tuple[Section, ...]] = {
 
 
 def pages() -> dict[str, Page]:
-    commands = (tool_command(_OPTIONS.read_text()), annotate_command(), CONTROL_COMMAND)
+    commands = (tool_command(_OPTIONS.read_text()), annotate_command(), CALIBRATE_COMMAND, CONTROL_COMMAND)
     return {
         command.name: Page(command, _SECTIONS[command.name], _SEE_ALSO[command.name])
         for command in commands

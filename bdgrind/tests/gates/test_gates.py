@@ -150,6 +150,7 @@ def test_every_room_of_the_engine_includes_what_it_may() -> None:
     [
         ("bdgrind", ["engine/*/*.cpp", "engine/*/*.h", "profile/*.cpp", "profile/*.h"]),
         ("bdgrind", ["tool/*.cpp", "tool/*.h"]),
+        ("bdgrind", ["calibrate/*.cpp", "calibrate/*.h"]),
         ("bdgrind/tests", ["unit/*.cpp", "unit/*.h"]),
         ("bdgrind/tests/guest", ["*.c", "*.cpp", "*.S", "*.h", "arm64/*"]),
         ("annotate", ["bdannotate/**/*.py"]),

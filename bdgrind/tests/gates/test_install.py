@@ -50,10 +50,10 @@ def test_everything_is_where_programs_look_for_it(root: Path) -> None:
     (tool,) = (BUILD / "bdgrind").glob(f"bdgrind-{configured('VG_ARCH')}-linux")
     assert (below(root, "vgtooldir") / tool.name).is_file()
     assert (below(root, "vgheaderdir") / "bdgrind.h").is_file()
-    for name in ("bdgrind", "bd_annotate", "bd_control"):
+    for name in ("bdgrind", "bd_annotate", "bd_calibrate", "bd_control"):
         assert (below(root, "mandir") / "man1" / f"{name}.1").is_file()
     data = below(root, "datadir")
-    for name in ("bd_annotate", "bd_control"):
+    for name in ("bd_annotate", "bd_calibrate", "bd_control"):
         assert os.access(below(root, "bindir") / name, os.X_OK)
         assert (data / "bash-completion" / "completions" / name).is_file()
         assert (data / "zsh" / "site-functions" / f"_{name}").is_file()
@@ -65,7 +65,7 @@ def test_everything_is_where_programs_look_for_it(root: Path) -> None:
 
 
 def test_the_scripts_find_their_packages(root: Path) -> None:
-    for name in ("bd_annotate", "bd_control"):
+    for name in ("bd_annotate", "bd_calibrate", "bd_control"):
         said = subprocess.run(
             [below(root, "bindir") / name, "--version"], cwd="/", capture_output=True, text=True,
             check=True, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},

@@ -86,6 +86,13 @@ def test_the_tool_prints_the_table_that_its_page_is_made_from() -> None:
     assert words(tool_help()) == words(listed(PAGES["bdgrind"].command))
 
 
+def test_what_measures_the_machine_prints_the_table_of_its_page() -> None:
+    said = subprocess.run(
+        [BUILD / "bdgrind" / "bd_calibrate", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert words(listed(PAGES["bd_calibrate"].command)) in words(said)
+
+
 @pytest.mark.parametrize("name", ["bd_annotate", "bd_control"])
 def test_the_scripts_print_the_table_that_their_pages_are_made_from(name: str) -> None:
     said = subprocess.run(
@@ -122,6 +129,7 @@ OFFERED = [
     ("bd_annotate", ["--hints", "=", ""], ["yes", "no"]),
     ("bd_annotate", ["--hints", "--per"], ["--per-file"]),
     ("bd_annotate", ["--width", "=", ""], []),
+    ("bd_calibrate", ["--p"], ["--passes="]),
     ("bd_control", ["-i", ""], ["on", "off"]),
     ("bd_control", ["--instr", "=", "of"], ["off"]),
     ("bd_control", ["--z"], ["--zero"]),
