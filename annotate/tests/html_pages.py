@@ -31,9 +31,10 @@ class Page:
         columns = {}
         for number, column in enumerate(shape["columns"]):
             data = self.blocks[f"table-{name}-{number}"]
-            width = data[0]
+            width, is_float = data[:2]
             size = width * shape["rows"]
-            columns[column] = struct.unpack(f"<{shape['rows']}{FORMATS[width]}", data[8 : 8 + size])
+            values = "d" if is_float else FORMATS[width]
+            columns[column] = struct.unpack(f"<{shape['rows']}{values}", data[8 : 8 + size])
             assert data[8 + size :] == bytes(-size % 8)
         return columns
 

@@ -95,6 +95,44 @@ def test_many_profiles_have_a_row_for_each(tmp_path, capsys):
     assert rows
 
 
+@pytest.mark.parametrize("events, shares", [
+    ("Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw SpLoss1 UsByte1 EvLine1 Access1 SpLossD1 UsByteD1 SpLoss2 UsByte2 "
+     "SpLossDL UsByteDL I1first I1conf D1first D1conf ILfirst ILconf DLfirst DLconf", {
+         "UnusedD1": "Ir Dr Dw DRefs D1mr D1mw D1m D1rate D1first D1conf D1cap SpLossD1 UsByteD1 LoadedD1 UnusedD1 "
+                     "CEst",
+         "UnusedDL": "DLmr DLmw DLm DLfirst DLconf DLcap SpLossDL UsByteDL LoadedDL UnusedDL",
+         "UnusedI1": "I1mr I1rate I1first I1conf I1cap SpLossI1 LoadedI1 UnusedI1",
+         "UnusedIL": "ILmr ILfirst ILconf ILcap SpLossIL LoadedIL UnusedIL",
+         "Unused1": "L1m L1rate L1Refs SpLoss1 UsByte1 EvLine1 Access1 Loaded1 Unused1 AccLine1 UsLine1",
+         "Unused2": "LLm LLrate LLlocal SpLoss2 UsByte2 Loaded2 Unused2",
+     }),
+    # Without code apart, both together stand for data, and nothing for code.
+    ("Ir I1mr D1mr D1mw ILmr DLmr DLmw SpLoss1 UsByte1 SpLoss2 UsByte2", {
+        "Unused1": "Ir D1mr D1mw D1m L1m SpLoss1 UsByte1 Loaded1 Unused1 CEst",
+        "Unused2": "DLmr DLmw DLm LLm LLlocal SpLoss2 UsByte2 Loaded2 Unused2",
+        None: "I1mr I1rate ILmr",
+    }),
+    ("Ir Bc", {None: "Ir Bc"}),
+])
+def test_each_metric_has_the_share_of_its_own_lines(tmp_path, events, shares):
+    profile = tmp_path / "x.out"
+    profile.write_text(f"events: {events}\nfn=f\n1 {' '.join('1' for _ in events.split())}\n")
+    found = {metric["name"]: metric["share"] for metric in report(tmp_path, profile).facts["metrics"]}
+    assert found == {name: share for share, names in shares.items() for name in names.split()}
+
+
+def test_sums_that_need_more_than_64_bits(tmp_path):
+    """Are as large as they are, to the precision of the page's numbers."""
+    profile = tmp_path / "x.out"
+    profile.write_text(
+        f"events: Ir\nfn=f\n1 {10**30}\ncfn=g\ncalls=1 2\n1 {2**64}\nfn=g\n2 {2**64}\nfn=h\n1 {10**300}\n"
+    )
+    page = report(tmp_path, profile)
+    own = dict(zip((name for name, _, _ in page.functions()), (row[0] for row in page.costs("functions", "self:"))))
+    assert own["f"] == 1e30 and own["g"] == 2.0**64 and own["h"] == 1e300
+    assert page.costs("arcs", "incl:") == [[2**64]]
+
+
 def test_parts_of_one_profile(tmp_path):
     page = report(tmp_path, PROFILES / "threads.out")
     assert [(member["label"], member["totals"]) for member in page.facts["members"]] == [

@@ -66,10 +66,10 @@ def test_hints_give_way_to_repairs(tmp_path):
     (tmp_path / "without").mkdir()
     alone = tmp_path / "without" / "p.out"
     alone.write_text(Path(path).read_text())
-    assert report(tmp_path, path).facts["hints"] == []
+    assert report(tmp_path, path).facts["hints"] == {"places": [], "others": []}
     without = report(tmp_path, alone)
     assert without.facts["hints"] and without.facts["why"] is None
-    assert report(tmp_path, run("stream")).facts["hints"] == []
+    assert report(tmp_path, run("stream")).facts["hints"] == {"places": [], "others": []}
 
 
 def test_curves_are_those_of_the_json(tmp_path, capsys):

@@ -57,6 +57,33 @@ def data_loss(metrics: Mapping[str, Metric]) -> Metric | None:
     return None
 
 
+# What is counted of the lines of one cache level, code and data apart or together.
+_OF_LINES = ("SpLoss", "UsByte", "EvLine", "Access", "AcCost", "Loaded", "AccLine", "AccTyp", "UsLine", "Unused")
+_MISSES: Mapping[str, tuple[str, ...]] = {
+    "D1": ("Dr", "Dw", "DRefs", "D1mr", "D1mw", "D1m", "D1rate", "D1first", "D1cap", "D1conf",
+           "Wait", "WaitFirst", "WaitIn", "WaitOut"),
+    "DL": ("DLmr", "DLmw", "DLm", "DLfirst", "DLcap", "DLconf"),
+    "I1": ("I1mr", "I1rate", "I1first", "I1cap", "I1conf"),
+    "IL": ("ILmr", "ILfirst", "ILcap", "ILconf"),
+    "1": ("L1m", "L1rate", "L1Refs"),
+    "2": ("LLm", "LLrate", "LLlocal"),
+}
+_LEVEL_OF = {
+    name: level
+    for level, misses in _MISSES.items()
+    for name in (*misses, *(f"{counted}{level}" for counted in _OF_LINES))
+}
+# Where data is not kept apart, the lines of both stand for it, as above. Nothing stands for those of code.
+_INSTEAD = {"D1": "1", "DL": "2"}
+
+
+def share_beside(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:
+    """The share of bytes never used of the lines that the metric is about; of what is about no level, that of the
+    data loaded into the first. None where the profile does not tell it."""
+    level = _LEVEL_OF.get(metric.name, "D1")
+    return metrics.get(f"Unused{level}") or metrics.get(f"Unused{_INSTEAD.get(level)}")
+
+
 def mostly_code(metrics: Mapping[str, Metric]) -> Callable[[Row], bool]:
     """Tells whether the L1 lines that a row counts were mostly loaded to be executed, so that its
     use says nothing about data."""

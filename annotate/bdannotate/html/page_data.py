@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..analyses.columns import Side as CostSide
-from ..analyses.data_use import data_loss
-from ..analyses.hints import Hint, can_hint, hints
+from ..analyses.data_use import data_loss, share_beside
 from ..analyses.report import Report
 from ..analyses.source import profile_time
 from ..analyses.source_text import read_source
 from ..analyses.startup import above_main
+from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
-from ..analyses.verdict import verdict
+from ..analyses.verdict import Verdict, verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part, Profile
@@ -23,12 +23,14 @@ from ..views.json_report import part_json
 from ..views.json_values import Json, text
 from ..views.names import Names
 from .numbers import Numbers
-from .page_objects import objects_for_page
+from .page_answer import first_facts, hot_lines, page_selection, use_facts
+from .page_hints import hints_for_page
+from .page_objects import data_columns, objects_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
 )
-from .page_why import PageWhy, why_for_page
+from .page_why import why_for_page
 from .subject import Subject
 from .tables import Table
 
@@ -47,6 +49,11 @@ class PageData:
 def page_data(
     subject: Subject, include: Sequence[str], with_sources: bool, generator: str
 ) -> PageData:
+    costed = subject.costed or subject.report
+    found = verdict(costed.profile, costed.metrics, costed.totals)
+    subject = replace(subject, report=replace(
+        subject.report, selection=page_selection(subject.report, found)
+    ))
     report = subject.report
     numbers = Numbers(subject.functions)
     tables = {
@@ -63,12 +70,16 @@ def page_data(
         tables["members"] = members_table(subject, numbers)
     objects: Json = None
     if subject.objects is not None:
-        objects, more = objects_for_page(subject.objects, numbers)
+        columns = data_columns(report.metrics, report.profile.events, subject.objects.objects.events)
+        objects, more = objects_for_page(subject.objects, columns, numbers)
         tables |= more
     why: Json = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
     frames = _frames(subject.tree, numbers)
+    lines = top_lines(costed)
+    hottest, tables["hotLines"] = hot_lines(costed, lines, report.profile.events, numbers)
+    first = first_facts(costed, found, lines, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
     facts: dict[str, Json] = {
@@ -81,7 +92,7 @@ def page_data(
             {"label": label, "totals": list(totals)} for label, totals in _members(subject)
         ],
         "events": list(report.profile.events),
-        "metrics": [_metric(metric) for metric in report.metrics.values()],
+        "metrics": [_metric(metric, report.metrics) for metric in report.metrics.values()],
         "columns": _columns(report),
         **_names(numbers, subject.tree),
         "above": [
@@ -91,9 +102,12 @@ def page_data(
             [numbers.function(member) for member in cycle.members]
             for cycle in subject.sides[0].graph.cycles
         ],
-        "verdict": _verdict(report, subject.why),
+        "use": use_facts(report, found),
+        "verdict": _verdict(found),
+        "first": first,
+        "hottest": hottest,
         "unknown": _unknown(report),
-        "hints": [_hint(hint, numbers) for hint in _hints(subject)],
+        "hints": hints_for_page(subject, found, numbers),
         "why": why,
         "tables": {
             name: {"rows": table.rows, "columns": list(table.columns)}
@@ -170,9 +184,7 @@ def _places(tree: ContextTree | None, numbers: Numbers) -> Json:
     ]
 
 
-def _verdict(report: Report, why: PageWhy | None) -> Json:
-    """By what misses cost, where that is known."""
-    found = why.verdict if why and why.verdict else verdict(report.profile, report.metrics, report.totals)
+def _verdict(found: Verdict | None) -> Json:
     if found is None:
         return None
     return {
@@ -207,47 +219,13 @@ def _columns(report: Report) -> Json:
     for column in report.selection.columns:
         is_inclusive = column.side is CostSide.INCLUSIVE
         found.append([column.metric.name, is_inclusive])
-        if column.metric.name == "D1m":
+        if column.metric.name == "D1m" and (is_inclusive or not report.profile.calls):
             found += [[name, is_inclusive] for name in _CAUSES if name in report.metrics]
     return found
 
 
-def _hints(subject: Subject) -> list[Hint]:
-    """As in the text report: repairs say more than hints of profiles alone."""
-    report, why = subject.report, subject.why
-    if not can_hint(report):
-        return []
-    if why is None or why.repairs is None:
-        return hints(report)
-    if why.repairs.is_none:
-        return []
-    return [hint for hint in hints(report) if hint.function not in why.told]
-
-
-def _hint(hint: Hint, numbers: Numbers) -> Json:
-    line: Json = None
-    if hint.line is not None:
-        file, number, share = hint.line
-        line = [numbers.file(file), number, share]
-    return {
-        "function": numbers.function(hint.function),
-        "share": hint.share,
-        "looks": hint.pattern.looks,
-        "helps": hint.pattern.helps,
-        "unused": hint.use.unused_share,
-        "neverUsed": hint.use.never_used,
-        "usedPerLine": hint.use.used_per_line,
-        "lineSize": hint.use.line_size,
-        "accesses": hint.use.accesses_per_line,
-        "loads": hint.use.loads_per_line,
-        "line": line,
-        "through": None if hint.through is None else numbers.function(hint.through),
-        "below": None if hint.below is None else numbers.function(hint.below),
-        "callers": [[numbers.function(caller), share] for caller, share in hint.callers],
-    }
-
-
-def _metric(metric: Metric) -> Json:
+def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> Json:
+    share = share_beside(metric, metrics)
     return {
         "name": text(metric.name),
         "heading": text(metric.heading),
@@ -256,6 +234,7 @@ def _metric(metric: Metric) -> Json:
         "denominator": None if metric.denominator is None else list(metric.denominator),
         "isShare": metric.is_share,
         "moreIsBetter": metric.more_is_better,
+        "share": None if share is None else text(share.name),
     }
 
 

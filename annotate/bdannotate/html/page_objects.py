@@ -4,7 +4,7 @@ were used, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -12,6 +12,7 @@ from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectChange, ObjectChanges
 from ..analyses.layout import ALWAYS, Layout, layout
 from ..analyses.object_labels import label
+from ..model.metrics import Metric
 from ..model.objects import Group, Objects, Place
 from ..views.advice import advice_sentences
 from ..views.json_values import Json, text
@@ -27,7 +28,31 @@ class PageObjects:
     changes: ObjectChanges | None = None  # where two profiles are compared: since the one before
 
 
-def objects_for_page(found: PageObjects, numbers: Numbers) -> tuple[Json, dict[str, Table]]:
+# The first whose events are all there. Where code has lines of its own, those of data are meant.
+_COLUMNS = (
+    ("LoadedD1", "SpLossD1", "UnusedD1", "AccLineD1", "D1m", "DLm"),
+    ("Loaded1", "SpLoss1", "Unused1", "AccLine1", "D1m", "LLm"),
+)
+
+
+def data_columns(
+    metrics: Mapping[str, Metric], events: Sequence[str], of_data: Container[str]
+) -> list[str]:
+    """The metrics that are shown of data: those that can be made of its events. What it loses comes second."""
+    def is_known(name: str) -> bool:
+        metric = metrics.get(name)
+        rows = () if metric is None else (metric.numerator, metric.denominator or ())
+        return metric is not None and all(
+            event in of_data for row in rows for event, weight in zip(events, row) if weight
+        )
+
+    known = next((names for names in _COLUMNS if all(map(is_known, names[:3]))), _COLUMNS[1])
+    return [name for name in known if is_known(name)]
+
+
+def objects_for_page(
+    found: PageObjects, columns: Sequence[str], numbers: Numbers
+) -> tuple[Json, dict[str, Table]]:
     """The facts, and tables: per group its costs; per group and line of code its costs; and the
     bytes of all layouts, one after the other."""
     of_group = {one.entry.group.identity: one for one in found.details}
@@ -39,7 +64,7 @@ def objects_for_page(found: PageObjects, numbers: Numbers) -> tuple[Json, dict[s
         details += [None] * (len(groups) - len(details))
     line = found.objects.line_bytes
     pictures = [one.layout if one else layout(group, line) for group, one in zip(groups, details)]
-    facts = _facts(found, groups, details, pictures, numbers)
+    facts = _facts(found, columns, groups, details, pictures, numbers)
     return facts, _tables(found, pictures, numbers)
 
 
@@ -71,13 +96,14 @@ def _changes(found: ObjectChanges) -> Table:
 
 
 def _facts(
-    found: PageObjects, groups: Sequence[Group], details: Sequence[Details | None],
+    found: PageObjects, columns: Sequence[str], groups: Sequence[Group], details: Sequence[Details | None],
     pictures: Sequence[Layout | None], numbers: Numbers,
 ) -> Json:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
     changes = found.changes
     return {
         "always": ALWAYS,
+        "columns": [text(name) for name in columns],
         "sample": sample_sentence(found.objects.one_in),
         "events": list(changes.events if changes else found.objects.events),
         "groups": [

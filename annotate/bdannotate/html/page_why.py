@@ -12,10 +12,9 @@ from ..analyses.distance_sums import Distances, DistanceSums
 from ..analyses.object_labels import label
 from ..analyses.repair import Remedy, Repair
 from ..analyses.repairs import Repairs
-from ..analyses.verdict import Verdict
 from ..model.graph import CallGraph
 from ..model.objects import Objects
-from ..model.profile import Function
+from ..model.profile import Function, Profile
 from ..model.separate import SEPARATOR, FrameCode
 from ..model.why import Why
 from ..views.curve import sentence
@@ -46,7 +45,7 @@ class PageWhy:
     objects: Objects | None
     events: tuple[str, ...]  # of the profile
     include: tuple[str, ...]
-    verdict: Verdict | None = None  # by what misses cost, which repairs are made of
+    costs: Profile | None = None  # with what misses cost, which repairs are made of
 
 
 def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
@@ -142,10 +141,13 @@ def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) ->
     # Nothing is to be cut or wrapped: the page does that.
     page = Page(width=1 << 20, names=Names(functions))
     variable = variables(found.include)
+    listed = found.objects.groups if found.objects else ()
+    groups = {group.identity: number for number, group in enumerate(listed)}
     alternatives = found.repairs.alternatives
     return [
         {
             **_repair(repair, numbers),
+            "group": groups.get(repair.group.identity) if repair.group else None,
             "what": text(
                 headline(repair, page, variable) if repair.remedy is Remedy.NONE
                 else what_to_do(repair, page, variable)

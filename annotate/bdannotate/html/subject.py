@@ -42,6 +42,9 @@ class Subject:
     matched: int
     objects: PageObjects | None = None  # data objects
     why: PageWhy | None = None  # of what is reported on
+    # What is reported on with what misses cost, where that is known, and with the lines of what was inlined: the
+    # report that a terminal shows. None: nothing more than `report` is known.
+    costed: Report | None = None
 
     @property
     def functions(self) -> list[Function]:

@@ -2,8 +2,9 @@
 """Tables of whole numbers as the page reads them: columns, each deflated for itself, so that one
 can be read without the others, in base64.
 
-A column begins with 8 bytes, the width of its values (1, 2, 4 or 8 bytes) and 0s; the values follow,
-little-endian, and 0s up to the next multiple of 8, so that the page can use most of them in place.
+A column begins with 8 bytes: the width of its values (1, 2, 4 or 8 bytes), 1 if they are floating-point numbers, as
+they are where one of them is 2^64 or more, else 0, and 0s. The values follow, little-endian, and 0s up to the next
+multiple of 8, so that the page can use most of them in place.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _CODES = ((1, "B", 1 << 8), (2, "H", 1 << 16), (4, "I", 1 << 32), (8, "Q", 1 << 64))
-_MOST = (1 << 64) - 1  # what is larger is shown as this; the page computes in doubles anyway
 # What is below 0 is shown as 0: pictures have no room for less than nothing.
 _ALIGNMENT = 8
 
@@ -51,11 +51,16 @@ def _column(values: Sequence[int]) -> bytes:
     if min(values, default=0) < 0:
         values = [max(value, 0) for value in values]
     largest = max(values, default=0)
-    if largest > _MOST:
-        values, largest = [min(value, _MOST) for value in values], _MOST
-    width, code = next((width, code) for width, code, limit in _CODES if largest < limit)
-    data = array(code, values)
+    found = next(((width, code) for width, code, limit in _CODES if largest < limit), None)
+    data: array[int] | array[float]
+    if found is not None:
+        width, code = found
+        data = array(code, values)
+    else:
+        # The page computes in such numbers anyway.
+        width, data = 8, array("d", map(float, values))
     if sys.byteorder == "big":
         data.byteswap()
     raw = data.tobytes()
-    return bytes([width]) + bytes(_ALIGNMENT - 1) + raw + bytes(-len(raw) % _ALIGNMENT)
+    return bytes([width, int(found is None)]) + bytes(_ALIGNMENT - 2) + raw + bytes(-len(raw) % _ALIGNMENT)
+

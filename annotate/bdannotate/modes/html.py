@@ -10,9 +10,10 @@ from dataclasses import replace
 from bdcommon import __version__
 
 from ..analyses.beyond import given_back
+from ..analyses.report import Report, make_report
 from ..html.page import page
 from ..html.page_data import page_data
-from ..html.subject import of_sum, of_two
+from ..html.subject import Subject, of_sum, of_two
 from ..options import Options
 from ..reading.load import with_costs
 from ..reading.parser import Detail
@@ -41,6 +42,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         paths[1:] if options.mode == "diff" else paths, subject.report,
         subject.objects.objects if subject.objects else None, inputs,
     ))
+    subject = replace(subject, costed=_costed(subject, inputs))
     inputs.say_notes([
         f"what is below 0 of {event} is shown as 0 in the page; lists of bd_annotate have it"
         for event in given_back(profiles)
@@ -50,3 +52,11 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
     write_file(target, page(data, text(title)))
     return EXIT_GOOD
+
+
+def _costed(subject: Subject, inputs: Inputs) -> Report:
+    """As a terminal has it, so that both say the same of what to look at first."""
+    report, why = subject.report, subject.why
+    if why is not None and why.costs is not None:
+        report = make_report(why.costs, report.selection, inputs.folders)
+    return inputs.with_inlined_lines(report)

@@ -12,12 +12,10 @@ from ..analyses.objects import Entry, list_objects
 from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, told_of
 from ..analyses.report import Report
 from ..analyses.sites import Site, SiteRows, Sites
-from ..analyses.verdict import verdict
 from ..analyses.waits import estimated_time, with_waits
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import frames_by_function
-from ..model.metrics import metrics_of
 from ..model.objects import Group, Objects
 from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, Separation, code_of_frames
@@ -57,7 +55,7 @@ def why_of_page(
     told = told_of(repairs, made.graph) if repairs else set()
     return PageWhy(
         why, repairs, frozenset(told), _loops(why, made.profile, inputs), objects, made.profile.events,
-        tuple(inputs.options.include), verdict(costs, metrics_of(costs), costs.totals()) if sites else None,
+        tuple(inputs.options.include), costs if sites else None,
     )
 
 

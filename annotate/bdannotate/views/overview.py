@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bdcommon.console import printable
 
 from ..analyses.data_use import data_loss
 from ..analyses.report import Report
-from ..analyses.top_lines import TopLines
+from ..analyses.top_lines import TopLine, TopLines
 from ..analyses.verdict import First, Verdict, Waits, verdict
 from ..analyses.waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, WAIT
 from ..model.metrics import Metric
@@ -42,7 +42,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += _misnamed(profile)
     rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
     if found := verdict(profile, report.metrics, report.totals):
-        rows += [("Estimate", _estimate(found)), ("First", _first(found, report, lines, page))]
+        rows += [("Estimate", _estimate(found)), ("First", first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
 
@@ -174,46 +174,66 @@ def _estimate_of_waits(found: Verdict, waits: Waits) -> str:
     return f"{short_count(found.cycles)} cycles by the order of addresses: {shares}"
 
 
-def _first_of_waits(found: Verdict, report: Report, lines: TopLines | None, page: Page) -> str:
+def first(
+    found: Verdict, report: Report, lines: TopLines | None, page: Page, with_options: bool = True
+) -> str:
+    """What to look at first, as the verdict says, and the line that has most of it. with_options: those of
+    bd_annotate that list it."""
+    metric = _metric_of(found, report.metrics)
+    at = _at(most_at(lines, metric, report), page)
+
+    def listed(option: str) -> str:
+        return option if with_options else ""
+
+    if found.waits is not None and found.first is not First.L1_CODE:
+        return _first_of_waits(found, found.waits, at, listed)
+    if found.first is First.L1_DATA:
+        text = _cost(found.wasted, "its data misses cost", found.l1_data)
+        return f"L1: {text}{at}{_others(found)}"
+    if found.first is First.LAST_LEVEL:
+        text = _cost(found.wasted, "its misses cost", found.last_level - found.first_touches)
+        return f"LL: {text}{at}{listed(' (--sort=DLm)')}{_others(found)}"
+    if found.first is First.FIRST_TOUCHES:
+        cost = _cost(None, "first touches cost", found.first_touches)
+        return f"LL: {cost}{at}: only less data helps{listed(' (--sort=DLm)')}"
+    if found.first is First.L1_CODE:
+        metrics = report.metrics
+        share = percent(metrics["I1mr"].value(report.totals) or 0,
+                        metrics["L1m"].value(report.totals) or 0)
+        return f"code: {share} of L1 misses{listed(' (--sort=I1mr)')}; try -fprofile-use, or -Os" + (
+            "" if found.waits else _others(found)
+        )
+    return f"instructions: misses cost little here{listed('; see --sort=Ir')}"
+
+
+def first_place(found: Verdict, report: Report, lines: TopLines | None) -> tuple[TopLine, float] | None:
+    """The line that `first` names, with its share."""
+    return most_at(lines, _metric_of(found, report.metrics), report)
+
+
+def _first_of_waits(found: Verdict, waits: Waits, at: str, listed: Callable[[str], str]) -> str:
     """What misses cost there, which repairs are made of, too."""
-    waits = found.waits
-    if waits is None or found.first is First.INSTRUCTIONS:
-        at = _most_at(lines, report.metrics[WAIT], report, page)
-        return f"instructions: misses cost {100 * found.misses:.0f}% of the cycles{at}; see --sort=Ir"
-    what, share, event, end = {
-        First.OUT_OF_ORDER: ("misses out of order cost", waits.out_of_order, OUT_OF_ORDER, ""),
-        First.IN_ORDER: ("misses in order cost", waits.in_order, IN_ORDER, ""),
-        First.FIRST_TOUCHES: (
-            "first touches cost", waits.first_touches, FIRST_TOUCHES, ": only less data helps"
-        ),
+    if found.first is First.INSTRUCTIONS:
+        cost = f"misses cost {100 * found.misses:.0f}% of the cycles"
+        return f"instructions: {cost}{at}{listed('; see --sort=Ir')}"
+    what, share, end = {
+        First.OUT_OF_ORDER: ("misses out of order cost", waits.out_of_order, ""),
+        First.IN_ORDER: ("misses in order cost", waits.in_order, ""),
+        First.FIRST_TOUCHES: ("first touches cost", waits.first_touches, ": only less data helps"),
     }[found.first]
-    at = _most_at(lines, report.metrics[event], report, page)
     return f"data: {_cost(None, what, share)}{at}{end}"
 
 
-def _first(found: Verdict, report: Report, lines: TopLines | None, page: Page) -> str:
-    metrics: Mapping[str, Metric] = report.metrics
+_WAITS = {First.OUT_OF_ORDER: OUT_OF_ORDER, First.IN_ORDER: IN_ORDER, First.FIRST_TOUCHES: FIRST_TOUCHES}
+
+
+def _metric_of(found: Verdict, metrics: Mapping[str, Metric]) -> Metric | None:
+    """What the verdict is about; None of code and of instructions, which no line of data is to blame for."""
     if found.waits is not None and found.first is not First.L1_CODE:
-        return _first_of_waits(found, report, lines, page)
+        return metrics[_WAITS.get(found.first, WAIT)]
     if found.first is First.L1_DATA:
-        metric = data_loss(metrics) if found.wasted else metrics["D1m"]
-        text = _cost(found.wasted, "its data misses cost", found.l1_data)
-        return f"L1: {text}{_most_at(lines, metric, report, page)}{_others(found)}"
-    if found.first is First.LAST_LEVEL:
-        text = _cost(found.wasted, "its misses cost", found.last_level - found.first_touches)
-        at = _most_at(lines, metrics["DLm"], report, page)
-        return f"LL: {text}{at} (--sort=DLm){_others(found)}"
-    if found.first is First.FIRST_TOUCHES:
-        at = _most_at(lines, metrics["DLm"], report, page)
-        cost = _cost(None, "first touches cost", found.first_touches)
-        return f"LL: {cost}{at}: only less data helps (--sort=DLm)"
-    if found.first is First.L1_CODE:
-        share = percent(metrics["I1mr"].value(report.totals) or 0,
-                        metrics["L1m"].value(report.totals) or 0)
-        return f"code: {share} of L1 misses (--sort=I1mr); try -fprofile-use, or -Os" + (
-            "" if found.waits else _others(found)
-        )
-    return "instructions: misses cost little here; see --sort=Ir"
+        return data_loss(metrics) if found.wasted else metrics["D1m"]
+    return metrics["DLm"] if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES) else None
 
 
 def _others(found: Verdict) -> str:
@@ -241,19 +261,24 @@ _MOST = 0.2
 _LONGEST_NAME = 40
 
 
-def _most_at(
-    lines: TopLines | None, metric: Metric | None, report: Report, page: Page
-) -> str:
-    """The line of those listed that has most of it."""
+def most_at(lines: TopLines | None, metric: Metric | None, report: Report) -> tuple[TopLine, float] | None:
+    """The line of those listed that has most of it, with its share, if that is much."""
     if lines is None or metric is None:
-        return ""
+        return None
     count = metric.counter()
     line = max((*lines.lines, *lines.others), key=lambda line: count(line.cost), default=None)
     total = count(report.totals)
     if line is None or count(line.cost) < _MOST * total:
+        return None
+    return line, count(line.cost) / total
+
+
+def _at(found: tuple[TopLine, float] | None, page: Page) -> str:
+    if found is None:
         return ""
+    line, share = found
     place = (
         f"{page.file(line.file)}:{line.line}" if line.line
         else fit(page.name(line.functions[0]), _LONGEST_NAME)
     )
-    return f", {100 * count(line.cost) / total:.0f}% at {place}"
+    return f", {100 * share:.0f}% at {place}"

@@ -2,6 +2,7 @@
 //
 // The frame around the views: title, tabs, and the chosen function at the bottom.
 
+import { Component, type ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PageContext, linkTo, usePage, type Page } from "./context";
 import { metricValue } from "./costs";
@@ -39,7 +40,9 @@ const components: Record<View, () => preact.JSX.Element> = {
 };
 
 export function App({ report }: { report: Report }) {
-    const [state, setState] = useState<State>(() => parse(location.hash));
+    const opened = useMemo(() => parse(location.hash, report.links), []);
+    const [state, setState] = useState<State>(opened.state);
+    const [problems, setProblems] = useState(opened.problems);
     const wanted = useRef(state);
     const [, setLoaded] = useState(0);
     const [failure, setFailure] = useState("");
@@ -65,7 +68,11 @@ export function App({ report }: { report: Report }) {
         });
     };
     useEffect(() => {
-        const changed = (): void => show(parse(location.hash));
+        const changed = (): void => {
+            const { state: next, problems } = parse(location.hash, report.links);
+            setProblems(problems);
+            show(next);
+        };
         const load = async (): Promise<void> => {
             const changed = (): void => setLoaded((count) => count + 1);
             await report.load(state).catch(fail);
@@ -84,13 +91,13 @@ export function App({ report }: { report: Report }) {
         report,
         state,
         dark,
-        link: (patch) => linkTo(state, patch),
+        link: (patch) => linkTo(report, state, patch),
         go(patch, detail = false) {
             const next = { ...state, ...patch };
             if (detail) {
-                history.replaceState(null, "", fragment(next));
+                history.replaceState(null, "", fragment(next, report.links));
                 show(next);
-            } else location.hash = fragment(next);
+            } else location.hash = fragment(next, report.links);
         },
     }), [report, state, dark]);
     const current = useRef<HTMLAnchorElement>(null);
@@ -115,7 +122,7 @@ export function App({ report }: { report: Report }) {
                 <nav aria-label="Views">
                     {tabs.map((view) => (
                         <a
-                            key={view} ref={view === state.view ? current : null} href={linkTo(state, { view })}
+                            key={view} ref={view === state.view ? current : null} href={linkTo(report, state, { view })}
                             aria-current={view === state.view ? "page" : undefined}
                         >
                             {titles[view]}
@@ -124,12 +131,42 @@ export function App({ report }: { report: Report }) {
                 </nav>
             </header>
             {failure && <p class="failure" role="status">Not all of the report can be shown: {failure}.</p>}
+            {problems.length > 0 && (
+                <p class="failure" role="status">
+                    The link names what is not in this report, and is followed without it: {problems.join("; ")}.
+                </p>
+            )}
             <main data-view={state.view}>
-                <View />
+                <Boundary key={state.view} at={state}><View /></Boundary>
             </main>
             {state.fn !== null && state.fn < report.facts.functions.length && <Chosen fn={state.fn} />}
         </PageContext.Provider>
     );
+}
+
+// What goes wrong in a view stays in it: all others can be opened, and it again.
+interface Tried {
+    at: State;
+    error: string | null;
+}
+
+class Boundary extends Component<{ at: State; children: ComponentChildren }, Tried> {
+    override state: Tried = { at: this.props.at, error: null };
+    static override getDerivedStateFromError(error: unknown): Partial<Tried> {
+        return { error: error instanceof Error ? error.message : String(error) };
+    }
+    static override getDerivedStateFromProps({ at }: { at: State }, tried: Tried): Partial<Tried> | null {
+        return at === tried.at ? null : { at, error: null };
+    }
+    override render() {
+        if (this.state.error === null) return this.props.children;
+        return (
+            <p class="failure" role="status">
+                This view cannot be shown: {this.state.error}. The others can.{" "}
+                <button type="button" onClick={() => { location.hash = "#summary"; }}>Summary</button>
+            </p>
+        );
+    }
 }
 
 function shortCommand(command: string): string {

@@ -24,7 +24,8 @@ export function usePage(): Page {
     return page;
 }
 
-export const linkTo = (state: State, patch: Partial<State>): string => fragment({ ...state, ...patch });
+export const linkTo = (report: Report, state: State, patch: Partial<State>): string =>
+    fragment({ ...state, ...patch }, report.links);
 
 // The width and height of an element, kept current.
 export function useSize<T extends HTMLElement>(): [preact.RefObject<T | null>, { width: number; height: number }] {

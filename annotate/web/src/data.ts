@@ -11,6 +11,7 @@ export interface Metric {
     denominator: number[] | null;
     isShare: boolean;
     moreIsBetter: boolean;
+    share: string | null; // the metric that tells which share of the same lines was never used
 }
 
 export interface Part {
@@ -23,9 +24,17 @@ export interface Part {
     descriptions: [string, string][];
 }
 
+// Data that a place loads in vain: a group, and its share of all that is never used.
+export interface HintData {
+    group: number | null;
+    share: number;
+}
+
 export interface Hint {
     function: number;
-    share: number;
+    share: number; // of all that is never used
+    saved: number | null; // at most, of the estimated cycles
+    brief: string;
     looks: string;
     helps: string;
     unused: number;
@@ -34,10 +43,17 @@ export interface Hint {
     lineSize: number;
     accesses: number;
     loads: number;
-    line: [number, number, number] | null; // file, line, share
+    lines: [number, number, number][]; // file, line, share of its own; the costliest first
     through: number | null; // the library function that has most of it
     below: number | null; // of a function without a name, the nearest caller that has one
     callers: [number, number][];
+    data: HintData[];
+    sentences: string[]; // on the data
+}
+
+export interface Hints {
+    places: Hint[];
+    others: { data: HintData; title: string; sentences: string[] }[]; // data of which no place has most
 }
 
 export interface Verdict {
@@ -60,6 +76,7 @@ export interface Repair {
     function: number;
     places: [number, number][]; // file, line
     data: string;
+    group: number | null; // of the data
     l1: [number, number]; // misses
     ll: [number, number];
     walks: [number, number] | null; // page walks, if it is about these
@@ -135,8 +152,23 @@ export interface DataType {
     advice: string[];
 }
 
+// The metrics of a cache level that speak of the bytes that the page is about.
+export interface Use {
+    of: "code" | "data" | "all";
+    levels: { loaded: string; lost: string; share: string; perLine: string; misses: string }[];
+}
+
+// What to look at first, as the text report says it, and the line that has most of it.
+export interface First {
+    says: string;
+    place: Place | null;
+}
+
 export interface Facts {
+    use: Use;
     verdict: Verdict | null;
+    first: First | null;
+    hottest: { heading: string; title: string; total: number } | null; // what the costliest lines are ranked by
     version: number;
     generator: string;
     matched: number;
@@ -152,7 +184,7 @@ export interface Facts {
     functions: [string, number, number, number, string?][]; // name, object, file, line, and the name that is shown
     cycles: number[][];
     unknown: { objects: string[]; share: number; hasSymbols: boolean } | null; // code without symbols or lines
-    hints: Hint[];
+    hints: Hints;
     why: Why | null; // lines were loaded, where the run noted that
     tables: Record<string, { rows: number; columns: string[] }>;
     codeTexts: string[];
@@ -160,6 +192,7 @@ export interface Facts {
     places: [number, number][]; // file or -1, line
     // Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before.
     data: {
+        columns: string[]; // metrics; what it loses comes second
         always: number; // what holds for this share of the loads of a byte holds always
         sample: string; // a sentence where which bytes were used is known of some lines only; else empty
         events: string[];
@@ -206,6 +239,7 @@ export function decodeColumn(bytes: Uint8Array, rows: number): Column {
         case 4:
             return new Uint32Array(buffer, at, rows);
         case 8: {
+            if (bytes[1]) return new Float64Array(buffer, at, rows);
             const halves = new Uint32Array(buffer, at, 2 * rows);
             const values = new Float64Array(rows);
             for (let i = 0; i < rows; ++i) values[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;

@@ -8,7 +8,7 @@ import { gradient } from "./colours";
 import { usePage } from "./context";
 import { change, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
-import { exactText, metricText, percent, signed } from "./format";
+import { baseName, exactText, metricText, percent, signed } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
 import type { State } from "./state";
 
@@ -24,7 +24,28 @@ export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "sourc
     );
 }
 
-// A metric's value; where two profiles are compared, with its change, unless nobody knows what it was before.
+export function PlaceLink({ fn, file, line }: { fn: number; file: number; line: number }) {
+    const { report, link } = usePage();
+    if (!line) return null;
+    return (
+        <a href={link({ view: "source", fn, file, line })}>{baseName(report.facts.files[file] ?? "")}:{line}</a>
+    );
+}
+
+// A line with its text, as far as that is in the report.
+export function SourceLine({ fn, file, line, share }: { fn: number; file: number; line: number; share?: number }) {
+    const { report } = usePage();
+    const text = report.sourceLine(file, line);
+    if (text === null) return null;
+    return (
+        <p class="source-line" data-source-line={line}>
+            <PlaceLink fn={fn} file={file} line={line} /> <code>{text.trim()}</code>
+            {share !== undefined && <small> {percent(share)}</small>}
+        </p>
+    );
+}
+
+// A metric's value; where two profiles are compared, with its change, unless what it was before is not known.
 export function Value({ column, costs, alone = false }: { column: MetricColumn; costs: Costs; alone?: boolean }) {
     const { report } = usePage();
     const { metric, kind } = column;
@@ -127,13 +148,15 @@ export function matcher(q: string): ((name: string) => boolean) | null {
     }
 }
 
-export function Legend({ kind }: { kind: "share" | "change" }) {
+// share: what the colours tell of; none, if there is nothing to tell.
+export function Legend({ kind, share = null }: { kind: "share" | "change"; share?: Metric | null }) {
     const bar = useRef<HTMLSpanElement>(null);
     useEffect(() => {
         if (bar.current) bar.current.style.background = gradient(kind);
     }, [kind]);
+    if (kind === "share" && !share) return null;
     return (
-        <span class="legend">
+        <span class="legend" title={kind === "share" ? share!.title : ""}>
             {kind === "share" ? "all used" : "gone"}
             <span class="legend-bar" ref={bar} aria-hidden="true" />
             {kind === "share" ? "never used" : "new"}

@@ -7,6 +7,7 @@ import {
 } from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
 import { baseName } from "./format";
+import { Links } from "./links";
 import { allWholeTables, needs, treeStructure, type Need } from "./needs";
 import type { State } from "./state";
 import { ContextTree } from "./tree";
@@ -27,10 +28,12 @@ export class Report {
     readonly comparing: boolean;
     readonly above: ReadonlySet<number>; // functions that only start the program
     readonly totals: Costs;
+    readonly links: Links;
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
     loading = true;
     private readonly tables: Map<string, Table>;
+    private readonly sourceLines = new Map<number, string[]>();
     private readonly reading = new Map<string, Promise<Column>>();
     private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
     private readonly metricsByName: Map<string, Metric>;
@@ -39,6 +42,7 @@ export class Report {
     private constructor(readonly facts: Facts) {
         this.comparing = facts.sides.length > 1;
         this.above = new Set(facts.above);
+        this.links = new Links(facts);
         this.totals = new TotalCosts(facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
         this.tables = new Map(
@@ -118,6 +122,17 @@ export class Report {
         this.sources = new Map(found.map((source) => [source.file, source]));
     }
 
+    // null: it is not in the report, or not yet unpacked.
+    sourceLine(file: number, line: number): string | null {
+        let known = this.sourceLines.get(file);
+        if (!known) {
+            known = this.sources?.get(file)?.text.split("\n");
+            if (!known) return null;
+            this.sourceLines.set(file, known);
+        }
+        return known[line - 1] ?? null;
+    }
+
     get functions(): Table {
         return this.tables.get("functions")!;
     }
@@ -148,10 +163,18 @@ export class Report {
         return this.facts.metrics.filter((metric) => !metric.denominator);
     }
 
-    // Which share the colours tell of beside this metric.
+    // Which share the colours tell of beside this metric: the writer knows.
     shareFor(metric: Metric): Metric | null {
-        const last = /2$|^[ID]?LL?m|^DL|^IL|^LL/.test(metric.name);
-        return this.metric(last ? "Unused2" : "Unused1") ?? null;
+        return (metric.share === null ? null : this.metric(metric.share)) ?? null;
+    }
+
+    // What the page means by "never used" at a level, the first one first.
+    use(level: 0 | 1): Record<"loaded" | "lost" | "share" | "perLine" | "misses", Metric | undefined> {
+        const { loaded, lost, share, perLine, misses } = this.facts.use.levels[level]!;
+        return {
+            loaded: this.metric(loaded), lost: this.metric(lost), share: this.metric(share),
+            perLine: this.metric(perLine), misses: this.metric(misses),
+        };
     }
 
     // As people know it.
@@ -233,13 +256,14 @@ export class Report {
     }
 
     columns(text: string): MetricColumn[] {
-        const names: [string, boolean][] = text
-            ? text.split(",").map((word) => [word.split(":")[0]!, !word.endsWith(":self")])
-            : this.facts.columns;
-        return names.flatMap(([name, inclusive]): MetricColumn[] => {
-            const metric = this.metric(name);
-            return metric ? [{ metric, kind: inclusive ? "incl" : "self" }] : [];
-        });
+        const chosen = text.split(",").map((word): [string, boolean] => [word.split(":")[0]!, !word.endsWith(":self")]);
+        const known = (names: [string, boolean][]): MetricColumn[] =>
+            names.flatMap(([name, inclusive]): MetricColumn[] => {
+                const metric = this.metric(name);
+                return metric ? [{ metric, kind: inclusive ? "incl" : "self" }] : [];
+            });
+        const found = known(chosen);
+        return found.length ? found : known(this.facts.columns);
     }
 }
 

@@ -2,6 +2,8 @@
 //
 // What is looked at. All of it stands in the page's fragment, so that a view can be linked to and "back" works.
 
+import type { Kind, Links } from "./links";
+
 export const views = ["summary", "icicle", "tables", "graph", "source", "treemap", "data", "profiles"] as const;
 export type View = (typeof views)[number];
 export const tableKinds = ["top-down", "callers", "flat"] as const;
@@ -47,45 +49,82 @@ const initial: State = {
     object: null,
 };
 
-export function parse(fragment: string): State {
-    const [view = "", query = ""] = fragment.replace(/^#/, "").split("?");
-    const given = new URLSearchParams(query);
-    const number = (name: string): number | null => {
-        const text = given.get(name);
-        return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+export interface Parsed {
+    state: State;
+    problems: string[]; // what the link names, and the report does not have
+}
+
+// What is not known is left out, and said.
+export function parse(fragment: string, links: Links): Parsed {
+    const at = fragment.indexOf("?");
+    const view = fragment.slice(fragment.startsWith("#") ? 1 : 0, at < 0 ? undefined : at);
+    const given = new URLSearchParams(at < 0 ? "" : fragment.slice(at + 1));
+    const problems: string[] = [];
+    const miss = (what: string, name: string): null => {
+        problems.push(`${what} ${name}`);
+        return null;
     };
-    const oneOf = <T extends string>(name: string, known: readonly T[], otherwise: T): T =>
-        known.find((value) => value === given.get(name)) ?? otherwise;
-    return {
-        view: views.find((known) => known === view) ?? initial.view,
-        metric: given.get("metric") ?? "",
-        fn: number("fn"),
-        node: number("node"),
+    const oneOf = <T extends string>(name: string, known: readonly T[], otherwise: T): T => {
+        const text = given.get(name);
+        if (text === null) return otherwise;
+        return known.find((value) => value === text) ?? (miss(name, text), otherwise);
+    };
+    const named = (name: string, kind: Kind): number | null => {
+        const text = given.get(name);
+        return text === null ? null : links.number(kind, text) ?? miss(kind, text);
+    };
+    const number = (name: string, isKnown: (value: number) => boolean): number | null => {
+        const text = given.get(name);
+        if (text === null) return null;
+        return /^\d{1,9}$/.test(text) && isKnown(Number(text)) ? Number(text) : miss(name, text);
+    };
+    const metric = (name: string): string => {
+        const text = given.get(name) ?? "";
+        return !text || links.isMetric(text) ? text : (miss("metric", text), "");
+    };
+    const isColumn = (text: string): boolean => {
+        const [name = "", kind = "incl"] = text.split(":");
+        if (links.isMetric(name) && (kind === "self" || kind === "incl")) return true;
+        miss("column", text);
+        return false;
+    };
+    const columns = (given.get("cols") ?? "").split(",").filter((text) => text && isColumn(text));
+    const sort = given.get("sort") ?? "";
+    const known = views.find((one) => one === view);
+    if (view && !known) miss("view", view);
+    const state: State = {
+        view: known ?? initial.view,
+        metric: metric("metric"),
+        fn: named("fn", "function"),
+        node: number("node", (node) => links.isNode(node)),
         focus: given.has("focus"),
-        hide: (given.get("hide") ?? "").split(".").filter((text) => /^\d{1,9}$/.test(text)).map(Number),
+        hide: given.getAll("hide").flatMap((name) => links.number("function", name) ?? miss("function", name) ?? []),
         above: given.has("above"),
         q: given.get("q") ?? "",
         table: oneOf("table", tableKinds, initial.table),
         group: oneOf("group", groupings, initial.group),
-        cols: given.get("cols") ?? "",
-        sort: given.get("sort") ?? "",
+        cols: columns.join(","),
+        sort: sort && isColumn(sort) ? sort : "",
         up: given.has("up"),
-        file: number("file"),
-        line: number("line"),
-        object: number("object"),
+        file: named("file", "file"),
+        line: number("line", () => true),
+        object: named("object", "data"),
     };
+    return { state: { ...state, focus: state.focus && state.fn !== null }, problems };
 }
 
-export function fragment(state: State): string {
+export function fragment(state: State, links: Links): string {
     const given = new URLSearchParams();
     const put = (name: string, value: string | number | null): void => {
-        if (value !== null && value !== "") given.set(name, String(value));
+        if (value !== null && value !== "") given.append(name, String(value));
     };
+    const putNamed = (name: string, kind: Kind, number: number | null): void =>
+        put(name, number === null ? null : links.key(kind, number));
     put("metric", state.metric);
-    put("fn", state.fn);
+    putNamed("fn", "function", state.fn);
     put("node", state.node);
     if (state.focus) put("focus", 1);
-    put("hide", state.hide.join("."));
+    for (const fn of state.hide) putNamed("hide", "function", fn);
     if (state.above) put("above", 1);
     put("q", state.q);
     if (state.table !== initial.table) put("table", state.table);
@@ -93,9 +132,9 @@ export function fragment(state: State): string {
     put("cols", state.cols);
     put("sort", state.sort);
     if (state.up) put("up", 1);
-    put("file", state.file);
+    putNamed("file", "file", state.file);
     put("line", state.line);
-    put("object", state.object);
+    putNamed("object", "data", state.object);
     const query = given.toString();
     return `#${state.view}${query ? `?${query}` : ""}`;
 }

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
 
@@ -18,6 +19,7 @@ BUILT = ANNOTATE / "bdannotate" / "html" / "report.html"
 BUILD = os.environ.get("BDGRIND_BUILD")
 SECONDS = 300
 ITEM = "item</script><b>"
+HEAP_ROW = quote("heap prog.c:22, make")
 VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
 sys.path[:0] = [str(ANNOTATE), str(ANNOTATE / "tests")]
@@ -229,7 +231,7 @@ def test_every_view_opens(browse, reports, report, width, scheme):
     if report in ("ranks", "parts"):
         steps.append({"fragment": "#profiles", "read": "document.querySelectorAll('.strips tbody tr').length"})
     if report in ("data", "typed", "data-diff"):
-        fragment = f"#data?object={0 if report == 'data' else 1}"
+        fragment = f"#data?object={HEAP_ROW if report == 'data' else quote('heap prog.c:22, make')}"
         steps.append({"fragment": fragment, "read": "document.querySelectorAll('.details .byte').length"})
     steps = [{**step, "axe": True} for step in steps]
     assert min(browse(reports / f"{report}.html", steps, width, scheme)) > 0
@@ -285,7 +287,7 @@ def test_curves_have_the_numbers_of_the_json(browse, reports):
         {"read": "(document.querySelector('.curve-box').focus(), document.querySelector('.readout').innerText)"},
         {"keys": ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"],
          "read": "document.querySelector('.readout').innerText"},
-        {"fragment": "#summary?fn=1", "read": "document.querySelectorAll('.curve')[1].innerText"},
+        {"fragment": "#summary?fn=other", "read": "document.querySelectorAll('.curve')[1].innerText"},
     ])
     expected = {point["size"]: point["misses"] for point in truth["points"]}
     assert sizes == [[size, expected[size]] for size, _ in sizes] and len(sizes) > 2
@@ -388,17 +390,15 @@ def test_the_call_graph_has_the_costs_of_the_calls(browse, reports):
     names = {function["id"]: function["name"] for function in data["functions"]}
     costliest = max(data["calls"], key=lambda call: (call["cost"][event], -call["caller"]))
     callee = costliest["callee"]
-    number = [function["id"] for function in data["functions"]].index(callee)
     listed = "Array.from(document.querySelectorAll('.side')[%d].querySelectorAll('.box'), " \
              "(box) => [box.dataset.function, Number(box.dataset.exact)])"
     page_number = "document.querySelector('.centre').dataset.function"
-    steps = [{"fragment": f"#graph?metric=SpLoss1&fn={at}", "read": f"[{page_number}, {listed % 0}]"}
-             for at in range(len(data["functions"]))]
+    steps = [{"fragment": f"#graph?metric=SpLoss1&fn={quote(name)}", "read": f"[{page_number}, {listed % 0}]"}
+             for name in names.values()]
     found = dict(browse(reports / "plain.html", steps))
     assert dict(found[names[callee]]) == {
         names[call["caller"]]: call["cost"][event] for call in data["calls"] if call["callee"] == callee
     }
-    assert number >= 0
 
 
 def test_source_lines_have_their_costs(browse, reports):
@@ -463,9 +463,9 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
         {"fragment": "#data", "read": rows},
         {"fragment": "#data?sort=Unused1%3Aself&up=1", "read": rows},
         {"fragment": "#data?q=heap", "read": rows},
-        {"fragment": "#data?object=0", "read": loaders},
-        {"fragment": "#data?object=1", "read": loaders},
-        {"fragment": "#data?object=0", "read": "document.querySelector('.details').innerText"},
+        {"fragment": f"#data?object={HEAP_ROW}", "read": loaders},
+        {"fragment": f"#data?object={quote('variable </script><b>table')}", "read": loaders},
+        {"fragment": f"#data?object={HEAP_ROW}", "read": "document.querySelector('.details').innerText"},
         {"read": "Array.from(document.querySelectorAll('.byte'), "
                  "(byte) => [Number(byte.dataset.loaded), Number(byte.dataset.used)])"},
         {"fragment": "#source?line=7&metric=SpLoss1",
@@ -498,7 +498,7 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
 
 def test_data_has_the_fields_and_who_uses_them(browse, reports):
     fields, uses, told, byte = browse(reports / "typed.html", [
-        {"fragment": "#data?object=1",
+        {"fragment": f"#data?object={HEAP_ROW}",
          "read": "Array.from(document.querySelectorAll('[data-field]'), (row) => [row.dataset.field, "
                  "Number(row.dataset.loaded), Number(row.dataset.used), row.lastElementChild.innerText])"},
         {"read": "Array.from(document.querySelectorAll('[data-use]'), (row) => [Number(row.dataset.use), "
@@ -533,6 +533,127 @@ def test_a_comparison_has_the_data_that_changed(browse, reports):
     assert after == 0, "who loaded it before is not told"
 
 
+@pytest.mark.parametrize("link, missed", [
+    ("graph?fn=400", "function 400"), ("tables?cols=Nope", "column Nope"), ("source?file=no.c", "file no.c"),
+    ("icicle?node=4000000", "node 4000000"), ("treemap?metric=Nope", "metric Nope"), ("nowhere", "view nowhere"),
+    ("tables?sort=Ir:odd&hide=gone", "function gone; column Ir:odd"), ("data?object=9", "data 9"),
+])
+def test_a_link_to_what_is_not_there_says_so(browse, reports, link, missed):
+    """The rest of the link is followed, and the page goes on."""
+    said = "document.querySelector('.failure')?.innerText ?? ''"
+    first, after, again = browse(reports / "tree.html", [
+        {"fragment": f"#{link}", "read": f"[{said}, document.querySelector('main').innerText.length]"},
+        {"fragment": "#summary", "read": f"[{said}, document.querySelector('main').innerText.length]"},
+        {"fragment": "#tables?table=flat&cols=Ir:self", "read": EXACT_ROWS},
+    ])
+    assert first[0].endswith(f"is followed without it: {missed}.") and first[1] > 10
+    assert after[0] == "" and after[1] > 100
+    assert len(again) == len(json_of(PROFILES / "helper.out")["functions"])
+
+
+def test_links_are_names(browse, reports):
+    """So that they mean the same in another report of the program."""
+    names = [function["name"] for function in json_of(PROFILES / "helper.out")["functions"]]
+    link = "document.querySelector('.row[data-function] a.fn').getAttribute('href')"
+    (href,) = browse(reports / "plain.html", [{"fragment": "#tables?table=flat", "read": link}])
+    assert href.split("fn=")[1].split("&")[0] in [quote(name) for name in names]
+
+
+def apart(folder, code=10, data=1000):
+    """A profile with code and data apart, in which one of both misses much; of the other, more is never used."""
+    events = ("Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 EvLine1 UsByte1 Access1 AcCostD1 SpLossD1 "
+              "EvLineD1 UsByteD1 AccessD1")
+    rows = {
+        "main": (10_000, 2000, 0, code, data, 0, 5, 5, 0, 0, 30 * data + 40 * code, code + data,
+                 34 * data + 24 * code, 5000, 0, 30 * data, data, 34 * data, 4000),
+        "work": (500, 100, 0, code, 10, 0, 0, 0, 0, 0, 300 + 20 * code, code + 10, 340 + 44 * code, 400, 0, 300, 10,
+                 340, 100),
+    }
+    text = f"creator: bdgrind-0\nevents: {events}\nfl=a.c\n" + "".join(
+        f"fn={name}\n{line} {' '.join(map(str, row))}\n" for line, (name, row) in enumerate(rows.items(), 1))
+    (folder / "apart.out").write_text(text)
+    annotate(f"--html={folder}/apart.html", folder / "apart.out")
+    totals = dict(zip(events.split(), (sum(column) for column in zip(*rows.values()))))
+    return folder / "apart.html", totals
+
+
+METRICS = "Object.fromEntries(Array.from(document.querySelectorAll('[data-metric]'), " \
+          "(e) => [e.dataset.metric, Number(e.dataset.exact)]))"
+
+
+def test_never_used_means_the_same_on_all_of_the_page(browse, tmp_path):
+    """Of data, where it is known apart from code: headline, cards, tables and colours."""
+    page, totals = apart(tmp_path)
+    head, cards, columns, colours = browse(page, [
+        {"fragment": "#summary", "read": "document.querySelector('.headline').innerText"}, {"read": METRICS},
+        {"fragment": "#tables?table=flat",
+         "read": "Array.from(document.querySelector('.row[data-function]').querySelectorAll('[data-column]'), "
+                 "(e) => e.dataset.column)"},
+        {"fragment": "#treemap?metric=SpLossD1", "read": "document.querySelector('.legend').title"},
+    ])
+    loaded = totals["SpLossD1"] + totals["UsByteD1"]
+    assert cards["LoadedD1"] == loaded and cards["SpLossD1"] == totals["SpLossD1"] and "SpLoss1" not in cards
+    assert f"{100 * totals['SpLossD1'] / loaded:.1f}% of the {loaded / 1000:.1f} kB of data loaded" in head
+    assert "Look first at L1: " in head, "as the text report says it"
+    assert {"SpLossD1:self", "UnusedD1:self"} <= set(columns) and "SpLoss1:self" not in columns
+    assert "of data" in colours
+
+
+def test_where_code_misses_lists_are_of_code(browse, tmp_path):
+    page, totals = apart(tmp_path, code=1000, data=10)
+    head, cards, columns, ranked = browse(page, [
+        {"fragment": "#summary", "read": "document.querySelector('.headline').innerText"}, {"read": METRICS},
+        {"fragment": "#tables?table=flat",
+         "read": "Array.from(document.querySelector('.row[data-function]').querySelectorAll('[data-column]'), "
+                 "(e) => e.dataset.column)"},
+        {"fragment": "#treemap", "read": "[document.querySelector('select').value, "
+                                         "document.querySelector('.legend').title]"},
+    ])
+    lost = totals["SpLoss1"] - totals["SpLossD1"]
+    assert cards["SpLossI1"] == lost and cards["I1mr"] == totals["I1mr"]
+    assert "Look first at code: " in head and "of code loaded" in head
+    assert columns == ["I1mr:self", "SpLossI1:self", "UnusedI1:self", "ILmr:self", "Ir:self", "I1rate:self"]
+    assert ranked[0] == "I1mr" and "of code" in ranked[1]
+
+
+def test_where_misses_cost_little_the_page_says_so(browse, tmp_path):
+    """And names no place to change; lists are of instructions."""
+    page, _ = apart(tmp_path, code=1, data=2)
+    head, cards, closed, ranked = browse(page, [
+        {"fragment": "#summary", "read": "document.querySelector('.headline').innerText"},
+        {"read": "document.querySelectorAll('[data-cards]').length"},
+        {"read": "document.querySelector('.anyway').open"},
+        {"fragment": "#treemap", "read": "document.querySelector('select').value"},
+    ])
+    assert head.startswith("Look first at instructions: misses cost little here")
+    assert (cards, closed, ranked) == (0, False, "Ir")
+
+
+def test_the_summary_has_the_answer_of_the_text_report(browse, reports, tmp_path):
+    """What to look at first, the place to change with the text of its line and its data, and the costliest lines."""
+    sources = ANNOTATE / "tests" / "sources"
+    name = sorted(path.name for path in sources.glob("*.c"))[0]
+    lines = (sources / name).read_text().split("\n")
+    line = next(number for number, text in enumerate(lines, 1) if len(text.strip()) > 12)
+    page, _ = apart(tmp_path)
+    profile = tmp_path / "apart.out"
+    profile.write_text(profile.read_text().replace("fl=a.c", f"fl={name}").replace("\n1 10000", f"\n{line} 10000"))
+    annotate(f"--html={page}", "-I", sources, profile)
+    head, card, text, hot = browse(page, [
+        {"fragment": "#summary", "read": "document.querySelector('[data-first] strong').innerText"},
+        {"read": "document.querySelector('[data-card]').innerText"},
+        {"read": "document.querySelector('[data-card] code').innerText"},
+        {"read": "Array.from(document.querySelectorAll('table.lines tbody tr'), (row) => [row.dataset.line, "
+                 "Number(row.querySelector('[data-exact]').dataset.exact), row.querySelector('code').innerText])"},
+    ])
+    terminal = annotate("--width=200", "-I", sources, profile)
+    (first,) = [row for row in terminal.splitlines() if row.startswith("First")]
+    assert first.split(None, 1)[1] == head
+    assert f"{name}:{line}" in card and "saves at most" in card
+    assert text == lines[line - 1].strip()
+    assert hot[0] == [f"{name}:{line}", 30_000, lines[line - 1].strip()]
+
+
 def test_hostile_names_stay_text(browse, reports, tmp_path):
     name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
     profile = tmp_path / "x.out"
@@ -545,7 +666,7 @@ def test_hostile_names_stay_text(browse, reports, tmp_path):
     ).bytes())
     annotate(f"--html={tmp_path}/x.html", profile)
     shown = "[document.title, document.images.length, document.querySelector('main').innerText]"
-    found = browse(tmp_path / "x.html", [{"fragment": f"#{view}?fn=0", "read": shown} for view in VIEWS])
+    found = browse(tmp_path / "x.html", [{"fragment": f"#{view}?fn={quote(name)}", "read": shown} for view in VIEWS])
     assert {(title, images) for title, images, _ in found} == {("x.out", 0)}
     assert "onerror=" in found[0][2]
 

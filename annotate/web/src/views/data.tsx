@@ -3,33 +3,31 @@
 // Data objects: what was loaded for each, who loaded it, and which of its bytes and fields were used. Where two
 // profiles are compared, what changed is in the list, and all else is of the one after.
 
-import { css, shareColour } from "../colours";
-import { usePage, useSize } from "../context";
+import { usePage } from "../context";
 import { SumCosts, change, metricValue, sides, type Costs } from "../costs";
-import type { DataGroup, DataType, Metric } from "../data";
+import type { DataGroup, DataType } from "../data";
 import { baseName, bytes, count, grouped, inSentence, percent, times } from "../format";
 import { Empty, FunctionLink, LongList, SearchBox, ShareBar, Unread, Value, matcher } from "../parts";
+import { Picture } from "./bytes";
 import { DataCurve } from "./curves";
 import { columnName, type MetricColumn, type Report } from "../report";
 
 const rowHeight = 26;
 const shownLoaders = 20;
 const shownHere = 3;
-const columnNames = ["Loaded1", "SpLoss1", "Unused1", "AccLine1", "D1m", "LLm"];
-const comparedNames = ["Loaded1", "SpLoss1", "Unused1", "LLm"]; // each has its change beside it
-const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
+const mostCompared = 4; // each has its change beside it
 
-// What is known of data; the other metrics are of code.
 function dataColumns(report: Report): MetricColumn[] {
-    const { events, data } = report.facts;
-    const isKnown = (metric: Metric): boolean =>
-        events.every((event, at) =>
-            !(metric.numerator[at] || metric.denominator?.[at]) || data!.events.includes(event));
-    return (report.comparing ? comparedNames : columnNames).flatMap((name): MetricColumn[] => {
+    const { columns } = report.facts.data!;
+    return columns.flatMap((name, at): MetricColumn[] => {
         const metric = report.metric(name);
-        return metric && isKnown(metric) ? [{ metric, kind: "self" }] : [];
+        const isShown = !report.comparing || at < mostCompared - 1 || at === columns.length - 1;
+        return metric && isShown ? [{ metric, kind: "self" }] : [];
     });
 }
+
+// What data is ranked by: what it loses.
+const ranksBy = (columns: MetricColumn[]): MetricColumn | undefined => columns[1] ?? columns[0];
 
 interface Listed {
     number: number;
@@ -45,7 +43,7 @@ export function Data() {
     if (!report.isReady(state)) return <Unread what="the data objects" />;
     const columns = dataColumns(report);
     const by = columns.find((column) => columnName(column) === state.sort)
-        ?? columns.find(({ metric }) => metric.name === "SpLoss1") ?? columns[0];
+        ?? ranksBy(columns);
     const match = matcher(state.q);
     const all = report.facts.data.groups.map((group, number): Listed =>
         ({ number, group, costs: report.costs("data", number) }));
@@ -190,7 +188,7 @@ function Fields({ type }: { type: DataType }) {
     return (
         <>
             <h3>{type.name}, {grouped(type.size)} bytes <small>{type.reason}</small></h3>
-            {!hasUse && <p class="note">Nobody has seen which bytes of it are used.</p>}
+            {!hasUse && <p class="note">Which bytes of it are used has not been recorded.</p>}
             {fields.length > 0 && (
                 <div class="scroll-x fields" tabIndex={0} role="region" aria-label={`Fields of ${type.name}`}>
                     <table class="top">
@@ -319,7 +317,7 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
     const { report } = usePage();
     const table = report.table("dataRows")!;
     const [groups, functions, files, lines] = ["group", "function", "file", "line"].map((name) => table.column(name));
-    const first = columns.find(({ metric }) => metric.name === "SpLoss1") ?? columns[0];
+    const first = ranksBy(columns);
     const found: { row: number; costs: Costs; value: number }[] = [];
     for (let row = 0; row < table.rows; ++row) {
         if (groups![row] !== number) continue;
@@ -357,89 +355,6 @@ function Loaders({ number, columns }: { number: number; columns: MetricColumn[] 
                 </table>
             </div>
             {found.length > shownLoaders && <p class="note">and {grouped(found.length - shownLoaders)} more places</p>}
-        </>
-    );
-}
-
-// The bytes of an element: how dark a byte is tells how often it was loaded in vain.
-function Picture({ layout, type }: { layout: NonNullable<DataGroup["layout"]>; type: DataType | null }) {
-    const { report } = usePage();
-    const { always, sample } = report.facts.data!;
-    const [element, { width }] = useSize<HTMLDivElement>();
-    const table = report.table("dataBytes")!;
-    const [loaded, used, borders] = ["loaded", "used", "borders"].map((name) =>
-        Array.from(table.column(name).subarray(layout.first, layout.first + layout.size)));
-    const widthOf = (perRow: number): number => cell.left + perRow * cell.width + (perRow / cell.group) * cell.gap;
-    const perRow = [64, 32, 16].find((perRow) => widthOf(perRow) <= width) ?? 16;
-    const rows = Math.ceil(layout.size / perRow);
-    const [usedBytes, loadedBytes] = [used!, loaded!].map((values) =>
-        values.filter((value) => value > 0).length) as [number, number];
-    const fieldAt = (at: number): string =>
-        (type?.size === layout.size ? type.fields : [])
-            .flatMap(([name, , offset, size]) => (offset <= at && at < offset + size ? [` of ${name}`] : []))[0] ?? "";
-    const isPadding = (at: number): boolean => fieldAt(at) === " of (padding)";
-    const told = `${grouped(usedBytes)} ${usedBytes === 1 ? "byte was" : "bytes were"} used, `
-        + `${grouped(loadedBytes - usedBytes)} loaded and never used, `
-        + `${grouped(layout.size - loadedBytes)} never loaded`;
-    return (
-        <>
-            <h3>
-                An element of {grouped(layout.size)} {layout.size === 1 ? "byte" : "bytes"}{" "}
-                <small>{layout.reason}</small>
-            </h3>
-            <p class="detail">{told}.</p>
-            <div class="layout" ref={element}>
-                <svg
-                    width={widthOf(perRow)} height={rows * (cell.height + cell.rowGap)} role="img" aria-label={told}
-                    data-bytes={layout.size}
-                >
-                    {Array.from({ length: rows }, (_, row) => (
-                        <text
-                            key={row} class="offset" x={cell.left - 10} y={row * (cell.height + cell.rowGap) + 15}
-                            text-anchor="end"
-                        >
-                            {row * perRow}
-                        </text>
-                    ))}
-                    {loaded!.map((times, at) => {
-                        const column = at % perRow;
-                        const x = cell.left + column * cell.width + Math.floor(column / cell.group) * cell.gap;
-                        const y = Math.floor(at / perRow) * (cell.height + cell.rowGap);
-                        const share = times ? used![at]! / times : 0;
-                        return (
-                            <g key={at}>
-                                <rect
-                                    class={times ? "byte" : "byte absent"} x={x} y={y + 2}
-                                    width={cell.width - 1} height={isPadding(at) ? cell.height / 3 : cell.height - 4}
-                                    fill={times ? css(shareColour(1 - share)) : "none"}
-                                    data-loaded={times} data-used={used![at]}
-                                >
-                                    <title>
-                                        {`byte ${at}${fieldAt(at)}: ${times
-                                            ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`}
-                                    </title>
-                                </rect>
-                                {borders![at]! > 0 && (
-                                    <line
-                                        class={borders![at]! >= always * times ? "border" : "border at-times"}
-                                        x1={x - 2} x2={x - 2} y1={y - 1} y2={y + cell.height + 1}
-                                    />
-                                )}
-                            </g>
-                        );
-                    })}
-                </svg>
-            </div>
-            <p class="note">
-                Pale: used whenever it was loaded; dark: never; an outline: not even loaded; low: padding.
-                {layout.knowsBorders
-                    ? " A line stands where a cache line always begins, a dotted one where one does at times."
-                    : " Where cache lines begin is not known, as they are longer than 64 bytes."}
-                {layout.cut > 0 && ` In ${percent(layout.cut / layout.loads)} of the loads, only a part of the element `
-                    + "came, as the rest lies in another line."}
-                {layout.unmapped > 0 && ` ${count(layout.unmapped)} parts of evicted lines are not in the picture.`}
-                {sample && ` ${sample}`}
-            </p>
         </>
     );
 }

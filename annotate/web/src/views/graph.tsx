@@ -27,13 +27,13 @@ export function Graph() {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
     // The place most worth a look.
-    const fn = state.fn ?? report.facts.hints[0]?.function ?? report.ranked(metric, "self")[0]?.fn ?? null;
+    const fn = state.fn ?? report.facts.hints.places[0]?.function ?? report.ranked(metric, "self")[0]?.fn ?? null;
     return (
         <div class="graph">
             <div class="bar">
                 <SizePicker />
                 <SearchBox placeholder="Find a function" />
-                <Legend kind={report.comparing ? "change" : "share"} />
+                <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
             <Found />
             {fn === null ? <Empty>The profile has no functions.</Empty> : <Around fn={fn} key={fn} />}

@@ -75,7 +75,7 @@ function IcicleOf() {
                     onClick={() => go({ node: null, focus: false, hide: [], q: "" })}>
                     Reset
                 </button>
-                <Legend kind={report.comparing ? "change" : "share"} />
+                <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
             <nav class="crumbs" aria-label="Path">
                 {sandwich !== null ? (

@@ -5,7 +5,8 @@
 import { usePage } from "../context";
 import type { Repair } from "../data";
 import { baseName, bytes, count, percent } from "../format";
-import { FunctionLink } from "../parts";
+import { FunctionLink, SourceLine } from "../parts";
+import { Lost } from "./cards";
 
 // A change of LL's misses that is smaller is none.
 const worthSaying = 0.05;
@@ -27,8 +28,14 @@ export function Repairs({ repairs }: { repairs: Repair[] }) {
                 What to change <small>before and after are computed from what was recorded</small>
             </h2>
             <ol class="hints">
-                {repairs.map((repair, rank) => <One key={rank} repair={repair} />)}
+                {repairs.filter(({ remedy }) => remedy !== "none")
+                    .map((repair, rank) => <One key={rank} repair={repair} />)}
             </ol>
+            {repairs.filter(({ remedy }) => remedy === "none").map((repair) => (
+                <p key={repair.what} class="detail" data-remedy="none">
+                    <FunctionLink fn={repair.function} view="graph" /><Places repair={repair} />: {repair.what}.
+                </p>
+            ))}
         </section>
     );
 }
@@ -39,17 +46,18 @@ function One({ repair }: { repair: Repair }) {
             <h3>
                 {sentence(repair.what)}
                 <span class="tag">{repair.remedy}</span>
-                {repair.remedy !== "none" && (
-                    <span class="tag">saves {percent(repair.share)} of the estimated time</span>
-                )}
+                <span class="tag">saves {percent(repair.share)} of the estimated time</span>
             </h3>
             <p class="detail">
                 <FunctionLink fn={repair.function} view="graph" />
                 <Places repair={repair} />
-                {repair.data && ` · ${repair.data}`}
+                {repair.data && repair.group === null && ` · ${repair.data}`}
             </p>
+            {repair.places.map(([file, line]) => (
+                <SourceLine key={`${file}.${line}`} fn={repair.function} file={file} line={line} />
+            ))}
             <div class="repair">
-                {repair.remedy !== "none" && <Savings repair={repair} />}
+                <Savings repair={repair} />
                 <div>
                     <Evidence repair={repair} />
                     {repair.code.length > 0 && (
@@ -57,6 +65,7 @@ function One({ repair }: { repair: Repair }) {
                             {repair.code.join("\n")}
                         </pre>
                     )}
+                    {repair.group !== null && <Lost data={{ group: repair.group, share: 0 }} />}
                     {repair.unknown && <p class="detail">Not known: {repair.unknown}.</p>}
                     {repair.alternatives.map((text) => <p key={text} class="detail">Or {text}.</p>)}
                 </div>

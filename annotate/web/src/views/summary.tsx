@@ -4,10 +4,12 @@
 
 import { usePage } from "../context";
 import { change, metricValue } from "../costs";
-import type { Hint, Metric, Part, Verdict } from "../data";
-import { baseName, bytes, count, grouped, inSentence, metricText, percent, signed } from "../format";
-import { Change, FunctionLink, ShareBar } from "../parts";
+import type { Metric, Part, Verdict } from "../data";
+import { bytes, count, grouped, inSentence, metricText, percent, signed } from "../format";
+import { Change, FunctionLink, PlaceLink, ShareBar, SourceLine } from "../parts";
+import { Cards } from "./cards";
 import { Curves } from "./curves";
+import { HotLines } from "./hotlines";
 import { Repairs } from "./repairs";
 
 const places = 10;
@@ -16,42 +18,56 @@ const worthALine = 0.001;
 
 export function Summary() {
     const { report } = usePage();
-    const why = report.facts.why;
+    const { why, verdict, hints } = report.facts;
+    const isLittle = verdict?.first === "instructions" && !report.comparing;
+    const rest = (
+        <>
+            <HotLines />
+            <TopPlaces />
+            {why && <Curves why={why} />}
+        </>
+    );
     return (
         <div class="summary">
             <Headline />
             {why?.repairs && <Repairs repairs={why.repairs} />}
+            {!report.comparing && <Cards hints={hints} />}
+            {verdict && !report.comparing && <Cycles verdict={verdict} />}
             <div class="cards">
-                <CacheCard level="1" title="First-level cache" misses="L1m" />
-                <CacheCard level="2" title="Last-level cache" misses="LLm" />
+                <CacheCard level={0} title="First-level cache" />
+                <CacheCard level={1} title="Last-level cache" />
                 <WorkCard />
             </div>
-            {report.facts.verdict && !report.comparing && <Cycles verdict={report.facts.verdict} />}
-            {why && <Curves why={why} />}
-            <TopPlaces />
-            {report.facts.hints.length > 0 && <Hints hints={report.facts.hints} />}
+            {isLittle ? (
+                <details class="anyway">
+                    <summary>Where the little that misses cost is</summary>
+                    {rest}
+                </details>
+            ) : rest}
             <Words />
             <Run />
         </div>
     );
 }
 
+const bytesOf = { data: "of data ", code: "of code ", all: "" } as const;
+
 function Headline() {
     const { report } = usePage();
-    const share = report.metric("Unused1");
-    const loaded = report.metric("Loaded1");
-    if (!share || !loaded) return null;
-    const now = metricValue(share, report.totals, "self");
-    const total = metricValue(loaded, report.totals, "self") ?? 0;
-    if (now === null) return null;
-    if (report.comparing) {
-        const lost = report.metric("SpLoss1")!;
+    const { facts } = report;
+    const { loaded, lost, share } = report.use(0);
+    const of = bytesOf[facts.use.of];
+    const first = report.comparing ? null : facts.first;
+    const now = share ? metricValue(share, report.totals, "self") : null;
+    if (!first && (now === null || !loaded)) return null;
+    const total = loaded ? metricValue(loaded, report.totals, "self") ?? 0 : 0;
+    if (report.comparing && lost) {
         const before = metricValue(lost, report.totals, "self", "before:") ?? 0;
         const after = metricValue(lost, report.totals, "self") ?? 0;
         return (
             <p class="headline">
-                Before, <strong>{bytes(before)}</strong> were loaded into the first-level cache and never used; now it
-                is{" "}
+                Before, <strong>{bytes(before)}</strong> {of}were loaded into the first-level cache and never used; now
+                it is{" "}
                 <strong>{bytes(after)}</strong>
                 {before > 0 && after !== before
                     ? `, ${percent(Math.abs(after - before) / before)} ${after < before ? "less" : "more"}` : ""}.
@@ -59,29 +75,46 @@ function Headline() {
         );
     }
     return (
-        <p class="headline">
-            <strong>{percent(now)}</strong> of the {bytes(total)} loaded into the first-level cache were never used.
-        </p>
+        <div class="headline">
+            {first && (
+                <p data-first>
+                    <span class="first-word">Look first at</span> <strong>{first.says}</strong>
+                    {first.place && first.place[2] > 0 && (
+                        <>
+                            {" "}
+                            <small>
+                                <FunctionLink fn={first.place[0]} view="graph" />{" "}
+                                <PlaceLink fn={first.place[0]} file={first.place[1]} line={first.place[2]} />
+                            </small>
+                        </>
+                    )}
+                </p>
+            )}
+            {first?.place && <SourceLine fn={first.place[0]} file={first.place[1]} line={first.place[2]} />}
+            {now !== null && (
+                <p class={first ? "second" : ""}>
+                    <strong>{percent(now)}</strong> of the {bytes(total)} {of}loaded into the first-level cache were
+                    never used.
+                </p>
+            )}
+        </div>
     );
 }
 
-function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; misses: string }) {
+function CacheCard({ level, title }: { level: 0 | 1; title: string }) {
     const { report } = usePage();
-    const [loaded, lost, share, perLine, missed] = [
-        `Loaded${level}`, `SpLoss${level}`, `Unused${level}`, `AccLine${level}`, misses,
-    ].map(
-        (name) => report.metric(name),
-    );
+    const { loaded, lost, share, perLine, misses: missed } = report.use(level);
+    const of_ = report.facts.use.of;
     const of = (metric: Metric | undefined): number | null =>
         (metric ? metricValue(metric, report.totals, "self") : null);
     if (!loaded && !missed) return null;
     const unused = of(share);
     return (
         <section class="card">
-            <h2>{title}</h2>
+            <h2>{title}{of_ !== "all" && `: ${of_}`}</h2>
             {loaded && lost && unused !== null && (
                 <>
-                    <p class="big" data-metric={`Loaded${level}`} data-exact={of(loaded)!}>
+                    <p class="big" data-metric={loaded.name} data-exact={of(loaded)!}>
                         {bytes(of(loaded)!)} <small>loaded</small>
                     </p>
                     <div class="used-bar" role="img" aria-label={`${percent(unused)} never used`}>
@@ -90,19 +123,23 @@ function CacheCard({ level, title, misses }: { level: "1" | "2"; title: string; 
                     </div>
                     <dl class="facts">
                         <dt>never used</dt>
-                        <dd data-metric={`SpLoss${level}`} data-exact={of(lost)!}>
+                        <dd data-metric={lost.name} data-exact={of(lost)!}>
                             {bytes(of(lost)!)} · {percent(unused)}{" "}
                             {report.comparing && <Change metric={lost} kind="self" costs={report.totals} />}
                         </dd>
-                        <dt>accesses per line</dt>
-                        <dd>{perLine ? metricText(perLine, of(perLine)) : ""}</dd>
+                        {perLine && (
+                            <>
+                                <dt>accesses per line</dt>
+                                <dd>{metricText(perLine, of(perLine))}</dd>
+                            </>
+                        )}
                     </dl>
                 </>
             )}
             {missed && (
                 <dl class="facts">
                     <dt>misses</dt>
-                    <dd data-metric={misses} data-exact={of(missed)!}>
+                    <dd data-metric={missed.name} data-exact={of(missed)!}>
                         {count(of(missed)!)}{" "}
                         {report.comparing && <Change metric={missed} kind="self" costs={report.totals} />}
                     </dd>
@@ -283,85 +320,17 @@ function TopPlaces() {
     );
 }
 
-function Hints({ hints }: { hints: Hint[] }) {
-    const { report, link } = usePage();
-    return (
-        <section>
-            <h2>
-                What to do <small>what the numbers suggest, place by place</small>
-            </h2>
-            <ol class="hints">
-                {hints.map((hint) => (
-                    <li key={hint.function}>
-                        <h3>
-                            <FunctionLink fn={hint.function} view="graph" />{" "}
-                            <small>{report.where(hint.function)}</small>
-                            <span class="tag">{percent(hint.share)} of all never used</span>
-                        </h3>
-                        <p>
-                            <b>Looks like:</b> {hint.looks}.
-                        </p>
-                        <p>
-                            <b>What helps:</b> {hint.helps}.
-                            {hint.below !== null && (
-                                <p>
-                                    No symbol names it; the nearest caller that has one is{" "}
-                                    <FunctionLink fn={hint.below} view="graph" />.
-                                </p>
-                            )}
-                            {hint.through !== null && (
-                                <>
-                                    {" "}
-                                    Most of it is lost in{" "}
-                                    <FunctionLink fn={hint.through} view="graph" />, a library function.
-                                </>
-                            )}
-                        </p>
-                        <p class="detail">
-                            {bytes(hint.neverUsed)} never used ({percent(hint.unused)} of what it loads) ·{" "}
-                            {hint.usedPerLine.toFixed(1)} of {hint.lineSize.toFixed(0)} bytes used of a line ·{" "}
-                            {hint.accesses.toFixed(1)} accesses to a line, typically
-                            {hint.line && (
-                                <>
-                                    {" · most at "}
-                                    <a
-                                        href={link({
-                                            view: "source", fn: hint.function, file: hint.line[0], line: hint.line[1],
-                                        })}
-                                    >
-                                        {baseName(report.facts.files[hint.line[0]] ?? "")}:{hint.line[1]}
-                                    </a>
-                                </>
-                            )}
-                        </p>
-                        {hint.callers.length > 0 && (
-                            <p class="detail">
-                                Callers differ, unused:{" "}
-                                {hint.callers.map(([caller, share], index) => (
-                                    <>
-                                        {index > 0 && ", "}
-                                        <FunctionLink fn={caller} view="graph" /> {percent(share)}
-                                    </>
-                                ))}
-                            </p>
-                        )}
-                    </li>
-                ))}
-            </ol>
-        </section>
-    );
-}
-
-const words: [string, string, string][] = [
+// A word, the metric of the page that it is about, and what it means.
+const words: [string, "" | "lost" | "perLine" | "misses", string][] = [
     ["Line", "", "Caches hold memory in lines of, mostly, 64 bytes. An access to one byte loads the whole line."],
-    ["Never used", "SpLoss1",
+    ["Never used", "lost",
         "Bytes of a line that were loaded and not touched until the line left the cache. They cost bandwidth and room, "
         + "for nothing."],
-    ["First-level, last-level", "SpLoss1",
+    ["First-level, last-level", "lost",
         "The cache next to the processor (L1, for instructions I1 and for data D1), and the one before memory (LL)."],
-    ["Miss", "L1m",
+    ["Miss", "misses",
         "An access to a line that is not in the cache. A miss of the last level waits for memory: hundreds of cycles."],
-    ["Accesses per line", "AccLine1",
+    ["Accesses per line", "perLine",
         "How often a line was touched between its coming and going. Few accesses: it was hardly worth loading."],
     ["Itself, self", "",
         "What the instructions of a function caused. A line's waste belongs to the instruction that loaded it."],
@@ -374,10 +343,10 @@ const words: [string, string, string][] = [
 function Words() {
     const { report } = usePage();
     return (
-        <details class="words" open={report.facts.functions.length > 0}>
+        <details class="words" >
             <summary>What the words mean</summary>
             <dl>
-                {words.filter(([, needs]) => !needs || report.metric(needs)).map(([word, , meaning]) => (
+                {words.filter(([, needs]) => !needs || report.use(0)[needs]).map(([word, , meaning]) => (
                     <div key={word}>
                         <dt>{word}</dt>
                         <dd>{meaning}</dd>

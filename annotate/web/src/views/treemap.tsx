@@ -143,7 +143,7 @@ export function Treemap() {
             <div class="bar">
                 <SizePicker />
                 <SearchBox placeholder="Search functions" />
-                <Legend kind={report.comparing ? "change" : "share"} />
+                <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
             <div ref={element} class="picture" tabIndex={0} role="application" onKeyDown={onKeyDown}
                 aria-label={"Treemap of objects, files and functions: arrow keys move, Enter shows the call graph; "

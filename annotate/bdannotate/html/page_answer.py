@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page begins with: what to look at first, in the words of the text report, the costliest lines, and which
+numbers stand for "never used" on all of the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..analyses.columns import Column, Side, SortKey, parse_column, with_keys_first
+from ..analyses.ranking import by_verdict
+from ..analyses.report import Report, Selection
+from ..analyses.top_lines import TopLines
+from ..analyses.verdict import First, Verdict
+from ..views.json_values import Json, text
+from ..views.names import Names
+from ..views.overview import first, first_place
+from ..views.text import Page
+from .numbers import Numbers
+from .tables import Table, table_of_rows
+
+# Lines that the page lists.
+_MOST_LINES = 40
+
+_OF_CODE = (
+    "I1mr:incl", "I1mr:self", "SpLossI1:incl", "UnusedI1:incl", "ILmr:incl", "Ir:incl", "I1rate:incl",
+)
+
+
+def page_selection(report: Report, found: Verdict | None) -> Selection:
+    """What lists of the page are of: what the verdict is about."""
+    selection, metrics = report.selection, report.metrics
+    side = selection.keys[0].column.side
+    if found is None:
+        return selection
+    if found.first is First.L1_CODE and "I1mr" in metrics:
+        columns = [parse_column(name, metrics, side) for name in _OF_CODE if name.split(":")[0] in metrics]
+        if side is Side.SELF:
+            columns = list(dict.fromkeys(replace(column, side=side) for column in columns))
+        return replace(selection, columns=tuple(columns), keys=(SortKey(columns[0], None),))
+    name = {
+        First.INSTRUCTIONS: "Ir", First.OUT_OF_ORDER: "D1m", First.IN_ORDER: "D1m", First.FIRST_TOUCHES: "DLm",
+    }.get(found.first)
+    if name is None or name not in metrics:
+        return by_verdict(selection, report.profile)
+    keys = (SortKey(Column(metrics[name], side), None),)
+    return replace(selection, keys=keys, columns=tuple(with_keys_first(selection.columns, keys)))
+
+
+def use_facts(report: Report, found: Verdict | None) -> Json:
+    """The metrics of each level that speak of the bytes that the page is about: of code, where that comes first;
+    else of data, or of both together, where the profile does not keep them apart."""
+    metrics = report.metrics
+    if found is not None and found.first is First.L1_CODE and "UnusedI1" in metrics:
+        of, levels = "code", (("I1", "I1mr"), ("IL", "ILmr"))
+    elif "UnusedD1" in metrics:
+        of, levels = "data", (("D1", "D1m"), ("DL", "DLm"))
+    else:
+        of, levels = "all", (("1", "L1m"), ("2", "LLm"))
+    return {"of": of, "levels": [
+        {
+            "loaded": f"Loaded{level}", "lost": f"SpLoss{level}", "share": f"Unused{level}",
+            "perLine": f"AccLine{level}", "misses": misses,
+        }
+        for level, misses in levels
+    ]}
+
+
+def first_facts(report: Report, found: Verdict | None, lines: TopLines | None, numbers: Numbers) -> Json:
+    """None where the profile does not tell what misses cost."""
+    if found is None:
+        return None
+    # Nothing is to be cut or wrapped: the page does that.
+    page = Page(width=1 << 20, names=Names(report.graph.functions))
+    place = first_place(found, report, lines)
+    return {
+        "says": text(first(found, report, lines, page, with_options=False)),
+        "place": None if place is None else [
+            numbers.function(place[0].functions[0]), numbers.file(place[0].file), place[0].line,
+        ],
+    }
+
+
+def hot_lines(
+    report: Report, lines: TopLines | None, events: tuple[str, ...], numbers: Numbers
+) -> tuple[Json, Table]:
+    """The facts, and a row for each line: what it costs with what counts for it. events: the page's, which those of
+    the report begin with."""
+    if lines is None:
+        return None, Table(0, {})
+    chosen = (*lines.lines, *lines.others)[:_MOST_LINES]
+    count = lines.metric.counter()
+    names = ["function", "file", "line", "ranked", *(f"self:{event}" for event in events)]
+    table = table_of_rows(names, [
+        (numbers.function(one.functions[0]), numbers.file(one.file), one.line, count(one.cost),
+         *one.cost[: len(events)])
+        for one in chosen
+    ])
+    total = count(report.totals)
+    return {"heading": lines.metric.heading, "title": lines.metric.title, "total": total}, table

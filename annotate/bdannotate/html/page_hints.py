@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What to change where no repairs are computed: places with the data that they lose, as the text report has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.data_hints import DataHints, ObjectHint, data_hints
+from ..analyses.data_use import MIXED
+from ..analyses.hints import Hint, can_hint, hints
+from ..analyses.object_details import Details
+from ..analyses.verdict import First, Verdict
+from ..views.data_hints import data_texts, other_data
+from ..views.json_values import Json, text
+from ..views.names import Names
+from ..views.text import Page
+from .numbers import Numbers
+from .subject import Subject
+
+# What could save less of the estimated cycles is no place to change.
+_WORTH_IT = 0.01
+
+
+def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) -> Json:
+    """Those of places where something helps, and is worth it. Repairs say more than hints of profiles alone."""
+    report = subject.costed or subject.report
+    told = _hints(subject, found)
+    has_repairs = subject.why is not None and subject.why.repairs is not None
+    details: Sequence[Details] = subject.objects.details if subject.objects and not has_repairs else ()
+    loss = report.metrics.get(MIXED.loss)
+    unused = loss.counter()(report.totals) if loss else 0
+    data = data_hints(told, details, unused, report.graph)
+    # Nothing is to be cut or wrapped: the page does that.
+    page = Page(width=1 << 20, names=Names(report.graph.functions))
+    texts = data_texts(data, page)
+    groups = _groups(subject)
+    found_hints: list[Json] = []
+    for hint in told:
+        of_hint = data.of_hints.get(hint.function, ())
+        found_hints.append({
+            **_hint(hint, numbers),
+            "data": [_data(one, groups) for one in of_hint],
+            "sentences": [text(one) for one in texts[hint.function].sentences] if of_hint else [],
+        })
+    return {"places": found_hints, "others": _others(data, groups, page) if told or _is_of_misses(found) else []}
+
+
+def _hints(subject: Subject, found: Verdict | None) -> list[Hint]:
+    report, why = subject.costed or subject.report, subject.why
+    if not can_hint(report) or not _is_of_misses(found) or (why and why.repairs and why.repairs.is_none):
+        return []
+    told = why.told if why and why.repairs else frozenset()
+    return [
+        hint for hint in hints(report)
+        if hint.pattern.brief and hint.function not in told
+        and (hint.saved is None or hint.saved >= _WORTH_IT)
+    ]
+
+
+def _is_of_misses(found: Verdict | None) -> bool:
+    return found is None or found.first is not First.INSTRUCTIONS
+
+
+def _groups(subject: Subject) -> dict[object, int]:
+    if subject.objects is None:
+        return {}
+    return {group.identity: number for number, group in enumerate(subject.objects.objects.groups)}
+
+
+def _data(one: ObjectHint, groups: dict[object, int]) -> Json:
+    return {"group": groups.get(one.details.entry.group.identity), "share": one.share}
+
+
+def _others(data: DataHints, groups: dict[object, int], page: Page) -> list[Json]:
+    """Data that loses much, and of which no place has most."""
+    return [
+        {**{"data": _data(one, groups)}, "title": text(title), "sentences": [text(said) for said in sentences]}
+        for one, (title, sentences) in zip(data.others, other_data(data, page))
+    ]
+
+
+def _hint(hint: Hint, numbers: Numbers) -> dict[str, Json]:
+    return {
+        "function": numbers.function(hint.function),
+        "share": hint.share,
+        "saved": hint.saved,
+        "brief": hint.pattern.brief,
+        "looks": hint.pattern.looks,
+        "helps": hint.pattern.helps,
+        "unused": hint.use.unused_share,
+        "neverUsed": hint.use.never_used,
+        "usedPerLine": hint.use.used_per_line,
+        "lineSize": hint.use.line_size,
+        "accesses": hint.use.accesses_per_line,
+        "loads": hint.use.loads_per_line,
+        "lines": [[numbers.file(line.file), line.line, line.share] for line in hint.lines],
+        "through": None if hint.through is None else numbers.function(hint.through),
+        "below": None if hint.below is None else numbers.function(hint.below),
+        "callers": [[numbers.function(caller), share] for caller, share in hint.callers],
+    }

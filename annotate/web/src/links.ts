@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What links call functions, files and data: by their names, so that a link means the same in another report of the
+// program. Whatever a link says is looked up here before a view sees it.
+
+import type { Facts } from "./data";
+
+// Of things with names, by number and back. Those with the same name have more in theirs.
+class Keys {
+    private readonly numbers = new Map<string, number>();
+    private readonly keys: string[];
+
+    constructor(names: readonly string[], more: (number: number) => string) {
+        const seen = new Map<string, number>();
+        for (const name of names) seen.set(name, (seen.get(name) ?? 0) + 1);
+        this.keys = names.map((name, number) => {
+            const full = seen.get(name) === 1 ? name : `${name}|${more(number)}`;
+            let key = full;
+            for (let again = 2; this.numbers.has(key); ++again) key = `${full}|${again}`;
+            this.numbers.set(key, number);
+            return key;
+        });
+    }
+
+    key(number: number): string {
+        return this.keys[number] ?? "";
+    }
+
+    number(key: string): number | null {
+        return this.numbers.get(key) ?? null;
+    }
+}
+
+export type Kind = "function" | "file" | "data";
+
+export class Links {
+    private readonly known = new Map<Kind, Keys>();
+
+    constructor(private readonly facts: Facts) {}
+
+    key(kind: Kind, number: number): string {
+        return this.of(kind).key(number);
+    }
+
+    number(kind: Kind, key: string): number | null {
+        return this.of(kind).number(key);
+    }
+
+    isMetric(name: string): boolean {
+        return this.facts.metrics.some((metric) => metric.name === name);
+    }
+
+    isNode(node: number): boolean {
+        return node < (this.facts.tables["tree"]?.rows ?? 0);
+    }
+
+    private of(kind: Kind): Keys {
+        let keys = this.known.get(kind);
+        if (!keys) this.known.set(kind, (keys = this.made(kind)));
+        return keys;
+    }
+
+    private made(kind: Kind): Keys {
+        const { functions, files, objects, data } = this.facts;
+        if (kind === "file") return new Keys(files, () => "");
+        if (kind === "data") return new Keys((data?.groups ?? []).map(({ label }) => label), () => "");
+        return new Keys(functions.map(([name]) => name), (fn) => {
+            const [, object, file] = functions[fn]!;
+            return `${files[file] ?? ""}|${objects[object] ?? ""}`;
+        });
+    }
+}
