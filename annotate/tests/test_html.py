@@ -141,6 +141,25 @@ def test_parts_of_one_profile(tmp_path):
     ]
 
 
+def test_members_are_by_part_and_thread_or_by_number(tmp_path):
+    """Whatever the order of the command line."""
+    names = [f"out.{part}" for part in (15, 1, 10, 11, 2)]
+    for name in names:
+        part = name.rpartition(".")[2]
+        (tmp_path / name).write_text(f"pid: 7\npart: {part}\nthread: 3\nevents: Ir\nfn=f\n1 {part}\n")
+    page = report(tmp_path, *(tmp_path / name for name in names))
+    assert [member["label"] for member in page.facts["members"]] == [
+        f"out.{part}" + f": part {part}, thread 3" for part in (1, 2, 10, 11, 15)]
+    assert [member["totals"] for member in page.facts["members"]] == [[1], [2], [10], [11], [15]]
+    assert page.table("members")["incl:Ir"] == (1, 2, 10, 11, 15)
+    for name in names:  # ranks
+        path = tmp_path / name
+        path.write_text(path.read_text().replace("pid: 7", f"pid: {name}").replace("thread: 3\n", "")
+                        .replace(f"part: {name[4:]}", "part: 1"))
+    page = report(tmp_path, *(tmp_path / name for name in names))
+    assert [member["label"] for member in page.facts["members"]] == [f"out.{rank}" for rank in (1, 2, 10, 11, 15)]
+
+
 def hostile_profile(tmp_path):
     profile = tmp_path / "x.out"
     profile.write_text(

@@ -18,10 +18,11 @@ from ..analyses.unknown import unknown_code
 from ..analyses.verdict import Verdict, verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
-from ..model.profile import Function, Part, Profile
+from ..model.profile import Function
 from ..views.json_report import part_json
 from ..views.json_values import Json, text
 from ..views.names import Names
+from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
 from .page_answer import first_facts, hot_lines, page_selection, use_facts
 from .page_hints import hints_for_page
@@ -130,18 +131,9 @@ def page_data(
 def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:
     """The profiles of a sum; of a single profile, its parts."""
     if subject.members:
-        return [(_member_name(profile), profile.totals()) for profile in subject.members]
-    parts = subject.sides[0].profile.parts
-    return [(_part_name(part), part.sums) for part in parts] if len(parts) > 1 else []
-
-
-def _member_name(profile: Profile) -> str:
-    return text(os.path.basename(profile.parts[0].source))
-
-
-def _part_name(part: Part) -> str:
-    thread = f", thread {part.thread}" if part.thread else ""
-    return text(f"part {part.part}{thread}")
+        return [(member_name(profile), profile.totals()) for profile in subject.members]
+    parts = parts_in_order(subject.sides[0].profile.parts)
+    return [(part_name(part), part.sums) for part in parts] if len(parts) > 1 else []
 
 
 def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:

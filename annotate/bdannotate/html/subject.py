@@ -13,6 +13,7 @@ from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
 from ..model.profile import Function, Profile
+from .members import in_order
 from .page_objects import PageObjects
 from .page_why import PageWhy
 
@@ -60,7 +61,7 @@ def of_sum(
     for profile in profiles[1:]:
         total = add(total, profile)
     report = _report(total)
-    members = tuple(profiles) if len(profiles) > 1 else ()
+    members = tuple(in_order(profiles)) if len(profiles) > 1 else ()
     side = Side("", total, report.graph)
     return Subject(report, (side,), members, merged(trees), 0, objects_of(total))
 

@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PageContext, linkTo, usePage, type Page } from "./context";
 import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
+import { Memory } from "./memory";
 import type { Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
 import { Data } from "./views/data";
@@ -87,10 +88,13 @@ export function App({ report }: { report: Report }) {
     useEffect(() => {
         document.documentElement.dataset["theme"] = dark ? "dark" : "light";
     }, [dark]);
+    const memory = useMemo(() => new Memory(), []);
+    memory.searches.set(state.view, { q: state.q, re: state.re });
     const page = useMemo((): Page => ({
         report,
         state,
         dark,
+        memory,
         link: (patch) => linkTo(report, state, patch),
         go(patch, detail = false) {
             const next = { ...state, ...patch };
@@ -114,15 +118,13 @@ export function App({ report }: { report: Report }) {
                     <span class="command" title={command}>{shortCommand(command)}</span>
                 </h1>
                 <button
-                    type="button" class="theme" onClick={() => setDark(!dark)}
+                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`} onClick={() => setDark(!dark)}
                     aria-label={dark ? "Light colours" : "Dark colours"}
-                >
-                    {dark ? "☀" : "☾"}
-                </button>
+                />
                 <nav aria-label="Views">
                     {tabs.map((view) => (
                         <a
-                            key={view} ref={view === state.view ? current : null} href={linkTo(report, state, { view })}
+                            key={view} ref={view === state.view ? current : null} href={linkTo(report, state, { view, q: "", re: false, ...memory.searches.get(view) })}
                             aria-current={view === state.view ? "page" : undefined}
                         >
                             {titles[view]}
@@ -198,9 +200,12 @@ function Chosen({ fn }: { fn: number }) {
             </span>
             <span class="chosen-links">
                 {to.map(([name, patch]) => (
-                    <a key={name} href={link({ ...patch, q: "" })}>{name}</a>
+                    <a key={name} href={link({ ...patch, q: "", re: false })}>{name}</a>
                 ))}
-                <button type="button" aria-label="Choose none" onClick={() => go({ fn: null, focus: false })}>✕</button>
+                <button
+                    type="button" class="glyph close" aria-label="Choose none"
+                    onClick={() => go({ fn: null, focus: false })}
+                />
             </span>
         </footer>
     );

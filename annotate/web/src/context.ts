@@ -4,6 +4,7 @@
 
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { Memory } from "./memory";
 import type { Report } from "./report";
 import { fragment, type State } from "./state";
 
@@ -14,6 +15,7 @@ export interface Page {
     go(patch: Partial<State>, detail?: boolean): void;
     link(patch: Partial<State>): string;
     dark: boolean;
+    memory: Memory;
 }
 
 export const PageContext = createContext<Page | null>(null);

@@ -75,3 +75,21 @@ export function times(value: number, what: string): string {
 export function baseName(path: string): string {
     return path.slice(path.lastIndexOf("/") + 1);
 }
+
+// As much of a name as fits: it gives way in the middle, as names differ at their ends. `fits` tells of a text.
+export function fitted(text: string, fits: (text: string) => boolean): string {
+    if (fits(text)) return text;
+    let low = 0; // characters that fit
+    let high = text.length - 1;
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (fits(withMiddleCut(text, middle))) low = middle;
+        else high = middle - 1;
+    }
+    return low > 1 ? withMiddleCut(text, low) : "";
+}
+
+function withMiddleCut(text: string, kept: number): string {
+    const end = kept > 8 ? kept >> 1 : 0;
+    return `${text.slice(0, kept - end)}…${text.slice(text.length - end)}`;
+}

@@ -54,6 +54,10 @@ export class Links {
         return node < (this.facts.tables["tree"]?.rows ?? 0);
     }
 
+    isMember(member: number): boolean {
+        return member < this.facts.members.length;
+    }
+
     private of(kind: Kind): Keys {
         let keys = this.known.get(kind);
         if (!keys) this.known.set(kind, (keys = this.made(kind)));

@@ -3,14 +3,18 @@
 // Small pieces that several views are made of.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { gradient } from "./colours";
 import { usePage } from "./context";
 import { change, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
+import { matcher } from "./find";
 import { baseName, exactText, metricText, percent, signed } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
 import type { State } from "./state";
+
+const shortEnough = 18; // characters
+const keptEnd = 10;
 
 export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "source" | "icicle" }) {
     const { report, link } = usePage();
@@ -21,6 +25,17 @@ export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "sourc
         >
             {report.name(fn)}
         </a>
+    );
+}
+
+// A name that gives way in the middle where there is too little room: names differ at their ends.
+export function Shortened({ text }: { text: string }) {
+    if (text.length <= shortEnough) return <span class="shortened">{text}</span>;
+    return (
+        <span class="shortened">
+            <span class="start">{text.slice(0, -keptEnd)}</span>
+            <span class="end">{text.slice(-keptEnd)}</span>
+        </span>
     );
 }
 
@@ -104,7 +119,7 @@ export function SizePicker() {
 // What only starts the program is one row, unless all of it is asked for, or one of its functions is searched for or
 // hidden.
 export function foldsStart(report: Report, state: State): boolean {
-    const match = matcher(state.q);
+    const match = matcher(state);
     return !state.above && !report.facts.above.some((fn) =>
         state.hide.includes(fn) || (match && report.matches(match, fn)));
 }
@@ -122,32 +137,6 @@ export function AboveButton() {
     );
 }
 
-export function SearchBox({ placeholder }: { placeholder: string }) {
-    const { state, go } = usePage();
-    return (
-        <input
-            class="search"
-            type="search"
-            aria-label={placeholder}
-            placeholder={placeholder}
-            value={state.q}
-            onInput={(event) => go({ q: (event.target as HTMLInputElement).value }, true)}
-        />
-    );
-}
-
-// What matches: a regular expression if it is one, else the text itself.
-export function matcher(q: string): ((name: string) => boolean) | null {
-    if (!q) return null;
-    try {
-        const pattern = new RegExp(q, "i");
-        return (name) => pattern.test(name);
-    } catch {
-        const text = q.toLowerCase();
-        return (name) => name.toLowerCase().includes(text);
-    }
-}
-
 // share: what the colours tell of; none, if there is nothing to tell.
 export function Legend({ kind, share = null }: { kind: "share" | "change"; share?: Metric | null }) {
     const bar = useRef<HTMLSpanElement>(null);
@@ -161,47 +150,6 @@ export function Legend({ kind, share = null }: { kind: "share" | "change"; share
             <span class="legend-bar" ref={bar} aria-hidden="true" />
             {kind === "share" ? "never used" : "new"}
         </span>
-    );
-}
-
-// A list of many rows of equal height: only those in sight are there.
-export function LongList({ rows, height, render, className, focusRow, label }: {
-    rows: number;
-    height: number;
-    render: (row: number) => ComponentChildren;
-    className: string;
-    focusRow: number | null;
-    label: string;
-}) {
-    const box = useRef<HTMLDivElement>(null);
-    const [seen, setSeen] = useState({ from: 0, to: 60 });
-    const update = (): void => {
-        const element = box.current;
-        if (!element) return;
-        const from = Math.max(0, Math.floor(element.scrollTop / height) - 10);
-        const to = Math.ceil((element.scrollTop + element.clientHeight) / height) + 10;
-        if (from !== seen.from || to !== seen.to) setSeen({ from, to });
-    };
-    useEffect(() => {
-        const element = box.current;
-        if (element && focusRow !== null) {
-            const top = focusRow * height;
-            const header = height + 6;
-            if (top < element.scrollTop + header) element.scrollTop = Math.max(0, top - header);
-            else if (top + 2 * height > element.scrollTop + element.clientHeight) {
-                element.scrollTop = top - element.clientHeight / 2;
-            }
-        }
-        update();
-    }, [focusRow, rows]);
-    const visible: ComponentChildren[] = [];
-    for (let row = seen.from; row < Math.min(rows, seen.to); ++row) visible.push(render(row));
-    return (
-        <div class={className} ref={box} onScroll={update} tabIndex={0} role="region" aria-label={label}>
-            <div class="spacer" style={{ height: `${seen.from * height}px` }} />
-            {visible}
-            <div class="spacer" style={{ height: `${Math.max(0, rows - seen.to) * height}px` }} />
-        </div>
     );
 }
 

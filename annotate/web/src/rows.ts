@@ -14,6 +14,7 @@ export interface Row {
     where: string;
     fn: number | null;
     node: number | null; // its context, if it is a single one
+    nodes?: readonly number[]; // all contexts of a row of the tree
     calls: number | null;
     costs: Costs;
     hasChildren: boolean;
@@ -105,6 +106,7 @@ function groupRow(report: Report, group: Group, above: string): Row {
         where: from + (fn === null ? "" : report.where(fn)),
         fn,
         node: group.at.length === 1 ? group.at[0]! : null,
+        nodes: group.at,
         calls: fn === null ? null : group.calls(),
         costs: group,
         hasChildren: group.hasChildren,
@@ -175,7 +177,7 @@ function flatRows(report: Report, grouping: Grouping): Row[] {
 export function sortKey(row: Row, column: MetricColumn, comparing: boolean): number {
     const { metric, kind } = column;
     const value = comparing ? change(metric, row.costs, kind) : metricValue(metric, row.costs, kind);
-    return value === null ? -Infinity : comparing ? Math.abs(value) : value;
+    return value ?? -Infinity;
 }
 
 export function sorted(rows: Row[], column: MetricColumn, comparing: boolean, up: boolean): Row[] {
@@ -209,12 +211,13 @@ export function hotPath(row: Row, column: MetricColumn, comparing: boolean): { o
     const open: string[] = [];
     let at = row;
     while (at.hasChildren) {
-        const here = sortKey(at, { ...column, kind: "incl" }, comparing);
+        const here = Math.abs(sortKey(at, { ...column, kind: "incl" }, comparing));
         open.push(at.key);
         let best: Row | null = null;
         let most = -Infinity;
         for (const child of at.children()) {
-            const value = sortKey(child, { ...column, kind: "incl" }, comparing);
+            const key = sortKey(child, { ...column, kind: "incl" }, comparing);
+            const value = key === -Infinity ? key : Math.abs(key);
             if (value > most) [best, most] = [child, value];
         }
         if (!best || most < here / 2 || most <= 0) break;

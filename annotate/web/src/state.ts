@@ -20,6 +20,7 @@ export interface State {
     hide: number[]; // functions that the icicle leaves out
     above: boolean; // what only starts the program is shown, too
     q: string; // what is searched for
+    re: boolean; // as a regular expression
     table: TableKind;
     group: Grouping;
     cols: string; // "SpLoss1:incl,Ir:self"; empty: the report's
@@ -28,6 +29,8 @@ export interface State {
     file: number | null;
     line: number | null;
     object: number | null; // the group of data objects chosen
+    from: number | null; // the first of the profiles or parts chosen
+    to: number | null; // the last one
 }
 
 const initial: State = {
@@ -39,6 +42,7 @@ const initial: State = {
     hide: [],
     above: false,
     q: "",
+    re: false,
     table: "top-down",
     group: "none",
     cols: "",
@@ -47,6 +51,8 @@ const initial: State = {
     file: null,
     line: null,
     object: null,
+    from: null,
+    to: null,
 };
 
 export interface Parsed {
@@ -101,6 +107,7 @@ export function parse(fragment: string, links: Links): Parsed {
         hide: given.getAll("hide").flatMap((name) => links.number("function", name) ?? miss("function", name) ?? []),
         above: given.has("above"),
         q: given.get("q") ?? "",
+        re: given.has("re"),
         table: oneOf("table", tableKinds, initial.table),
         group: oneOf("group", groupings, initial.group),
         cols: columns.join(","),
@@ -109,6 +116,8 @@ export function parse(fragment: string, links: Links): Parsed {
         file: named("file", "file"),
         line: number("line", () => true),
         object: named("object", "data"),
+        from: number("from", (member) => links.isMember(member)),
+        to: number("to", (member) => links.isMember(member)),
     };
     return { state: { ...state, focus: state.focus && state.fn !== null }, problems };
 }
@@ -127,6 +136,7 @@ export function fragment(state: State, links: Links): string {
     for (const fn of state.hide) putNamed("hide", "function", fn);
     if (state.above) put("above", 1);
     put("q", state.q);
+    if (state.re) put("re", 1);
     if (state.table !== initial.table) put("table", state.table);
     if (state.group !== initial.group) put("group", state.group);
     put("cols", state.cols);
@@ -135,6 +145,8 @@ export function fragment(state: State, links: Links): string {
     putNamed("file", "file", state.file);
     put("line", state.line);
     putNamed("object", "data", state.object);
+    put("from", state.from);
+    put("to", state.to);
     const query = given.toString();
     return `#${state.view}${query ? `?${query}` : ""}`;
 }

@@ -654,6 +654,149 @@ def test_the_summary_has_the_answer_of_the_text_report(browse, reports, tmp_path
     assert hot[0] == [f"{name}:{line}", 30_000, lines[line - 1].strip()]
 
 
+def test_a_search_is_plain_text(browse, tmp_path):
+    """With its count, and the next one; the switch makes it a regular expression. In the tree it opens the paths."""
+    names = ["main", "operator()(int)", "operator delete(void*, unsigned long)", "f", "operator()(long)"]
+    text = "events: Ir SpLoss1\nfl=a.c\n" + "".join(f"fn={name}\n1 1 1\n" for name in names)
+    (tmp_path / "x.out").write_text(text)
+    nodes = [(0, 0, 0, (0, 0)), *((at + 1, at + 1, 1, (1, 1)) for at in range(5))]
+    (tmp_path / "contexts.x.out").write_bytes(ContextFile(
+        ("Ir", "SpLoss1"), [("", "a.c", 1, name) for name in names], ["thread 1"], nodes,
+    ).bytes())
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
+    told = "document.querySelector('.found-count').innerText"
+    named = "Array.from(document.querySelectorAll('.row[data-function]'), (row) => row.dataset.function)"
+    at = "document.querySelector('.row.cursor').dataset.function"
+    plain, exact, typed, again, wrong, path, stepped = browse(tmp_path / "x.html", [
+        {"fragment": "#tables?table=flat&cols=Ir:self&q=operator()", "read": f"[{told}, {named}]"},
+        {"fragment": f"#tables?table=flat&q={quote('operator delete(void*, unsigned long)')}", "read": named},
+        {"fragment": "#tables?table=flat&q=", "read": "(document.activeElement.blur(), null)"},
+        {"keys": ["/", "o", "r", "(", ")", "Enter"], "read": f"[{told}, {at}]"},
+        {"fragment": "#tables?table=flat&re=1&q=(", "read": told},
+        {"fragment": "#tables?q=(long)", "read": f"[{told}, {named}]"},
+        {"fragment": "#icicle?q=operator()", "read":
+            f"(document.querySelector('.find .after').click(), {LATER % f'[{told}, {SPOKEN}]'})"},
+    ])
+    assert plain == ["1 of 2", [names[1], names[4]]] and exact == [names[2]] and typed is None
+    assert again == ["2 of 2", names[4]]
+    assert wrong == "not a regular expression"
+    assert path == ["1", ["thread 1", *names]]
+    assert stepped[0] == "1 of 2" and stepped[1].startswith(names[1])
+
+
+SPOKEN = "document.querySelector('.spoken').innerText"
+
+
+def test_each_view_has_a_search(browse, reports):
+    boxes = "document.querySelectorAll('main .find').length"
+    views = ("icicle", "tables", "graph", "source", "treemap", "data", "profiles")
+    counts = dict(zip(views[:5], browse(reports / "tree.html", [
+        {"fragment": f"#{view}", "read": boxes} for view in views[:5]])))
+    counts["data"] = browse(reports / "data.html", [{"fragment": "#data", "read": boxes}])[0]
+    counts["profiles"] = browse(reports / "ranks.html", [{"fragment": "#profiles", "read": boxes}])[0]
+    assert counts == {view: 1 for view in views}
+
+
+def many(folder, functions=400):
+    """A profile of so many functions, each of a line of its own."""
+    (folder / "many.out").write_text("events: Ir SpLoss1\nfl=many.c\n" + "".join(
+        f"fn=function_{at}\n{at + 1} {10 * (functions - at)} {at}\n" for at in range(functions)))
+    (folder / "many.c").write_text("\n".join(f"line({at});" for at in range(1, functions + 1)))
+    annotate(f"--html={folder}/many.html", "-I", folder, folder / "many.out")
+    return folder / "many.html"
+
+
+def test_the_head_of_a_table_stays_above_it(browse, tmp_path):
+    """And says what it is sorted by; rows say where they are, and the one that the keys are at is announced."""
+    page = many(tmp_path)
+    scrolled = "(document.querySelector('%s').scrollTop = 5000, " + LATER % (
+        "((box, head) => [head.top - box.top, head.height])(document.querySelector('%s').getBoundingClientRect(), "
+        "document.querySelector('%s .head').getBoundingClientRect())") + ")"
+    roles = "['%s'].map((role) => document.querySelectorAll(`[role=${role}]`).length)" % "', '".join(
+        ("treegrid", "columnheader", "row", "gridcell"))
+    table, source, found, sort, moved = browse(page, [
+        {"fragment": "#tables?table=flat&cols=Ir:self,SpLoss1:self", "read": scrolled % (".rows", ".rows", ".rows")},
+        {"fragment": "#source", "read": scrolled % (".code", ".code", ".code")},
+        {"fragment": "#tables?table=flat&cols=Ir:self,SpLoss1:self", "axe": True, "read": roles},
+        {"read": "(document.querySelector('.rows').focus(), Array.from(document.querySelectorAll('[role=columnheader]'), "
+                 "(e) => e.getAttribute('aria-sort')))"},
+        {"keys": ["ArrowDown"],
+         "read": f"[{SPOKEN}, document.getElementById(document.querySelector('.rows')"
+                 ".getAttribute('aria-activedescendant')).dataset.function]"},
+    ])
+    for top, height in (table, source):
+        assert -1 <= top <= 2 and height > 10
+    assert found[:2] == [1, 4] and found[2] > 20 and found[3] > 40
+    assert sort == [None, "descending", "none", None]
+    assert moved == ["function_1: instr. 3,990", "function_1"]
+
+
+def test_what_is_open_stays_open_on_going_back(browse, reports):
+    """And columns can be moved, by keys too, and made wider."""
+    names = "Array.from(document.querySelectorAll('.row[data-function]'), (row) => row.dataset.function)"
+    heads = "Array.from(document.querySelectorAll('.head button'), (e) => e.innerText.trim().split(/\\s+/).join(' '))"
+    opened, gone, back, moved, wide = browse(reports / "tree.html", [
+        {"fragment": "#tables?cols=SpLoss1:incl,Ir:self",
+         "read": f"(document.querySelectorAll('.bar > button')[0].click(), {LATER % names})"},
+        {"fragment": "#summary", "read": "1"},
+        {"read": f"(history.back(), {LATER % names})"},
+        {"read": "(document.querySelectorAll('.head button')[1].focus(), 1)"},
+        {"keys": ["Alt+ArrowLeft", "Shift+ArrowRight"],
+         "read": f"[{heads}, Array.from(document.querySelectorAll('.head .cell.n'), (e) => e.offsetWidth)]"},
+    ])
+    assert gone == 1 and back == opened and len(opened) > 3 and moved == 1
+    assert wide[0][0].startswith("instr.") and len(set(wide[1][:2])) == 2
+
+
+def test_heat_is_of_the_whole_program(browse, tmp_path):
+    """A small cost is pale in a file of its own; a file with the most cost is opened, also where its text is missing,
+    and it is said where it is looked for."""
+    (tmp_path / "small.c").write_text("one\n")
+    (tmp_path / "x.out").write_text("events: Ir\nfl=small.c\nfn=f\n1 39\nfl=gone.c\nfn=g\n7 5000000000\n")
+    annotate(f"--html={tmp_path}/x.html", "-I", tmp_path, tmp_path / "x.out")
+    heat = "Array.from(document.querySelectorAll('.line[data-line] .heat'), (e) => Number(e.dataset.heat))"
+    small, (path, note, large) = browse(tmp_path / "x.html", [
+        {"fragment": "#source?file=small.c", "read": heat},
+        {"fragment": "#source", "read":
+            f"[document.querySelector('.path').innerText, document.querySelector('main .note').innerText, {heat}]"},
+    ])
+    assert small[0] < 0.03 and large[-1] == 1 and path == "gone.c"
+    assert note.startswith("No text: not found. It is looked for by this path") and "-I" in note
+
+
+def test_parts_of_a_bar_can_be_told_apart(browse, tmp_path):
+    page, _ = apart(tmp_path)
+    colours = "['code-part', 'last-part', 'unused', 'used'].map((name) => " \
+              "getComputedStyle(document.querySelector(`.key .${name}`)).backgroundColor.match(/[0-9]+/g).map(Number))"
+    for scheme in ("light", "dark"):
+        (found,) = browse(page, [{"fragment": "#summary", "read": colours}], scheme=scheme)
+        for at, one in enumerate(found):
+            for other in found[:at]:
+                assert sum(abs(a - b) for a, b in zip(one, other)) > 60, (scheme, found)
+
+
+def test_a_range_of_parts(browse, reports):
+    """With an axis; the numbers are those of the range, and lists can be sorted by spread."""
+    numbers = "Array.from(document.querySelectorAll('.strips tbody tr'), (row) => [row.dataset.function, " \
+              "...Array.from(row.querySelectorAll('[data-exact]'), (e) => Number(e.dataset.exact))])"
+    sort = "((select) => { select.value = 'spread'; select.dispatchEvent(new Event('change')); })" \
+           "(document.querySelectorAll('select')[3])"
+    axis, part, names = browse(reports / "parts.html", [
+        {"fragment": "#profiles", "axe": True, "read": "document.querySelector('.axis').innerText.split('\\n')"},
+        {"fragment": "#profiles?from=1&to=2", "read": f"[{numbers}, document.querySelector('h2').innerText]"},
+        {"read": "Array.from(document.querySelectorAll('[data-member]'), (e) => e.dataset.member)"},
+    ])
+    assert axis[0] == "200" and axis[-1] == "0"
+    assert part[0] == [["everything", 25, 100]]
+    assert "part 1, thread 2 to part 2, thread 1 have 125, 37.3% of all" in part[1]
+    assert names == ["part 1, thread 1", "part 1, thread 2", "part 2, thread 1", "part 2, thread 2"]
+    before, after = browse(reports / "ranks.html", [
+        {"fragment": "#profiles", "read": numbers}, {"read": f"({sort}, {LATER % numbers})"},
+    ])
+    spreads = [(high - low) for name, low, high in after[1:]]
+    assert spreads[0] == max(high - low for name, low, high in before[1:]) and sorted(before) == sorted(after)
+
+
 def test_hostile_names_stay_text(browse, reports, tmp_path):
     name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
     profile = tmp_path / "x.out"

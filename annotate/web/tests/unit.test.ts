@@ -6,7 +6,8 @@ import { changeColour, contrast, shareColour, textOn } from "../src/colours";
 import { RowCosts, metricValue } from "../src/costs";
 import { Table, decodeColumn, type Facts, type Metric } from "../src/data";
 import { Cell, layout, picture, rectAt, widths } from "../src/flame";
-import { bytes, cacheSize, count, grouped, inSentence, signed } from "../src/format";
+import { matcher } from "../src/find";
+import { bytes, cacheSize, count, fitted, grouped, inSentence, signed } from "../src/format";
 import { Links } from "../src/links";
 import { Plot, missesAt } from "../src/plot";
 import { fragment, parse } from "../src/state";
@@ -61,6 +62,31 @@ test("what a link names and the report has not is left out, and said", () => {
     assert.equal(parse("#nowhere", links).state.view, "summary");
     assert.deepEqual(parse("", links).problems, []);
     assert.equal(parse("#graph?fn=400", links).state.fn, 5, "a name that is a number");
+});
+
+test("a search is plain text unless it is said to be a regular expression", () => {
+    const names = ["operator()(int)", "operator delete(void*, unsigned long)", "Operator+", "f[0]"];
+    const found = (q: string, re = false): number[] => {
+        const match = matcher({ q, re });
+        return names.flatMap((name, at) => (match!(name) ? [at] : []));
+    };
+    assert.equal(matcher({ q: "", re: true }), null);
+    assert.deepEqual(found("operator()"), [0]);
+    assert.deepEqual(found("operator delete(void*, unsigned long)"), [1]);
+    assert.deepEqual(found("operator"), [0, 1, 2]);
+    assert.deepEqual(found("[0]"), [3]);
+    assert.deepEqual(found("^operator.*(int|long)\\)$", true), [0, 1]);
+    assert.deepEqual(found("(", true), [], "no regular expression");
+});
+
+test("names give way in the middle", () => {
+    const text = "ns::vector<int>::push_back";
+    const cut = (width: number): string => fitted(text, (part) => part.length <= width);
+    assert.equal(cut(26), text);
+    assert.equal(cut(15), "ns::vec…sh_back");
+    assert.equal(cut(5), "ns::…");
+    assert.equal(cut(2), "");
+    for (let width = 2; width < 26; ++width) assert.ok(cut(width).length <= width);
 });
 
 test("columns are decoded, whatever their width", () => {

@@ -4,10 +4,12 @@
 // profiles are compared, what changed is in the list, and all else is of the one after.
 
 import { usePage } from "../context";
+import { SearchBox, useMatch } from "../find";
+import { LongList } from "../list";
 import { SumCosts, change, metricValue, sides, type Costs } from "../costs";
 import type { DataGroup, DataType } from "../data";
 import { baseName, bytes, count, grouped, inSentence, percent, times } from "../format";
-import { Empty, FunctionLink, LongList, SearchBox, ShareBar, Unread, Value, matcher } from "../parts";
+import { Empty, FunctionLink, ShareBar, Shortened, Unread, Value } from "../parts";
 import { Picture } from "./bytes";
 import { DataCurve } from "./curves";
 import { columnName, type MetricColumn, type Report } from "../report";
@@ -44,7 +46,7 @@ export function Data() {
     const columns = dataColumns(report);
     const by = columns.find((column) => columnName(column) === state.sort)
         ?? ranksBy(columns);
-    const match = matcher(state.q);
+    const match = useMatch();
     const all = report.facts.data.groups.map((group, number): Listed =>
         ({ number, group, costs: report.costs("data", number) }));
     const loaded = all.filter(({ costs }) => columns.some(({ metric }) =>
@@ -52,7 +54,7 @@ export function Data() {
     const key = ({ costs }: Listed): number => {
         if (!by) return 0;
         if (!report.comparing) return metricValue(by.metric, costs, "self") ?? -Infinity;
-        return Math.abs(change(by.metric, costs, "self") ?? 0);
+        return change(by.metric, costs, "self") ?? 0;
     };
     const shown = loaded
         .filter(({ group }) => !match || match(group.label))
@@ -68,7 +70,15 @@ export function Data() {
     };
     return (
         <div class={report.comparing ? "data comparing" : "data"}>
-            <div class="bar"><SearchBox placeholder="Filter data" /></div>
+            <div class="bar">
+                <SearchBox
+                    placeholder="Filter data"
+                    found={{
+                        count: match ? shown.length : 0, at,
+                        choose: (number) => go({ object: shown[number]!.number }, true),
+                    }}
+                />
+            </div>
             <p class="note">
                 {report.comparing
                     ? "What is loaded for data of each kind, and what changed: heap blocks are the same if the same "
@@ -78,16 +88,16 @@ export function Data() {
             {shown.length === 0 ? <Empty>No data matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
                     <LongList
-                        className="rows" label="Table of data: arrow keys move" rows={shown.length + 1}
-                        height={rowHeight} focusRow={at < 0 ? null : at + 1}
-                        render={(index) => index === 0
-                            ? <Head key="head" columns={columns} by={by} />
-                            : (
-                                <Row
-                                    key={shown[index - 1]!.number} listed={shown[index - 1]!} columns={columns}
-                                    isChosen={index - 1 === at}
-                                />
-                            )}
+                        className="rows" label="Table of data: arrow keys move" rows={shown.length}
+                        height={rowHeight} focusRow={at < 0 ? null : at}
+                        active={at < 0 ? undefined : `data${shown[at]!.number}`}
+                        head={<Head columns={columns} by={by} />}
+                        render={(index) => (
+                            <Row
+                                key={shown[index]!.number} listed={shown[index]!} columns={columns} index={index}
+                                isChosen={index === at}
+                            />
+                        )}
                     />
                     <p class="note">{times(shown.length, "row")} · arrow keys move</p>
                 </div>
@@ -100,43 +110,58 @@ export function Data() {
 function Head({ columns, by }: { columns: MetricColumn[]; by: MetricColumn | undefined }) {
     const { state, go } = usePage();
     return (
-        <div class="row head">
-            <span class="cell name">data</span>
-            {columns.map((column) => (
-                <button
-                    type="button" key={columnName(column)} class="cell n" title={column.metric.title}
-                    aria-label={`Sort by ${column.metric.title}`}
-                    onClick={() => go({ sort: columnName(column), up: column.metric === by?.metric && !state.up })}>
-                    {column.metric === by?.metric ? (state.up ? "▲ " : "▼ ") : ""}{column.metric.heading}
-                </button>
-            ))}
-            <span class="cell n">blocks</span>
-            <span class="cell n">allocated</span>
+        <div class="row head" role="row" aria-rowindex={1}>
+            <span class="cell name" role="columnheader">data</span>
+            {columns.map((column) => {
+                const isBy = column.metric === by?.metric;
+                return (
+                    <span
+                        key={columnName(column)} class="cell n" role="columnheader"
+                        aria-sort={!isBy ? "none" : state.up ? "ascending" : "descending"}
+                    >
+                        <button
+                            type="button" title={`${column.metric.title}: click sorts`}
+                            onClick={() => go({ sort: columnName(column), up: isBy && !state.up })}
+                        >
+                            {isBy && <span class={`glyph ${state.up ? "up" : "down"}`} aria-hidden="true" />}
+                            {column.metric.heading}
+                        </button>
+                    </span>
+                );
+            })}
+            <span class="cell n" role="columnheader">blocks</span>
+            <span class="cell n" role="columnheader">allocated</span>
         </div>
     );
 }
 
-function Row({ listed: { number, group, costs }, columns, isChosen }: {
+function Row({ listed: { number, group, costs }, columns, index, isChosen }: {
     listed: Listed;
     columns: MetricColumn[];
+    index: number;
     isChosen: boolean;
 }) {
     const { report, go, link } = usePage();
     const state = report.facts.data!.changes[number];
     return (
         <div
-            class={`row${isChosen ? " chosen cursor" : ""}`} data-group={number}
+            class={`row${isChosen ? " chosen cursor" : ""}`} data-group={number} id={`data${number}`} role="row"
+            aria-rowindex={index + 2} aria-selected={isChosen}
             onClick={() => go({ object: number }, true)}
         >
-            <span class="cell name">
-                <a class="fn" href={link({ object: number })} title={group.label} tabIndex={-1}>{group.label}</a>
+            <span class="cell name" role="rowheader">
+                <a class="fn" href={link({ object: number })} title={group.label} tabIndex={-1}>
+                    <Shortened text={group.label} />
+                </a>
                 {state && <span class="tag">{state}</span>}
             </span>
             {columns.map((column) => (
-                <span class="cell n" key={columnName(column)}><Value column={column} costs={costs} /></span>
+                <span class="cell n" role="gridcell" key={columnName(column)}>
+                    <Value column={column} costs={costs} />
+                </span>
             ))}
-            <span class="cell n">{group.blocks ? count(group.blocks.number) : ""}</span>
-            <span class="cell n">{group.blocks ? bytes(group.blocks.bytes) : ""}</span>
+            <span class="cell n" role="gridcell">{group.blocks ? count(group.blocks.number) : ""}</span>
+            <span class="cell n" role="gridcell">{group.blocks ? bytes(group.blocks.bytes) : ""}</span>
         </div>
     );
 }

@@ -2,14 +2,17 @@
 //
 // A function between its callers and its callees, with what the calls cost.
 
+import { useMemo } from "preact/hooks";
 import { usePage, useSize } from "../context";
 import { change, metricValue, type Costs } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
 import { count, metricText, percent, signed, times } from "../format";
-import { Empty, FunctionLink, Legend, SearchBox, SizePicker, Unread, matcher } from "../parts";
+import { SearchBox, useMatch } from "../find";
+import { Empty, FunctionLink, Legend, SizePicker, Unread } from "../parts";
 import type { Arc } from "../report";
 
 const shownArcs = 12;
+const shownFound = 15;
 // As the style sheet has them, in pixels.
 const box = { height: 46, gap: 10 };
 const sideTop = 34;
@@ -24,34 +27,45 @@ interface Neighbour {
 }
 
 export function Graph() {
-    const { report, state } = usePage();
+    const { report, state, go } = usePage();
     const metric = report.sizeMetric(state.metric);
+    const match = useMatch();
+    const found = useMemo(
+        () => (match
+            ? report.ranked(metric, "incl").flatMap(({ fn }) => (report.matches(match, fn) ? [fn] : [])) : []),
+        [match, metric],
+    );
     // The place most worth a look.
     const fn = state.fn ?? report.facts.hints.places[0]?.function ?? report.ranked(metric, "self")[0]?.fn ?? null;
     return (
         <div class="graph">
             <div class="bar">
                 <SizePicker />
-                <SearchBox placeholder="Find a function" />
+                <SearchBox
+                    placeholder="Find a function"
+                    found={{
+                        count: found.length, at: found.indexOf(fn ?? -1),
+                        choose: (number) => go({ fn: found[number]! }, true),
+                    }}
+                />
                 <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
-            <Found />
+            {match && <FoundList found={found} chosen={fn} />}
             {fn === null ? <Empty>The profile has no functions.</Empty> : <Around fn={fn} key={fn} />}
         </div>
     );
 }
 
-function Found() {
-    const { report, state, link } = usePage();
-    const match = matcher(state.q);
-    if (!match) return null;
-    const found = report.ranked(report.sizeMetric(state.metric), "incl")
-        .filter(({ fn }) => report.matches(match, fn)).slice(0, 15);
+function FoundList({ found, chosen }: { found: number[]; chosen: number | null }) {
+    const { report, link } = usePage();
+    const from = Math.max(0, Math.min(found.indexOf(chosen ?? -1) - 5, found.length - shownFound));
     return (
         <ul class="found">
             {found.length === 0 && <li>No function matches.</li>}
-            {found.map(({ fn }) => (
-                <li key={fn}><a href={link({ fn, q: "" })}>{report.name(fn)}</a> <small>{report.where(fn)}</small></li>
+            {found.slice(from, from + shownFound).map((fn) => (
+                <li key={fn} class={fn === chosen ? "chosen" : ""}>
+                    <a href={link({ fn, q: "" })}>{report.name(fn)}</a> <small>{report.where(fn)}</small>
+                </li>
             ))}
         </ul>
     );

@@ -7,8 +7,9 @@ import { changeColour, css, dimmed, plain, shareColour, textOn } from "../colour
 import { usePage, useSize } from "../context";
 import { metricValue } from "../costs";
 import { Cell, picture, rectAt, widths, type Picture, type Rect } from "../flame";
-import { baseName, count, grouped, inSentence, metricText, percent, signed } from "../format";
-import { AboveButton, Empty, Legend, SearchBox, SizePicker, Unread, foldsStart, matcher } from "../parts";
+import { baseName, count, fitted, grouped, inSentence, metricText, percent, signed } from "../format";
+import { SearchBox, useMatch, type Found } from "../find";
+import { AboveButton, Empty, Legend, SizePicker, Unread, foldsStart } from "../parts";
 
 const rowHeight = 20;
 const font = "12px system-ui, sans-serif";
@@ -47,6 +48,7 @@ function IcicleOf() {
         [metric, state.hide.join(".")],
     );
     const [element, { width }] = useSize<HTMLDivElement>();
+    const [found, setFound] = useState<Found>({ count: 0, at: -1, choose: () => undefined });
     const shown = useMemo(
         () => (width ? picture(tree, values, { node: state.node, sandwich, width, fold }) : null),
         [values, state.node, sandwich, width, fold],
@@ -58,7 +60,7 @@ function IcicleOf() {
         <div class="icicle">
             <div class="bar">
                 <SizePicker />
-                <SearchBox placeholder="Search functions" />
+                <SearchBox placeholder="Search functions" found={found} />
                 <button type="button" aria-pressed={state.focus} disabled={state.fn === null}
                     title="The chosen function, its callers above it and its callees below, over all paths"
                     onClick={() => go({ focus: !state.focus, node: null })}
@@ -95,14 +97,14 @@ function IcicleOf() {
                         type="button" class="hidden-fn" key={fn} title="Show it again"
                         onClick={() => go({ hide: state.hide.filter((other) => other !== fn) })}
                     >
-                        without {report.name(fn)} ✕
+                        without {report.name(fn)}
                     </button>
                 ))}
                 {matches && <MatchShare matches={matches} values={values.after} />}
             </nav>
             <div class="picture" ref={element}>
                 {shown && shown.levels.length > 0 ? (
-                    <Canvas shown={shown} width={width} matches={matches} total={values} />
+                    <Canvas shown={shown} width={width} matches={matches} total={values} setFound={setFound} />
                 ) : shown && <Empty>Nothing here has any {inSentence(metric.title)}.</Empty>}
             </div>
             <p class="note">
@@ -115,12 +117,13 @@ function IcicleOf() {
 
 // Per frame whether the search finds it.
 function useMatches(): Uint8Array | null {
-    const { report, state } = usePage();
-    return useMemo(() => {
-        const match = matcher(state.q);
-        return match && Uint8Array.from(report.facts.frames, (frame) =>
-            (typeof frame === "number" && report.matches(match, frame) ? 1 : 0));
-    }, [state.q]);
+    const { report } = usePage();
+    const match = useMatch();
+    return useMemo(
+        () => match && Uint8Array.from(report.facts.frames, (frame) =>
+            ((typeof frame === "number" ? report.matches(match, frame) : match(frame)) ? 1 : 0)),
+        [match],
+    );
 }
 
 function MatchShare({ matches, values }: { matches: Uint8Array; values: Float64Array }) {
@@ -147,9 +150,10 @@ interface CanvasProps {
     width: number;
     matches: Uint8Array | null;
     total: { after: Float64Array };
+    setFound: (found: Found) => void;
 }
 
-function Canvas({ shown, width, matches, total }: CanvasProps) {
+function Canvas({ shown, width, matches, total, setFound }: CanvasProps) {
     const { report, state, go, dark } = usePage();
     const tree = report.tree!;
     const box = useRef<HTMLDivElement>(null);
@@ -215,7 +219,8 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
             }
             if (rect.width > 34) {
                 to.fillStyle = textOn(colour);
-                to.fillText(fitted(to, report.label(cell.name), rect.width - 8), rect.x + 4, y + rowHeight / 2);
+                const fits = (text: string): boolean => to.measureText(text).width <= rect.width - 8;
+                to.fillText(fitted(report.label(cell.name), fits), rect.x + 4, y + rowHeight / 2);
             }
         }
         function colourOf(cell: Cell): readonly [number, number, number] {
@@ -225,6 +230,23 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
         }
     }, [rows, width, view, under, cursor, matches, dark, state.fn]);
 
+    const moveTo = (next: Rect): void => {
+        setCursor(next);
+        const y = rows.findIndex((level) => level.includes(next)) * rowHeight;
+        const element = box.current!;
+        if (y < element.scrollTop || y + rowHeight > element.scrollTop + element.clientHeight) {
+            element.scrollTop = y - element.clientHeight / 2;
+        }
+    };
+    // The cells that the search finds, the widest first.
+    const found = useMemo(
+        () => (matches ? rows.flat().filter(({ cell }) => matches[cell.group.frame]) : [])
+            .sort((one, other) => other.width - one.width),
+        [rows, matches],
+    );
+    useEffect(() => setFound({
+        count: found.length, at: cursor ? found.indexOf(cursor) : -1, choose: (number) => moveTo(found[number]!),
+    }), [found, cursor]);
     const find = (event: MouseEvent): Rect | null => {
         const bounds = canvas.current!.getBoundingClientRect();
         const row = Math.floor((event.clientY - bounds.top + view.top) / rowHeight);
@@ -265,14 +287,7 @@ function Canvas({ shown, width, matches, total }: CanvasProps) {
         event.preventDefault();
         act?.();
         const next = move?.();
-        if (next) {
-            setCursor(next);
-            const y = rows.findIndex((found) => found.includes(next)) * rowHeight;
-            const element = box.current!;
-            if (y < element.scrollTop || y + rowHeight > element.scrollTop + element.clientHeight) {
-                element.scrollTop = y - element.clientHeight / 2;
-            }
-        }
+        if (next) moveTo(next);
     };
     const whole = useMemo(() => Array.from(tree.roots).reduce((sum, node) => sum + total.after[node]!, 0), [total]);
     const described = cursor ?? under?.rect ?? null;
@@ -353,13 +368,4 @@ function fade([r, g, b]: readonly [number, number, number], dark: boolean): read
     const to = dark ? 40 : 236;
     const mixed = (part: number): number => Math.round(0.2 * part + 0.8 * to);
     return [mixed(r), mixed(g), mixed(b)];
-}
-
-// As much of a text as fits.
-function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
-    if (context.measureText(text).width <= width) return text;
-    const perCharacter = 6.4;
-    let length = Math.min(text.length, Math.floor(width / perCharacter) + 4);
-    while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > width) --length;
-    return length > 1 ? `${text.slice(0, length)}…` : "";
 }

@@ -7,7 +7,9 @@ import { css, shareColour, textOn } from "../colours";
 import { usePage } from "../context";
 import { RowCosts, metricValue, type Costs, type Kind, type SideName } from "../costs";
 import { baseName, count, exactText, metricText, percent } from "../format";
-import { Empty, FunctionLink, LongList, SizePicker, Unread } from "../parts";
+import { SearchBox, useMatch } from "../find";
+import { LongList } from "../list";
+import { Empty, FunctionLink, SizePicker, Unread } from "../parts";
 import type { Report } from "../report";
 import { LoadedData } from "./data";
 
@@ -85,10 +87,17 @@ export function Source() {
                 .sort((one, other) => other.value - one.value || one.file - other.file),
         [files, metric],
     );
+    // Of the whole program: heat is the same in each file.
+    const most = useMemo(() => {
+        let found = 0;
+        for (const { lines } of files.values()) {
+            for (const sum of lines.values()) found = Math.max(found, metricValue(metric, sum, "self") ?? 0);
+        }
+        return found;
+    }, [files, metric]);
     if (!ready) return <Unread what="the lines" />;
     const own = state.fn === null ? null : (report.facts.functions[state.fn]?.[2] ?? null);
-    const hottest = listed.find(({ file }) => report.sources?.has(file))?.file ?? listed[0]?.file ?? null;
-    const file = state.file ?? (own !== null && files.has(own) ? own : hottest);
+    const file = state.file ?? (own !== null && files.has(own) ? own : listed[0]?.file ?? null);
     return (
         <div class="source">
             <div class="bar">
@@ -108,7 +117,9 @@ export function Source() {
                     </select>
                 </label>
             </div>
-            {file === null ? <Empty>The profile has no lines.</Empty> : <Text file={file} costs={files.get(file)} />}
+            {file === null ? <Empty>The profile has no lines.</Empty> : (
+                <Text file={file} costs={files.get(file)} most={most} />
+            )}
         </div>
     );
 }
@@ -133,7 +144,7 @@ function unread(report: Report): string {
     return report.loading ? "reading the sources…" : "the file is not known";
 }
 
-function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
+function Text({ file, costs, most }: { file: number; costs: FileCosts | undefined; most: number }) {
     const { report, state, go } = usePage();
     const metric = report.sizeMetric(state.metric);
     const total = metricValue(metric, report.totals, "self") ?? 0;
@@ -150,11 +161,6 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
             ...others.map((line): [number, string] => [line, note(line)]),
         ];
     }, [source, costs]);
-    const most = useMemo(() => {
-        let found = 0;
-        for (const sum of costs?.lines.values() ?? []) found = Math.max(found, metricValue(metric, sum, "self") ?? 0);
-        return found;
-    }, [costs, metric]);
     const hottest = useMemo(() => {
         const lines = [...(costs?.lines ?? [])]
             .map(([line, sum]): [number, number] => [line, metricValue(metric, sum, "self") ?? 0]);
@@ -168,53 +174,69 @@ function Text({ file, costs }: { file: number; costs: FileCosts | undefined }) {
     const note = source
         ? source.newer ? "The file is newer than the profile: costs may stand beside the wrong lines." : null
         : report.facts.hasSources
-          ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}.`
+          ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}. It is looked for by this path, and by its `
+              + "end in the folders that -I names."
           : "The report was made without sources.";
+    const match = useMatch();
+    const found = useMemo(
+        () => (match ? rows.flatMap(([line, text]) => (match(text) ? [line] : [])) : []),
+        [rows, match],
+    );
     return (
         <>
-            <h2 class="path">{report.facts.files[file] || "(unknown file)"}</h2>
+            <div class="bar">
+                <h2 class="path">{report.facts.files[file] || "(unknown file)"}</h2>
+                <SearchBox
+                    placeholder="Search lines"
+                    found={{
+                        count: found.length, at: found.indexOf(wanted ?? -1),
+                        choose: (number) => go({ file, line: found[number]! }, true),
+                    }}
+                />
+            </div>
             {note && <p class="note">{note}</p>}
             {wanted !== null && <LoadedData file={file} line={wanted} />}
             <div class={code ? "beside" : ""}>
                 <LongList
                     className="code"
                     label={`Lines of ${baseName(report.facts.files[file] ?? "")}`}
-                    rows={rows.length + 1}
+                    rows={rows.length}
                     height={rowHeight}
-                    focusRow={focus === null || focus < 0 ? null : focus + 1}
+                    focusRow={focus === null || focus < 0 ? null : focus}
+                    head={
+                        <div class="line head" role="row" aria-rowindex={1}>
+                            <span class="number" role="columnheader">line</span>
+                            <span class="n" role="columnheader">{metric.heading}</span>
+                            <span class="n in-calls" role="columnheader">in calls</span>
+                            <span class="text" role="columnheader">{metric.title}</span>
+                        </div>
+                    }
                     render={(index) => {
-                        if (index === 0) {
-                            return (
-                                <div class="line head" key="head">
-                                    <span class="number">line</span>
-                                    <span class="n">{metric.heading}</span>
-                                    <span class="n in-calls">in calls</span>
-                                    <span class="text">{metric.title}</span>
-                                </div>
-                            );
-                        }
-                        const [line, text] = rows[index - 1]!;
+                        const [line, text] = rows[index]!;
                         return (
                             <Line
                                 key={line} line={line} text={text} costs={costs} most={most} total={total}
-                                chosen={line === wanted} pick={() => go({ file, line }, true)}
+                                row={index + 2} chosen={line === wanted} found={match !== null && match(text)}
+                                pick={() => go({ file, line }, true)}
                             />
                         );
                     }}
                 />
-                {code && <Instructions file={file} line={wanted} />}
+                {code && <Instructions file={file} line={wanted} most={most} />}
             </div>
         </>
     );
 }
 
-function Line({ line, text, costs, most, total, chosen, pick }: {
+function Line({ line, text, costs, most, total, row, chosen, found, pick }: {
     line: number;
     text: string;
     costs: FileCosts | undefined;
-    most: number;
+    most: number; // that a line of the program costs
     total: number;
+    row: number;
     chosen: boolean;
+    found: boolean;
     pick: () => void;
 }) {
     const { report, state } = usePage();
@@ -225,22 +247,25 @@ function Line({ line, text, costs, most, total, chosen, pick }: {
     const inCalls = calls.length
         ? calls.reduce((all, call) => all + (call.recursive ? 0 : (metricValue(metric, call.costs, "incl") ?? 0)), 0)
         : null;
-    const heat = own && most ? 0.15 + 0.85 * (own / most) : 0;
+    const heat = heatOf(own, most);
     const colour = shareColour(heat);
     return (
-        <div class={`line${chosen ? " chosen" : ""}`} data-line={line} onClick={pick}>
-            <span class="number">{line || "?"}</span>
+        <div
+            class={`line${chosen ? " chosen" : ""}${found ? " found-line" : ""}`} data-line={line} onClick={pick}
+            role="row" aria-rowindex={row} aria-selected={chosen}
+        >
+            <span class="number" role="rowheader">{line || "?"}</span>
             <span
-                class="n heat" style={heat ? { background: css(colour), color: textOn(colour) } : {}}
+                class="n heat" role="gridcell" data-heat={heat} style={heat ? { background: css(colour), color: textOn(colour) } : {}}
                 data-exact={own ?? ""}
                 title={own === null ? "" : `${exactText(metric, own)}, ${percent(total ? own / total : 0)} of all`}
             >
                 {own === null ? "" : own === 0 ? "·" : count(own)}
             </span>
-            <span class="n in-calls" title={inCalls === null ? "" : exactText(metric, inCalls)}>
+            <span class="n in-calls" role="gridcell" title={inCalls === null ? "" : exactText(metric, inCalls)}>
                 {inCalls ? count(inCalls) : ""}
             </span>
-            <span class="text">
+            <span class="text" role="gridcell">
                 {text}
                 {calls.slice(0, 3).map((call) => (
                     <span class="calls-to" key={call.callee}>
@@ -253,8 +278,11 @@ function Line({ line, text, costs, most, total, chosen, pick }: {
     );
 }
 
+// Of the costliest line of the program: a small cost is pale wherever it is.
+const heatOf = (cost: number | null, most: number): number => (cost && most ? 0.02 + 0.98 * (cost / most) : 0);
+
 // The instructions of the chosen line's function, or of the chosen function.
-function Instructions({ file, line }: { file: number; line: number | null }) {
+function Instructions({ file, line, most }: { file: number; line: number | null; most: number }) {
     const { report, state, go } = usePage();
     const metric = report.sizeMetric(state.metric);
     const code = report.table("code")!;
@@ -271,42 +299,37 @@ function Instructions({ file, line }: { file: number; line: number | null }) {
         return found;
     }, [state.fn, file, line]);
     const chosen = (row: number): boolean => code.column("line")[row] === line && code.column("file")[row] === file;
-    const most = rows.reduce(
-        (all, row) => Math.max(all, metricValue(metric, report.costs("code", row), "self") ?? 0), 0,
-    );
     const first = rows.findIndex(chosen);
     if (!rows.length) return <p class="note code-note">Choose a line with costs to see its instructions.</p>;
     return (
         <LongList
             className="code assembly"
             label={`Instructions of ${report.name(code.column("function")[rows[0]!]!)}`}
-            rows={rows.length + 1}
+            rows={rows.length}
             height={rowHeight}
-            focusRow={first < 0 ? null : first + 1}
+            focusRow={first < 0 ? null : first}
+            head={
+                <div class="line head" role="row" aria-rowindex={1}>
+                    <span class="n" role="columnheader">{metric.heading}</span>
+                    <span class="address" role="columnheader">address</span>
+                    <span class="text" role="columnheader">{report.name(code.column("function")[rows[0]!]!)}</span>
+                </div>
+            }
             render={(index) => {
-                if (index === 0) {
-                    return (
-                        <div class="line head" key="head">
-                            <span class="n">{metric.heading}</span>
-                            <span class="address">address</span>
-                            <span class="text">{report.name(code.column("function")[rows[0]!]!)}</span>
-                        </div>
-                    );
-                }
-                const row = rows[index - 1]!;
+                const row = rows[index]!;
                 const value = metricValue(metric, report.costs("code", row), "self") ?? 0;
-                const colour = shareColour(value && most ? 0.15 + 0.85 * (value / most) : 0);
+                const colour = shareColour(heatOf(value, most));
                 return (
-                    <div class={`line${chosen(row) ? " chosen" : ""}`} key={row}
+                    <div class={`line${chosen(row) ? " chosen" : ""}`} key={row} role="row" aria-rowindex={index + 2}
                         onClick={() => go({ file: code.column("file")[row]!, line: code.column("line")[row]! }, true)}>
                         <span
-                            class="n heat" style={value ? { background: css(colour), color: textOn(colour) } : {}}
+                            class="n heat" role="gridcell" style={value ? { background: css(colour), color: textOn(colour) } : {}}
                             title={exactText(metric, value)}
                         >
                             {value ? metricText(metric, value) : "·"}
                         </span>
-                        <span class="address">{code.column("address")[row]!.toString(16)}</span>
-                        <span class="text">
+                        <span class="address" role="gridcell">{code.column("address")[row]!.toString(16)}</span>
+                        <span class="text" role="gridcell">
                             {report.facts.codeTexts[code.column("text")[row]!] || `line ${code.column("line")[row]}`}
                         </span>
                     </div>

@@ -5,11 +5,15 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
 import { metricValue } from "../costs";
-import { count, percent } from "../format";
-import { AboveButton, Empty, LongList, SearchBox, Unread, Value, foldsStart, matcher } from "../parts";
+import { SearchBox, useMatch, type Match } from "../find";
+import { count, metricText, percent, times } from "../format";
+import { LongList } from "../list";
+import { AboveButton, Empty, Shortened, Unread, Value, foldsStart } from "../parts";
+import { Paths } from "../paths";
 import { columnName, type MetricColumn, type Report } from "../report";
 import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
 import { groupings, tableKinds, type Grouping } from "../state";
+import { ColumnPicker, Heads } from "./columns";
 
 const rowHeight = 26;
 const titles = { "top-down": "Top-down", callers: "Callers", flat: "Flat" } as const;
@@ -20,38 +24,57 @@ const explained = {
 } as const;
 
 export function Tables() {
-    const { report, state, go } = usePage();
-    const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-    const [cursor, setCursor] = useState(0);
+    const { report, state, go, memory } = usePage();
     const columns = report.columns(state.cols);
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns[0]!;
     const ready = report.isReady(state);
     const start = foldsStart(report, state);
+    const match = useMatch();
     const all = useMemo(
         () => (ready ? topRows(report, state.table, state.group, { start, startRows: start && !state.q }) : []),
         [ready, state.table, state.group, start, !state.q],
     );
-    const match = matcher(state.q);
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
+    const paths = useMemo(
+        () => (match && ready && report.tree && state.table === "top-down" ? new Paths(report, match) : null),
+        [match, ready, state.table],
+    );
+    // What is open is remembered by what is shown, so that going back finds it again.
+    const key = [state.table, state.group, start, state.q, state.re, all.length].join(" ");
+    const open = useMemo((): ReadonlySet<string> => {
+        const known = memory.open.get(key);
+        if (known) return known;
+        if (paths) return new Set(paths.opened(all, order));
+        return new Set(state.table === "top-down" ? openedFirst(report, all) : []);
+    }, [key, all, paths]);
+    const [, setChanges] = useState(0);
+    const setOpen = (next: ReadonlySet<string>): void => {
+        memory.open.set(key, next);
+        setChanges((count) => count + 1);
+    };
+    const nowOpen = memory.open.get(key) ?? open;
+    const [cursor, setCursor] = useState(0);
     const shown = useMemo(() => {
-        // A filter leaves those that match; in the tree also the paths to them, as far as they are open.
+        // A filter leaves those that match; in the tree also the paths to them, and what is below them.
         const wanted = (row: Row): boolean =>
             !match || matches(report, match, row) || (row.fn === null && row.hasChildren) || state.table === "top-down";
-        return visibleRows(all.filter(wanted), open, order);
-    }, [all, open, state.q, columnName(by), state.up]);
+        const filtered = (rows: Row[]): Row[] => order(paths ? rows.filter((row) => paths.wants(row)) : rows);
+        return visibleRows(all.filter(wanted), nowOpen, filtered);
+    }, [all, nowOpen, match, paths, columnName(by), state.up]);
     const at = Math.min(cursor, Math.max(0, shown.length - 1));
 
-    useEffect(() => {
-        if (state.table === "top-down" && all.length) setOpen(new Set(openedFirst(report, all)));
-        setCursor(0);
-    }, [all]);
+    useEffect(() => setCursor(0), [all, match]);
     useEffect(() => {
         const found = shown.findIndex(({ row }) => row.fn !== null && row.fn === state.fn);
         if (found >= 0 && shown[at]?.row.fn !== state.fn) setCursor(found);
     }, [state.fn, all]);
+    const found = useMemo(
+        () => (match ? shown.flatMap(({ row }, index) => (matches(report, match, row) ? [index] : [])) : []),
+        [shown, match],
+    );
 
     const toggle = (row: Row, wanted: boolean): void => {
-        const next = new Set(open);
+        const next = new Set(nowOpen);
         if (wanted) next.add(row.key);
         else next.delete(row.key);
         setOpen(next);
@@ -65,7 +88,7 @@ export function Tables() {
         const start = shown[at]?.row ?? all[0];
         if (!start) return;
         const path = hotPath(start, by, report.comparing);
-        const nextOpen = new Set([...open, ...path.open]);
+        const nextOpen = new Set([...nowOpen, ...path.open]);
         setOpen(nextOpen);
         setCursor(visibleRows(all, nextOpen, order).findIndex(({ row }) => row.key === path.end.key));
     };
@@ -126,7 +149,10 @@ export function Tables() {
                 </button>
                 <AboveButton />
                 <ColumnPicker columns={columns} />
-                <SearchBox placeholder="Filter functions" />
+                <SearchBox
+                    placeholder="Filter functions"
+                    found={{ count: found.length, at: found.indexOf(at), choose: (number) => choose(found[number]!) }}
+                />
             </div>
             <p class="note">
                 {explained[state.table]}
@@ -145,7 +171,7 @@ export function Tables() {
     );
 }
 
-function matches(report: Report, match: (name: string) => boolean, row: Row): boolean {
+function matches(report: Report, match: Match, row: Row): boolean {
     return row.fn === null ? match(row.label) : report.matches(match, row.fn);
 }
 
@@ -154,9 +180,6 @@ function parentOf(shown: Shown[], at: number): number {
     return at;
 }
 
-const titleOf = ({ metric, kind }: MetricColumn): string =>
-    `${metric.title}, ${kind === "incl" ? "inclusive" : "self"}`;
-
 function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
     shown: Shown[];
     cursor: number;
@@ -164,58 +187,48 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
     by: MetricColumn;
     choose: (row: number) => void;
     toggle: (row: Row, wanted: boolean) => void;
-    match: ((name: string) => boolean) | null;
+    match: Match | null;
 }) {
-    const { report, state, go, link } = usePage();
+    const { report, state, link, memory } = usePage();
+    const [, setWidths] = useState(0);
+    const width = (column: MetricColumn): Record<string, string> => {
+        const known = memory.widths.get(columnName(column));
+        return known ? { width: `${known}px` } : {};
+    };
+    const chosen = shown[cursor]?.row;
+    const spoken = chosen ? `${chosen.label}: ${by.metric.heading} `
+        + metricText(by.metric, metricValue(by.metric, chosen.costs, by.kind)) : "";
     return (
         <>
             <LongList
-                className="rows"
+                className="rows" role="treegrid" active={`row${cursor}`}
                 label={`${titles[state.table]} table: arrow keys move and open, Enter shows the call graph`}
-                rows={shown.length + 1}
+                rows={shown.length}
                 height={rowHeight}
-                focusRow={cursor + 1}
+                focusRow={cursor}
+                head={<Heads columns={columns} by={by} changed={() => setWidths((count) => count + 1)} />}
                 render={(index) => {
-                    if (index === 0) {
-                        return (
-                            <div class="row head" key="head">
-                                <span class="cell name">function</span>
-                                {columns.map((column) => (
-                                    <button
-                                        type="button" key={columnName(column)} class="cell n"
-                                        title={titleOf(column)}
-                                        aria-label={`Sort by ${titleOf(column)}`}
-                                        onClick={() => go({ sort: columnName(column), up: column === by && !state.up })}
-                                    >
-                                        {column === by ? (state.up ? "▲ " : "▼ ") : ""}
-                                        {column.metric.heading} <small>{column.kind}</small>
-                                    </button>
-                                ))}
-                                <span class="cell calls n">calls</span>
-                            </div>
-                        );
-                    }
-                    const { row, depth, open } = shown[index - 1]!;
+                    const { row, depth, open } = shown[index]!;
                     return (
                         <div
-                            key={row.key}
-                            class={`row${index - 1 === cursor ? " cursor" : ""}${
+                            key={row.key} id={`row${index}`} role="row" aria-rowindex={index + 2}
+                            aria-level={depth + 1} aria-selected={index === cursor}
+                            aria-expanded={row.hasChildren ? open : undefined}
+                            class={`row${index === cursor ? " cursor" : ""}${
                                 row.fn !== null && row.fn === state.fn ? " chosen" : ""}`}
                             data-function={row.fn === null ? row.label : report.fullName(row.fn)}
-                            onClick={() => choose(index - 1)}
+                            onClick={() => choose(index)}
                         >
-                            <span class="cell name">
+                            <span class="cell name" role="rowheader">
                                 <span style={{ "--depth": Math.min(depth, 40) }} class="indent" />
                                 {row.hasChildren ? (
                                     <button
-                                        type="button" class="twist" tabIndex={-1}
+                                        type="button" class={`twist glyph ${open ? "opened" : "closed"}`} tabIndex={-1}
                                         aria-label={open ? `Close ${row.label}` : `Open ${row.label}`}
                                         onClick={(event) => { event.stopPropagation(); toggle(row, !open); }}
-                                    >
-                                        {open ? "▾" : "▸"}
-                                    </button>
+                                    />
                                 ) : <span class="twist" />}
-                                {row.fn === null ? <b>{row.label}</b> : (
+                                {row.fn === null ? <b><Shortened text={row.label} /></b> : (
                                     <a
                                         class={`fn${match && matches(report, match, row) ? " match" : ""}`}
                                         title={report.fullName(row.fn)} tabIndex={-1}
@@ -223,25 +236,28 @@ function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
                                             ? link({ view: "icicle", node: row.node, fn: row.fn, focus: false })
                                             : link({ view: "graph", fn: row.fn })}
                                     >
-                                        {row.label}
+                                        <Shortened text={row.label} />
                                     </a>
                                 )}
                                 <small>{row.where}</small>
                             </span>
                             {columns.map((column) => (
-                                <span class="cell n" key={columnName(column)}>
+                                <span class="cell n" role="gridcell" key={columnName(column)} style={width(column)}>
                                     <Value column={column} costs={row.costs} />
                                     <TotalShare column={column} row={row} />
                                 </span>
                             ))}
-                            <span class="cell calls n">{row.calls === null ? "" : count(row.calls)}</span>
+                            <span class="cell calls n" role="gridcell">
+                                {row.calls === null ? "" : count(row.calls)}
+                            </span>
                         </div>
                     );
                 }}
             />
+            <p class="spoken" aria-live="polite">{spoken}</p>
             <p class="note">
-                {shown.length.toLocaleString("en")} rows · arrow keys move and open, h follows the hot path, Enter shows
-                the call graph
+                {times(shown.length, "row")} · arrow keys move and open, h follows the hot path, Enter shows the call
+                graph
             </p>
         </>
     );
@@ -253,42 +269,4 @@ function TotalShare({ column, row }: { column: MetricColumn; row: Row }) {
     const total = metricValue(column.metric, report.totals, column.kind);
     const value = metricValue(column.metric, row.costs, column.kind);
     return <small class="of-total">{total && value !== null ? percent(value / total) : ""}</small>;
-}
-
-function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
-    const { report, go } = usePage();
-    const chosen = new Set(columns.map(columnName));
-    const toggle = (name: string): void => {
-        const next = chosen.has(name) ? [...chosen].filter((known) => known !== name) : [...chosen, name];
-        if (next.length) go({ cols: next.join(",") });
-    };
-    return (
-        <details class="columns">
-            <summary>Columns</summary>
-            <div class="popup">
-                <table>
-                    <thead>
-                        <tr><th scope="col">self</th><th scope="col">incl</th><th scope="col">what</th></tr>
-                    </thead>
-                    <tbody>
-                        {report.facts.metrics.map((metric) => (
-                            <tr key={metric.name}>
-                                {(["self", "incl"] as const).map((kind) => (
-                                    <td key={kind}>
-                                        <input
-                                            type="checkbox" aria-label={`${metric.title}, ${kind}`}
-                                            checked={chosen.has(`${metric.name}:${kind}`)}
-                                            onChange={() => toggle(`${metric.name}:${kind}`)}
-                                        />
-                                    </td>
-                                ))}
-                                <td>{metric.title} <small>{metric.name}</small></td>
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-                <button type="button" onClick={() => go({ cols: "" })}>As at first</button>
-            </div>
-        </details>
-    );
 }

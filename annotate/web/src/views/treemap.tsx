@@ -7,8 +7,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changeColour, css, plain, shareColour, textOn } from "../colours";
 import { usePage, useSize } from "../context";
 import { SumCosts, change, metricValue, type Costs } from "../costs";
-import { baseName, count, inSentence, metricText, percent, signed } from "../format";
-import { Empty, Legend, SearchBox, SizePicker, matcher } from "../parts";
+import { baseName, count, fitted, inSentence, metricText, percent, signed } from "../format";
+import { SearchBox, useMatch } from "../find";
+import { Empty, Legend, SizePicker } from "../parts";
 
 interface Item {
     name: string;
@@ -30,8 +31,8 @@ export function Treemap() {
     } | null>(null);
     const metric = report.sizeMetric(state.metric);
     const share = report.shareFor(metric);
-    const height = Math.max(360, Math.min(760, window.innerHeight - 260));
-    const match = matcher(state.q);
+    const height = Math.max(360, window.innerHeight - 230);
+    const match = useMatch();
     const size = (costs: Costs): number =>
         report.comparing ? Math.abs(change(metric, costs, "self") ?? 0) : (metricValue(metric, costs, "self") ?? 0);
     const root = useMemo(() => {
@@ -117,8 +118,16 @@ export function Treemap() {
                 context.strokeRect(tile.x0 + 1, tile.y0 + 1, Math.max(w - 2, 1), Math.max(h - 2, 1));
             }
         });
-    }, [root, width, state.fn, state.q, cursor?.tile, dark]);
+    }, [root, width, state.fn, match, cursor?.tile, dark]);
 
+    const isFound = ({ data: { fn, name } }: HierarchyRectangularNode<Item>): boolean =>
+        match !== null && (fn === null ? match(name) : report.matches(match, fn));
+    const found = useMemo(() => tiles.filter(isFound), [tiles, match]);
+    const choose = (tile: HierarchyRectangularNode<Item> | undefined): void => {
+        const bounds = canvas.current?.getBoundingClientRect();
+        if (!tile || !bounds) return;
+        setCursor({ tile, x: bounds.left + tile.x0, y: bounds.top + tile.y1, byKey: true });
+    };
     const find = (event: MouseEvent): HierarchyRectangularNode<Item> | null => {
         const bounds = canvas.current!.getBoundingClientRect();
         const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
@@ -129,9 +138,7 @@ export function Treemap() {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         if (step) {
             event.preventDefault();
-            const tile = tiles[Math.max(0, Math.min(tiles.length - 1, at + step))];
-            const bounds = canvas.current!.getBoundingClientRect();
-            if (tile) setCursor({ tile, x: bounds.left + tile.x0, y: bounds.top + tile.y1, byKey: true });
+            choose(tiles[Math.max(0, Math.min(tiles.length - 1, at + step))]);
         } else if (event.key === "Enter" && cursor?.tile.data.fn != null) {
             go({ view: "graph", fn: cursor.tile.data.fn });
         }
@@ -142,7 +149,13 @@ export function Treemap() {
         <div class="treemap">
             <div class="bar">
                 <SizePicker />
-                <SearchBox placeholder="Search functions" />
+                <SearchBox
+                    placeholder="Search functions"
+                    found={{
+                        count: found.length, at: cursor ? found.indexOf(cursor.tile) : -1,
+                        choose: (number) => choose(found[number]),
+                    }}
+                />
                 <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
             <div ref={element} class="picture" tabIndex={0} role="application" onKeyDown={onKeyDown}
@@ -203,12 +216,5 @@ function relative(before: number | null, after: number | null): number {
 }
 
 function write(context: CanvasRenderingContext2D, text: string, x: number, y: number, width: number): void {
-    let shown = text;
-    if (context.measureText(shown).width > width) {
-        shown = shown.slice(0, Math.max(0, Math.floor(width / 6.2)));
-        while (shown && context.measureText(`${shown}…`).width > width) shown = shown.slice(0, -1);
-        if (shown.length < 2) return;
-        shown += "…";
-    }
-    context.fillText(shown, x, y);
+    context.fillText(fitted(text, (part) => context.measureText(part).width <= width), x, y);
 }

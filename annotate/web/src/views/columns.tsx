@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The columns of the tables: their heads, which there are, in which order and how wide.
+
+import { usePage } from "../context";
+import { Popup } from "../popup";
+import { columnName, type MetricColumn } from "../report";
+
+const leastWidth = 60; // pixels
+const widthStep = 16;
+
+const titleOf = ({ metric, kind }: MetricColumn): string =>
+    `${metric.title}, ${kind === "incl" ? "inclusive" : "self"}`;
+
+function moved(columns: MetricColumn[], at: number, by: number): string {
+    const names = columns.map(columnName);
+    const to = at + by;
+    if (to < 0 || to >= names.length) return names.join(",");
+    [names[at], names[to]] = [names[to]!, names[at]!];
+    return names.join(",");
+}
+
+export function Heads({ columns, by, changed }: {
+    columns: MetricColumn[];
+    by: MetricColumn;
+    changed: () => void; // a width
+}) {
+    const { state, go, memory } = usePage();
+    const widen = (column: MetricColumn, width: number): void => {
+        memory.widths.set(columnName(column), Math.max(leastWidth, Math.round(width)));
+        changed();
+    };
+    const drag = (column: MetricColumn, event: PointerEvent): void => {
+        const handle = event.currentTarget as HTMLElement;
+        const start = event.clientX;
+        const width = handle.parentElement!.offsetWidth;
+        handle.setPointerCapture(event.pointerId);
+        handle.onpointermove = (move) => widen(column, width + move.clientX - start);
+        handle.onpointerup = () => { handle.onpointermove = null; };
+    };
+    const onKeyDown = (column: MetricColumn, at: number, event: KeyboardEvent): void => {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!step || !(event.altKey || event.shiftKey)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (event.altKey) go({ cols: moved(columns, at, step) }, true);
+        else widen(column, (event.currentTarget as HTMLElement).parentElement!.offsetWidth + step * widthStep);
+    };
+    return (
+        <div class="row head" role="row" aria-rowindex={1}>
+            <span class="cell name" role="columnheader">function</span>
+            {columns.map((column, at) => {
+                const name = columnName(column);
+                const width = memory.widths.get(name);
+                return (
+                    <span
+                        key={name} class="cell n" role="columnheader" style={width ? { width: `${width}px` } : {}}
+                        aria-sort={column !== by ? "none" : state.up ? "ascending" : "descending"}
+                    >
+                        <button
+                            type="button"
+                            title={`${titleOf(column)}: click sorts, Alt and arrows move, Shift and arrows widen`}
+                            onClick={() => go({ sort: name, up: column === by && !state.up })}
+                            onKeyDown={(event) => onKeyDown(column, at, event)}
+                        >
+                            {column === by && <span class={`glyph ${state.up ? "up" : "down"}`} aria-hidden="true" />}
+                            {column.metric.heading} <small>{column.kind}</small>
+                        </button>
+                        <span class="handle" onPointerDown={(event) => drag(column, event)} aria-hidden="true" />
+                    </span>
+                );
+            })}
+            <span class="cell calls n" role="columnheader">calls</span>
+        </div>
+    );
+}
+
+export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
+    const { report, go } = usePage();
+    const chosen = new Set(columns.map(columnName));
+    const toggle = (name: string): void => {
+        const next = chosen.has(name) ? [...chosen].filter((known) => known !== name) : [...chosen, name];
+        if (next.length) go({ cols: next.join(",") });
+    };
+    return (
+        <Popup title="Columns">
+            <ol class="chosen-columns">
+                {columns.map((column, at) => (
+                    <li key={columnName(column)}>
+                        <span>{column.metric.heading} <small>{column.kind}</small></span>
+                        <button
+                            type="button" class="glyph up" disabled={at === 0}
+                            aria-label={`Move ${titleOf(column)} to the left`}
+                            onClick={() => go({ cols: moved(columns, at, -1) })}
+                        />
+                        <button
+                            type="button" class="glyph down" disabled={at === columns.length - 1}
+                            aria-label={`Move ${titleOf(column)} to the right`}
+                            onClick={() => go({ cols: moved(columns, at, 1) })}
+                        />
+                    </li>
+                ))}
+            </ol>
+            <table>
+                <thead>
+                    <tr><th scope="col">self</th><th scope="col">incl</th><th scope="col">what</th></tr>
+                </thead>
+                <tbody>
+                    {report.facts.metrics.map((metric) => (
+                        <tr key={metric.name}>
+                            {(["self", "incl"] as const).map((kind) => (
+                                <td key={kind}>
+                                    <input
+                                        type="checkbox" aria-label={`${metric.title}, ${kind}`}
+                                        checked={chosen.has(`${metric.name}:${kind}`)}
+                                        onChange={() => toggle(`${metric.name}:${kind}`)}
+                                    />
+                                </td>
+                            ))}
+                            <td>{metric.title} <small>{metric.name}</small></td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            <button type="button" onClick={() => go({ cols: "" })}>Default columns</button>
+        </Popup>
+    );
+}
