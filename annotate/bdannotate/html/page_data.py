@@ -119,7 +119,7 @@ def page_data(
         "places": _places(subject.tree, numbers),
         "data": objects,
         "tree": None if subject.tree is None else {
-            "folded": subject.tree.is_folded, "height": subject.tree.height(),
+            "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
         },
         "files": [text(name) for name in numbers.files],
         "sourceNotes": source_notes,
@@ -166,6 +166,12 @@ def _frames(tree: ContextTree | None, numbers: Numbers) -> Json:
         else text(frame.function.name)
         for frame in tree.frames
     ]
+
+
+def _other(tree: ContextTree) -> Json:
+    """The frame of the paths that the tree has no room for; None if it has all."""
+    number = next((number for number, frame in enumerate(tree.frames) if frame.kind is Kind.OTHER), None)
+    return None if number is None or number not in tree.frame else number
 
 
 def _places(tree: ContextTree | None, numbers: Numbers) -> Json:

@@ -75,6 +75,21 @@ export class NestedCosts implements Costs {
     }
 }
 
+// What one has and others do not, inclusive; as much of it as there is where parts overlap.
+export class RestCosts implements Costs {
+    constructor(
+        private readonly whole: Costs,
+        private readonly parts: readonly Costs[],
+    ) {}
+
+    cost(kind: Kind, event: number, side: SideName): number | null {
+        if (kind === "self") return null;
+        const whole = this.whole.cost(kind, event, side);
+        const known = this.parts.reduce((total, part) => total + (part.cost(kind, event, side) ?? 0), 0);
+        return whole === null ? null : Math.max(whole - known, 0);
+    }
+}
+
 // The self costs of many together.
 export class SumCosts implements Costs {
     constructor(private readonly members: readonly Costs[]) {}

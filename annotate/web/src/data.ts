@@ -199,7 +199,8 @@ export interface Facts {
         groups: DataGroup[];
         changes: ("new" | "gone" | null)[];
     } | null;
-    tree: { folded: boolean; height: number } | null;
+    // other: the frame of the paths that the tree has no room for, if there are such.
+    tree: { folded: boolean; height: number; other: number | null } | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;
 }

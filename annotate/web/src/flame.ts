@@ -3,7 +3,9 @@
 // What the icicle draws: cells, as wide as their cost, children below their parents. Only cells that are wide enough
 // to be seen are ever made, so that a million nodes cost no more than what is on the screen.
 
+import { RestCosts, metricValue, type Costs, type SideName } from "./costs";
 import type { Metric } from "./data";
+import type { Report } from "./report";
 import { Group, type ContextTree } from "./tree";
 
 export interface Widths {
@@ -21,15 +23,23 @@ export function widths(tree: ContextTree, metric: Metric, comparing: boolean, hi
 export class Cell {
     readonly after: number;
     readonly before: number;
+    readonly costs: Costs;
     private known: Cell[] | null = null;
 
+    // exact: what it costs and what is below it, if the tree does not know all of it.
     constructor(
         readonly group: Group,
         private readonly values: Widths,
         readonly parent: Cell | null,
+        private readonly exact: { costs: Costs; metric: Metric; children: (parent: Cell) => Cell[] } | null = null,
     ) {
-        this.after = group.valueIn(values.after, "incl");
-        this.before = values.before ? group.valueIn(values.before, "incl") : 0;
+        const value = (side: SideName, column: Float64Array | null): number => {
+            if (!column) return 0;
+            return exact ? metricValue(exact.metric, exact.costs, "incl", side) ?? 0 : group.valueIn(column, "incl");
+        };
+        this.after = value("", values.after);
+        this.before = value("before:", values.before);
+        this.costs = exact?.costs ?? group;
     }
 
     // Where two profiles are compared, both together: nothing that was or is disappears, and children fit their parent.
@@ -42,13 +52,43 @@ export class Cell {
     }
 
     children(): Cell[] {
-        this.known ??= this.group
-            .children()
-            .map((group) => new Cell(group, this.values, this))
+        this.known ??= (this.exact?.children(this) ?? this.fromTree())
             .filter((cell) => cell.size > 0)
             .sort((one, other) => other.size - one.size);
         return this.known;
     }
+
+    fromTree(): Cell[] {
+        return this.group.children().map((group) => new Cell(group, this.values, this));
+    }
+}
+
+// What a function calls, or its callers, where the tree has no room for all paths: what the calls cost is known
+// exactly, and what is farther away as far as the tree has it.
+export function exactCell(report: Report, fn: number, values: Widths, metric: Metric, up: boolean, fold: boolean): Cell {
+    const tree = report.tree!;
+    const group = up ? Group.callersOf(tree, fn, fold) : Group.calleesOf(tree, fn, fold);
+    const arcs = (up ? report.arcs()?.callers[fn] : report.arcs()?.callees[fn]) ?? [];
+    const rest = (whole: Costs, parts: readonly Cell[], parent: Cell): Cell =>
+        new Cell(Group.other(tree), values, parent, {
+            costs: new RestCosts(whole, parts.map(({ costs }) => costs)), metric, children: () => [],
+        });
+    const neighbours = (parent: Cell): Cell[] => {
+        const known = new Map(group.children().map((one) => [one.name, one]));
+        return arcs.filter((arc) => !arc.recursive).map((arc) => {
+            const other = up ? arc.caller : arc.callee;
+            const costs = report.costs("arcs", arc.row);
+            const inTree = known.get(other) ?? Group.ofFunction(tree, other);
+            return new Cell(inTree, values, parent, {
+                costs, metric, children: (cell) => {
+                    const parts = cell.fromTree();
+                    return up ? [...parts, rest(costs, parts, cell)] : parts;
+                },
+            });
+        });
+    };
+    const costs = report.functionCosts(fn);
+    return new Cell(group, values, null, { costs, metric, children: neighbours });
 }
 
 export interface Rect {
@@ -109,6 +149,7 @@ export interface Picture {
 }
 
 export function picture(tree: ContextTree, values: Widths, options: {
+    exact?: { report: Report; metric: Metric } | null; // where the tree has no room for all paths
     node: number | null;
     sandwich: number | null;
     width: number;
@@ -116,8 +157,13 @@ export function picture(tree: ContextTree, values: Widths, options: {
 }): Picture {
     const { node, sandwich, width, fold } = options;
     if (sandwich !== null) {
-        const down = new Cell(Group.calleesOf(tree, sandwich, fold), values, null);
-        const up = new Cell(Group.callersOf(tree, sandwich, fold), values, null);
+        const { exact } = options;
+        const cell = (upwards: boolean): Cell => {
+            if (exact) return exactCell(exact.report, sandwich, values, exact.metric, upwards, fold);
+            const group = upwards ? Group.callersOf(tree, sandwich, fold) : Group.calleesOf(tree, sandwich, fold);
+            return new Cell(group, values, null);
+        };
+        const [down, up] = [cell(false), cell(true)];
         return { above: [], levels: layout([down], width, 0.6), upwards: layout([up], width, 0.6).slice(1) };
     }
     const start = node !== null && node < tree.size ? node : null;

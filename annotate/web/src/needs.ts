@@ -17,6 +17,7 @@ export const treeStructure = ["parent", "frame", "place"] as const;
 // A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
 // whole.
 const wholeTables: Partial<Record<View, readonly string[]>> = {
+    icicle: ["arcs"],
     tables: ["arcs", "cycles"],
     graph: ["arcs"],
     source: ["lines", "sites", "code", "dataRows"],
@@ -52,7 +53,9 @@ function treeMetrics(report: Report, state: State): Metric[] | null {
         return share ? [metric, share] : [metric];
     }
     if (state.view === "tables" && state.table !== "flat") {
-        return report.columns(state.cols).map(({ metric }) => metric);
+        const columns = report.columns(state.cols);
+        const by = columns.find(({ metric, kind }) => `${metric.name}:${kind}` === state.sort) ?? columns[0]!;
+        return [...columns.map(({ metric }) => metric), report.sizeMetric(by.metric.name)];
     }
     return null;
 }

@@ -3,13 +3,13 @@
 // Small pieces that several views are made of.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { gradient } from "./colours";
 import { usePage } from "./context";
 import { change, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
 import { matcher } from "./find";
-import { baseName, exactText, metricText, percent, signed } from "./format";
+import { baseName, exactText, inSentence, metricText, percent, signed } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
 import type { State } from "./state";
 
@@ -134,6 +134,26 @@ export function AboveButton() {
         >
             Above main
         </button>
+    );
+}
+
+// That there was no room for all paths in the tree, said where paths are shown.
+export function FullTree({ metric }: { metric: Metric }) {
+    const { report } = usePage();
+    const { tree } = report;
+    const share = useMemo(() => {
+        if (!tree || tree.otherFrame === null) return null;
+        const own = tree.selfSum(metric.numerator, "");
+        const total = metricValue(metric, report.totals, "self") ?? 0;
+        return total ? tree.otherCost(own) / total : 0;
+    }, [tree, metric]);
+    if (share === null) return null;
+    return (
+        <p class="warning" role="note" data-other={share}>
+            <b>The context tree was full: {percent(share)} of {inSentence(metric.title)} was on other paths</b>, which it
+            does not tell apart. A function's own callers and callees are exact, from the calls; what is farther away
+            is of the paths that are known, and (other paths) is the rest. A run with a larger --context-tree-nodes has more.
+        </p>
     );
 }
 

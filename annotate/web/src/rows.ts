@@ -2,7 +2,7 @@
 //
 // The rows of the three tables: contexts from the top down, functions with their callers, functions alone.
 
-import { NestedCosts, SumCosts, change, metricValue, type Costs } from "./costs";
+import { NestedCosts, RestCosts, SumCosts, change, metricValue, type Costs } from "./costs";
 import type { Arc, MetricColumn, Report } from "./report";
 import { baseName } from "./format";
 import type { Grouping, TableKind } from "./state";
@@ -116,6 +116,7 @@ function groupRow(report: Report, group: Group, above: string): Row {
 
 function callersRow(report: Report, fn: number, fold: boolean): Row {
     const row = functionRow(report, fn, `c${fn}`);
+    if (report.tree && report.tree.otherFrame !== null) return exactCallersRow(report, row, fn, fold);
     if (report.tree) {
         const group = (): Group => Group.callersOf(report.tree!, fn, fold);
         const hasChildren = report.tree.nodesOf(fn).length > 0;
@@ -124,6 +125,30 @@ function callersRow(report: Report, fn: number, fold: boolean): Row {
     }
     const arcs = report.arcs()?.callers[fn] ?? [];
     const children = (): Row[] => arcs.map((arc) => arcRow(report, arc, arc.caller, row.key));
+    return { ...row, hasChildren: arcs.length > 0, children };
+}
+
+// Where the tree has no room for all paths: what calls cost is known exactly, and what is farther away as far as the
+// tree has it.
+function exactCallersRow(report: Report, row: Row, fn: number, fold: boolean): Row {
+    const arcs = report.arcs()?.callers[fn] ?? [];
+    const children = (): Row[] => {
+        const known = new Map(Group.callersOf(report.tree!, fn, fold).children().map((group) => [group.name, group]));
+        return arcs.map((arc): Row => {
+            const caller = arcRow(report, arc, arc.caller, row.key);
+            const group = known.get(arc.caller);
+            const above = (): Row[] => (group?.children() ?? []).map((one) => groupRow(report, one, caller.key));
+            const others = (): Row => {
+                const parts = above();
+                return {
+                    key: `${caller.key}/other`, label: "(other paths)", where: "for which the tree has no room",
+                    fn: null, node: null, calls: null, hasChildren: false, children: () => [],
+                    costs: new RestCosts(caller.costs, parts.map(({ costs }) => costs)),
+                };
+            };
+            return { ...caller, hasChildren: !arc.recursive, children: () => [...above(), others()] };
+        });
+    };
     return { ...row, hasChildren: arcs.length > 0, children };
 }
 

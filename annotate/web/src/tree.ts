@@ -7,6 +7,9 @@
 import type { Column, Facts, Table } from "./data";
 import type { Costs, Kind, SideName } from "./costs";
 
+const startFrame = -1;
+const unknownFrame = -2;
+
 export class ContextTree {
     readonly size: number;
     readonly parent: Column; // 0: none, else one more than the number
@@ -120,6 +123,25 @@ export class ContextTree {
         return this.nodesOfFrames[functionNumber] ?? new Uint32Array(0);
     }
 
+    // -2: no path leads to it.
+    frameOf(functionNumber: number): number {
+        const found = this.facts.frames.indexOf(functionNumber);
+        return found < 0 ? unknownFrame : found;
+    }
+
+    get otherFrame(): number | null {
+        return this.facts.tree?.other ?? null;
+    }
+
+    // The costs of paths that it has no room for.
+    otherCost(own: Column | Float64Array): number {
+        const { otherFrame } = this;
+        let total = 0;
+        if (otherFrame === null) return total;
+        for (let node = 0; node < this.size; ++node) if (this.frame[node] === otherFrame) total += own[node]!;
+        return total;
+    }
+
     // Whether it only starts the program, as all on the path to it do, and is one of several that do so there.
     isStart(node: number): boolean {
         if (!this.startNodes) {
@@ -158,7 +180,6 @@ export class ContextTree {
     }
 }
 
-const startFrame = -1;
 
 // Some nodes of the tree under one name, with what is below them, or above.
 export class Group implements Costs {
@@ -197,6 +218,16 @@ export class Group implements Costs {
         return new Group(tree, name, place, nodes, nodes, upwards, fold && !isStart);
     }
 
+    // Of which the tree knows nothing.
+    static ofFunction(tree: ContextTree, functionNumber: number): Group {
+        return new Group(tree, tree.frameOf(functionNumber), 0, [], [], false, false);
+    }
+
+    // What it has no room for.
+    static other(tree: ContextTree): Group {
+        return new Group(tree, tree.otherFrame ?? 0, 0, [], [], false, false);
+    }
+
     // All that only starts the program, from these on.
     static start(tree: ContextTree, outermost: readonly number[]): Group {
         const nodes = [...outermost];
@@ -211,7 +242,7 @@ export class Group implements Costs {
     }
 
     get name(): number | string {
-        return this.isStart ? "(above main)" : this.tree.facts.frames[this.frame]!;
+        return this.isStart ? "(above main)" : this.tree.facts.frames[this.frame] ?? "(function)";
     }
 
     calls(side: SideName = ""): number {

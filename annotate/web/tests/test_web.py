@@ -718,8 +718,8 @@ def test_the_head_of_a_table_stays_above_it(browse, tmp_path):
         {"fragment": "#tables?table=flat&cols=Ir:self,SpLoss1:self", "read": scrolled % (".rows", ".rows", ".rows")},
         {"fragment": "#source", "read": scrolled % (".code", ".code", ".code")},
         {"fragment": "#tables?table=flat&cols=Ir:self,SpLoss1:self", "axe": True, "read": roles},
-        {"read": "(document.querySelector('.rows').focus(), Array.from(document.querySelectorAll('[role=columnheader]'), "
-                 "(e) => e.getAttribute('aria-sort')))"},
+        {"read": "(document.querySelector('.rows').focus(), "
+                 "Array.from(document.querySelectorAll('[role=columnheader]'), (e) => e.getAttribute('aria-sort')))"},
         {"keys": ["ArrowDown"],
          "read": f"[{SPOKEN}, document.getElementById(document.querySelector('.rows')"
                  ".getAttribute('aria-activedescendant')).dataset.function]"},
@@ -795,6 +795,40 @@ def test_a_range_of_parts(browse, reports):
     ])
     spreads = [(high - low) for name, low, high in after[1:]]
     assert spreads[0] == max(high - low for name, low, high in before[1:]) and sorted(before) == sorted(after)
+
+
+def test_a_full_tree_says_so_and_callers_are_exact(browse, tmp_path):
+    """Both a and b call work; the tree has room for one of the paths only."""
+    costs = {"main": 1, "a": 1, "b": 1, "work": 70}
+    calls = [("main", "a", 11), ("main", "b", 61), ("a", "work", 10), ("b", "work", 60)]
+    text = "events: Ir SpLoss1\nfl=a.c\n"
+    for name, cost in costs.items():
+        text += f"fn={name}\n1 {cost} {cost}\n"
+        text += "".join(f"cfn={to}\ncalls=1 1\n1 {paid} {paid}\n" for by, to, paid in calls if by == name)
+    (tmp_path / "x.out").write_text(text)
+    nodes = [(0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 1, 1), (3, 4, 1, 10), (2, 3, 1, 1), (3, 0, 1, 60)]
+    (tmp_path / "contexts.x.out").write_bytes(ContextFile(
+        ("Ir", "SpLoss1"), [("", "a.c", 1, name) for name in costs], ["thread 1"],
+        [(depth, function, calls, (cost, cost)) for depth, function, calls, cost in nodes],
+    ).bytes())
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
+    opened = "document.querySelector('.row[data-function=%s] .twist').click()"
+    said = "document.querySelector('.warning').innerText"
+    table, further, icicle, up = browse(tmp_path / "x.html", [
+        {"fragment": "#tables?table=callers&cols=Ir:incl", "read": f"({opened % 'work'}, {LATER % EXACT_ROWS})"},
+        {"read": "(Array.from(document.querySelectorAll('.row[data-function=b] .twist'))"
+                 f".find((e) => e.closest('[aria-level=\"2\"]')).click(), {LATER % f'[{said}, {EXACT_ROWS}]'})"},
+        {"fragment": "#icicle?metric=Ir&fn=work&focus=1",
+         "read": f"(document.querySelector('.canvas-box').focus(), {said})"},
+        {"keys": ["ArrowDown", "ArrowUp"], "read": SPOKEN},
+    ])
+    at = [name for name, _ in table].index("work")
+    assert table[at:at + 3] == [["work", {"Ir:incl": 70}], ["b", {"Ir:incl": 60}], ["a", {"Ir:incl": 10}]]
+    told, rows = further
+    assert rows[at + 2] == ["(other paths)", {"Ir:incl": 60}]
+    for one in (told, icicle):
+        assert "The context tree was full: 82.2% of instructions executed was on other paths" in one
+    assert up.startswith("b: 60"), "as wide as the calls cost"
 
 
 def test_hostile_names_stay_text(browse, reports, tmp_path):

@@ -9,7 +9,7 @@ import { metricValue } from "../costs";
 import { Cell, picture, rectAt, widths, type Picture, type Rect } from "../flame";
 import { baseName, count, fitted, grouped, inSentence, metricText, percent, signed } from "../format";
 import { SearchBox, useMatch, type Found } from "../find";
-import { AboveButton, Empty, Legend, SizePicker, Unread, foldsStart } from "../parts";
+import { AboveButton, Empty, FullTree, Legend, SizePicker, Unread, foldsStart } from "../parts";
 
 const rowHeight = 20;
 const font = "12px system-ui, sans-serif";
@@ -49,9 +49,10 @@ function IcicleOf() {
     );
     const [element, { width }] = useSize<HTMLDivElement>();
     const [found, setFound] = useState<Found>({ count: 0, at: -1, choose: () => undefined });
+    const exact = tree.otherFrame !== null && !state.hide.length ? { report, metric } : null;
     const shown = useMemo(
-        () => (width ? picture(tree, values, { node: state.node, sandwich, width, fold }) : null),
-        [values, state.node, sandwich, width, fold],
+        () => (width ? picture(tree, values, { node: state.node, sandwich, width, fold, exact }) : null),
+        [values, state.node, sandwich, width, fold, exact !== null],
     );
     const start = state.node !== null && state.node < tree.size ? tree.path(state.node) : [];
     const crumbs = fold && !(start.length && tree.isStart(start.at(-1)!))
@@ -102,6 +103,7 @@ function IcicleOf() {
                 ))}
                 {matches && <MatchShare matches={matches} values={values.after} />}
             </nav>
+            <FullTree metric={metric} />
             <div class="picture" ref={element}>
                 {shown && shown.levels.length > 0 ? (
                     <Canvas shown={shown} width={width} matches={matches} total={values} setFound={setFound} />
@@ -226,7 +228,7 @@ function Canvas({ shown, width, matches, total, setFound }: CanvasProps) {
         function colourOf(cell: Cell): readonly [number, number, number] {
             if (report.comparing) return changeColour(cell.size ? (cell.after - cell.before) / cell.size : 0);
             if (!share) return plain;
-            return shareColour(metricValue(share, cell.group, "incl"));
+            return shareColour(metricValue(share, cell.costs, "incl"));
         }
     }, [rows, width, view, under, cursor, matches, dark, state.fn]);
 
@@ -330,7 +332,7 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
     const metric = report.sizeMetric(state.metric);
     const share = report.shareFor(metric);
     const { group } = cell;
-    const own = metricValue(metric, group, "self");
+    const own = metricValue(metric, cell.costs, "self");
     const [file, line] = report.facts.places[group.place] ?? [-1, 0];
     const left = Math.min(x + 14, window.innerWidth - 330);
     return (
@@ -357,8 +359,8 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
                 )}
                 <dt>self</dt>
                 <dd>{metricText(metric, own)}</dd>
-                {share && <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, group, "incl"))}</dd></>}
-                {!group.isStart && <><dt>calls</dt><dd>{grouped(group.calls())}</dd></>}
+                {share && <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, cell.costs, "incl"))}</dd></>}
+                {!group.isStart && group.at.length > 0 && <><dt>calls</dt><dd>{grouped(group.calls())}</dd></>}
             </dl>
         </div>
     );

@@ -323,7 +323,8 @@ function Instructions({ file, line, most }: { file: number; line: number | null;
                     <div class={`line${chosen(row) ? " chosen" : ""}`} key={row} role="row" aria-rowindex={index + 2}
                         onClick={() => go({ file: code.column("file")[row]!, line: code.column("line")[row]! }, true)}>
                         <span
-                            class="n heat" role="gridcell" style={value ? { background: css(colour), color: textOn(colour) } : {}}
+                            class="n heat" role="gridcell"
+                            style={value ? { background: css(colour), color: textOn(colour) } : {}}
                             title={exactText(metric, value)}
                         >
                             {value ? metricText(metric, value) : "·"}

@@ -8,7 +8,7 @@ import { metricValue } from "../costs";
 import { SearchBox, useMatch, type Match } from "../find";
 import { count, metricText, percent, times } from "../format";
 import { LongList } from "../list";
-import { AboveButton, Empty, Shortened, Unread, Value, foldsStart } from "../parts";
+import { AboveButton, Empty, FullTree, Shortened, Unread, Value, foldsStart } from "../parts";
 import { Paths } from "../paths";
 import { columnName, type MetricColumn, type Report } from "../report";
 import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
@@ -159,6 +159,7 @@ export function Tables() {
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
             </p>
+            {ready && state.table !== "flat" && <FullTree metric={report.sizeMetric(by.metric.name)} />}
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
                     <TableOfRows
