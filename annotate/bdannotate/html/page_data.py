@@ -52,9 +52,9 @@ def page_data(
 ) -> PageData:
     costed = subject.costed or subject.report
     found = verdict(costed.profile, costed.metrics, costed.totals)
-    subject = replace(subject, report=replace(
-        subject.report, selection=page_selection(subject.report, found)
-    ))
+    if len(subject.sides) == 1:
+        selection = page_selection(subject.report, found)
+        subject = replace(subject, report=replace(subject.report, selection=selection))
     report = subject.report
     numbers = Numbers(subject.functions)
     tables = {

@@ -11,18 +11,30 @@ import { Group, type ContextTree } from "./tree";
 export interface Widths {
     after: Float64Array;
     before: Float64Array | null;
+    change: Float64Array | null; // what is more and what is less, added up, where two profiles are compared
 }
 
 // Inclusive costs of all nodes, without what is hidden.
 export function widths(tree: ContextTree, metric: Metric, comparing: boolean, hidden: ReadonlySet<number>): Widths {
     const column = (side: "" | "before:"): Float64Array =>
         tree.summedUp(tree.selfSum(metric.numerator, side), hidden.size ? hidden : null);
-    return { after: column(""), before: comparing ? column("before:") : null };
+    return {
+        after: column(""), before: comparing ? column("before:") : null,
+        change: comparing ? changes(tree, metric, hidden) : null,
+    };
+}
+
+// Of each node what it and all below have changed by, in either direction: children fit their parents.
+function changes(tree: ContextTree, metric: Metric, hidden: ReadonlySet<number>): Float64Array {
+    const [own, before] = (["", "before:"] as const).map((side) => tree.selfSum(metric.numerator, side));
+    const changed = own!.map((value, node) => Math.abs(value - before![node]!));
+    return tree.summedUp(changed, hidden.size ? hidden : null);
 }
 
 export class Cell {
     readonly after: number;
     readonly before: number;
+    readonly size: number; // what its width stands for
     readonly costs: Costs;
     private known: Cell[] | null = null;
 
@@ -40,11 +52,8 @@ export class Cell {
         this.after = value("", values.after);
         this.before = value("before:", values.before);
         this.costs = exact?.costs ?? group;
-    }
-
-    // Where two profiles are compared, both together: nothing that was or is disappears, and children fit their parent.
-    get size(): number {
-        return this.after + this.before;
+        if (!values.change) this.size = this.after;
+        else this.size = exact ? Math.abs(this.after - this.before) : group.valueIn(values.change, "incl");
     }
 
     get name(): number | string {

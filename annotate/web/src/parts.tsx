@@ -166,9 +166,9 @@ export function Legend({ kind, share = null }: { kind: "share" | "change"; share
     if (kind === "share" && !share) return null;
     return (
         <span class="legend" title={kind === "share" ? share!.title : ""}>
-            {kind === "share" ? "all used" : "gone"}
+            {kind === "share" ? "all used" : "less"}
             <span class="legend-bar" ref={bar} aria-hidden="true" />
-            {kind === "share" ? "never used" : "new"}
+            {kind === "share" ? "never used" : "more"}
         </span>
     );
 }

@@ -8,7 +8,7 @@ import type { Column, Facts, Table } from "./data";
 import type { Costs, Kind, SideName } from "./costs";
 
 const startFrame = -1;
-const unknownFrame = -2;
+const unknownFrame = -2; // of a function that no path of the tree leads to
 
 export class ContextTree {
     readonly size: number;
@@ -123,12 +123,6 @@ export class ContextTree {
         return this.nodesOfFrames[functionNumber] ?? new Uint32Array(0);
     }
 
-    // -2: no path leads to it.
-    frameOf(functionNumber: number): number {
-        const found = this.facts.frames.indexOf(functionNumber);
-        return found < 0 ? unknownFrame : found;
-    }
-
     get otherFrame(): number | null {
         return this.facts.tree?.other ?? null;
     }
@@ -193,6 +187,7 @@ export class Group implements Costs {
         private readonly origin: readonly number[], // the nodes whose costs it has
         private readonly upwards: boolean,
         private readonly fold: boolean, // what only starts the program is one group
+        private readonly fn: number | null = null, // the function that it is of, if no node may tell
     ) {}
 
     static ofNode(tree: ContextTree, node: number, fold: boolean): Group {
@@ -202,25 +197,26 @@ export class Group implements Costs {
     static calleesOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
         // What is below another of its nodes is part of that one.
         const nodes = Array.from(tree.nodesOf(functionNumber)).filter((node) => tree.isOutermost(node));
-        return Group.of(tree, nodes, 0, false, fold);
+        return Group.of(tree, nodes, 0, false, fold, functionNumber);
     }
 
     static callersOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
-        return Group.of(tree, Array.from(tree.nodesOf(functionNumber)), 0, true, fold);
+        return Group.of(tree, Array.from(tree.nodesOf(functionNumber)), 0, true, fold, functionNumber);
     }
 
     // Who asks for what only starts the program wants to see it.
     private static of(
         tree: ContextTree, nodes: readonly number[], place: number, upwards: boolean, fold: boolean,
+        fn: number | null = null,
     ): Group {
         const isStart = nodes.some((node) => tree.isStart(node));
-        const name = nodes.length ? tree.frame[nodes[0]!]! : 0;
-        return new Group(tree, name, place, nodes, nodes, upwards, fold && !isStart);
+        const frame = nodes.length ? tree.frame[nodes[0]!]! : unknownFrame;
+        return new Group(tree, frame, place, nodes, nodes, upwards, fold && !isStart, fn);
     }
 
     // Of which the tree knows nothing.
     static ofFunction(tree: ContextTree, functionNumber: number): Group {
-        return new Group(tree, tree.frameOf(functionNumber), 0, [], [], false, false);
+        return new Group(tree, unknownFrame, 0, [], [], false, false, functionNumber);
     }
 
     // What it has no room for.
@@ -242,7 +238,7 @@ export class Group implements Costs {
     }
 
     get name(): number | string {
-        return this.isStart ? "(above main)" : this.tree.facts.frames[this.frame] ?? "(function)";
+        return this.isStart ? "(above main)" : this.fn ?? this.tree.facts.frames[this.frame]!;
     }
 
     calls(side: SideName = ""): number {

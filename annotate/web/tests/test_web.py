@@ -831,6 +831,45 @@ def test_a_full_tree_says_so_and_callers_are_exact(browse, tmp_path):
     assert up.startswith("b: 60"), "as wide as the calls cost"
 
 
+def test_bands_have_one_scale(browse, tmp_path):
+    """That of the program, on both sides; what the function itself has is drawn."""
+    (tmp_path / "x.out").write_text(
+        "events: Ir\nfl=a.c\nfn=main\n1 10\ncfn=f\ncalls=1 1\n1 40\ncfn=other\ncalls=1 1\n1 50\nfn=f\n1 15\n"
+        "cfn=g\ncalls=1 1\n1 25\nfn=g\n1 25\nfn=other\n1 50\n")
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "x.out")
+    ((bands, bar),) = browse(tmp_path / "x.html", [{"fragment": "#graph?fn=f", "read": """[
+        Array.from(document.querySelectorAll('[data-band]'), (e) => Number(e.dataset.band)),
+        ((bar) => [Number(bar.dataset.self), Number(bar.dataset.incl)])(document.querySelector('.own-bar'))]"""}])
+    caller, callee = bands
+    assert abs(caller / callee - 40 / 25) < 1e-9 and bar == [0.15, 0.4]
+
+
+def test_a_change_is_drawn_as_large_as_it_is(browse, tmp_path):
+    """f has lost 30 and g got 10, h stays; each table is sorted as its arrow says."""
+    for name, costs in (("before", {"f": 50, "g": 5, "h": 900}), ("after", {"f": 20, "g": 15, "h": 900})):
+        text = "events: Ir\nfl=a.c\nfn=main\n1 1\n"
+        for callee, cost in costs.items():
+            text += f"cfn={callee}\ncalls=1 1\n1 {cost}\n"
+        text += "".join(f"fn={callee}\n1 {cost}\n" for callee, cost in costs.items())
+        (tmp_path / f"{name}.out").write_text(text)
+        nodes = [(0, 0, 0, (0,)), (1, 1, 1, (1,)), *((2, 2 + at, 1, (c,)) for at, c in enumerate(costs.values()))]
+        (tmp_path / f"contexts.{name}.out").write_bytes(ContextFile(
+            ("Ir",), [("", "a.c", 1, one) for one in ("main", *costs)], ["thread 1"], nodes).bytes())
+    annotate("--diff", f"--html={tmp_path}/x.html", tmp_path / "before.out", tmp_path / "after.out")
+    rows = "Array.from(document.querySelectorAll('.row[data-function]'), (row) => row.dataset.function)"
+    down, up, tree, first, second, tiles = browse(tmp_path / "x.html", [
+        {"fragment": "#tables?table=flat&cols=Ir:self", "read": rows},
+        {"fragment": "#tables?table=flat&cols=Ir:self&up=1", "read": rows},
+        {"fragment": "#icicle", "read": f"(document.querySelector('.canvas-box').focus(), {CELLS})"},
+        {"keys": ["ArrowDown", "ArrowDown", "ArrowDown"], "read": SPOKEN},
+        {"keys": ["ArrowRight"], "read": SPOKEN},
+        {"fragment": "#treemap", "read": CELLS},
+    ])
+    assert down[0] == "g" and down[-1] == "f" and up == down[:0] + ["f", *up[1:-1], "g"]
+    assert (tree, tiles) == (4, 2), "what has not changed has no cell"
+    assert first.startswith("f: 20") and second.startswith("g: 15")
+
+
 def test_hostile_names_stay_text(browse, reports, tmp_path):
     name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
     profile = tmp_path / "x.out"

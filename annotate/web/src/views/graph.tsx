@@ -16,7 +16,7 @@ const shownFound = 15;
 // As the style sheet has them, in pixels.
 const box = { height: 46, gap: 10 };
 const sideTop = 34;
-const centreBand = { top: 46, height: 110 };
+const centreBand = { top: 46, height: 110 }; // so high is all of the program
 const bandLength = 90;
 
 interface Neighbour {
@@ -115,6 +115,9 @@ function Around({ fn }: { fn: number }) {
                         <dt>calls</dt>
                         <dd>{count(report.calls(fn))}</dd>
                     </dl>
+                    {!report.comparing && (
+                        <OwnBar whole={metricValue(metric, report.totals, "self")} incl={inclusive} own={own} />
+                    )}
                     {cycle > 0 && (
                         <p class="note">
                             Calls itself by way of others (cycle {cycle}, {report.facts.cycles[cycle - 1]?.length}{" "}
@@ -127,10 +130,26 @@ function Around({ fn }: { fn: number }) {
                 <Side title="Callees" list={callees} none="It calls nothing." />
             </div>
             <p class="note">
-                {metric.title}, inclusive. A band is as wide as its share of all calls on its side. Calls of a function
+                {metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: dark what the function itself has, light
+                what it calls. Calls of a function
                 to itself, or within a cycle, have no cost of their own.
             </p>
         </>
+    );
+}
+
+// Of the program: what the function has with all it calls, and itself.
+function OwnBar({ whole, incl, own }: { whole: number | null; incl: number | null; own: number | null }) {
+    if (!whole || incl === null || own === null) return null;
+    const [inclusive, self] = [Math.min(incl / whole, 1), Math.min(own / whole, 1)];
+    return (
+        <div
+            class="own-bar" role="img" data-self={self} data-incl={inclusive}
+            aria-label={`${percent(own / whole)} of the program itself, ${percent(incl / whole)} with what it calls`}
+        >
+            <span class="self" style={{ width: `${100 * self}%` }} />
+            <span class="below" style={{ width: `${100 * Math.max(inclusive - self, 0)}%` }} />
+        </div>
     );
 }
 
@@ -179,13 +198,13 @@ function Box({ item }: { item: Neighbour }) {
     );
 }
 
-// Bands between a side and the middle, as wide as their share there.
+// Bands between a side and the middle, as wide as their share of the program, on both sides alike.
 function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
-    const share = report.shareFor(metric);
+    const unused = report.shareFor(metric);
     const shown = list.slice(0, shownArcs);
-    const sum = list.reduce((total, item) => total + Math.abs(item.value ?? 0), 0);
+    const whole = Math.abs(metricValue(metric, report.totals, "self") ?? 0);
     let at = centreBand.top;
     return (
         <svg
@@ -193,20 +212,21 @@ function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
             aria-hidden="true"
         >
             {shown.map((item, index) => {
-                const part = Math.max(1, sum ? (Math.abs(item.value ?? 0) / sum) * centreBand.height : 0);
+                const share = whole ? Math.min(Math.abs(item.value ?? 0) / whole, 1) : 0;
+                const part = Math.max(1, share * centreBand.height);
                 const half = Math.min(part, box.height - 8) / 2;
                 const y = sideTop + index * (box.height + box.gap) + box.height / 2;
                 const middle: [number, number] = [at, at + part];
                 at += part;
                 const colour = report.comparing
                     ? changeColour(Math.sign(item.value ?? 0) * 0.8)
-                    : shareColour(share ? metricValue(share, item.costs, "incl") : null);
+                    : shareColour(unused ? metricValue(unused, item.costs, "incl") : null);
                 const side: [number, number] = [y - half, y + half];
                 const [left, right] = inwards ? [side, middle] : [middle, side];
                 const bend = bandLength / 2;
                 return (
                     <path
-                        key={item.arc.row} fill={css(colour)} opacity="0.85"
+                        key={item.arc.row} data-band={part} fill={css(colour)} opacity="0.85"
                         d={`M0,${left![0]} C${bend},${left![0]} ${bend},${right![0]} ${bandLength},${right![0]} `
                             + `V${right![1]} C${bend},${right![1]} ${bend},${left![1]} 0,${left![1]}Z`}
                     />

@@ -110,7 +110,8 @@ function IcicleOf() {
                 ) : shown && <Empty>Nothing here has any {inSentence(metric.title)}.</Empty>}
             </div>
             <p class="note">
-                Width: {inSentence(metric.title)}{report.comparing ? ", before and after together" : ""}. Arrow keys
+                Width: {inSentence(metric.title)}{report.comparing
+                    ? ": what is more and what is less, added up; blue is less, red is more" : ""}. Arrow keys
                 move, Enter zooms in, Backspace out, f shows callers and callees, x hides.
             </p>
         </div>
@@ -222,8 +223,12 @@ function Canvas({ shown, width, matches, total, setFound }: CanvasProps) {
             if (rect.width > 34) {
                 to.fillStyle = textOn(colour);
                 const fits = (text: string): boolean => to.measureText(text).width <= rect.width - 8;
-                to.fillText(fitted(report.label(cell.name), fits), rect.x + 4, y + rowHeight / 2);
+                to.fillText(fitted(report.label(cell.name) + changeOf(cell), fits), rect.x + 4, y + rowHeight / 2);
             }
+        }
+        // As far as there is room for it whole.
+        function changeOf(cell: Cell): string {
+            return report.comparing ? ` ${signed(count(cell.after - cell.before), cell.after - cell.before)}` : "";
         }
         function colourOf(cell: Cell): readonly [number, number, number] {
             if (report.comparing) return changeColour(cell.size ? (cell.after - cell.before) / cell.size : 0);

@@ -76,6 +76,10 @@ export function Treemap() {
         [root],
     );
 
+    const most = tiles.reduce((all, { data: { costs } }) =>
+        Math.max(all, costs ? Math.abs(change(metric, costs, "self") ?? 0) : 0), 0);
+    const isFound = ({ data: { fn, name } }: HierarchyRectangularNode<Item>): boolean =>
+        match !== null && (fn === null ? match(name) : report.matches(match, fn));
     useEffect(() => {
         const context = canvas.current?.getContext("2d");
         if (!canvas.current || !context || !root) return;
@@ -99,17 +103,17 @@ export function Treemap() {
             }
             const costs = tile.data.costs;
             const colour = report.comparing
-                ? changeColour(costs
-                    ? relative(metricValue(metric, costs, "self", "before:"), metricValue(metric, costs, "self")) : 0)
+                ? changeColour(costs ? strength(change(metric, costs, "self") ?? 0, most) : 0)
                 : share && costs ? shareColour(metricValue(share, costs, "self")) : plain;
-            const { fn, name } = tile.data;
-            context.globalAlpha = match && !(fn === null ? match(name) : report.matches(match, fn)) ? 0.25 : 1;
+            context.globalAlpha = match && !isFound(tile) ? 0.25 : 1;
             context.fillStyle = css(colour);
             context.fillRect(tile.x0, tile.y0, w, h);
             if (w > 44 && h > 14) {
                 context.fillStyle = textOn(colour);
                 context.font = "11px system-ui, sans-serif";
-                write(context, tile.data.name, tile.x0 + 4, tile.y0 + Math.min(10, h / 2), w - 8);
+                const by = costs && report.comparing ? change(metric, costs, "self") : null;
+                const name = by === null ? tile.data.name : `${tile.data.name} ${signed(count(by), by)}`;
+                write(context, name, tile.x0 + 4, tile.y0 + Math.min(10, h / 2), w - 8);
             }
             context.globalAlpha = 1;
             if (tile.data.fn !== null && (tile.data.fn === state.fn || tile === cursor?.tile)) {
@@ -120,8 +124,6 @@ export function Treemap() {
         });
     }, [root, width, state.fn, match, cursor?.tile, dark]);
 
-    const isFound = ({ data: { fn, name } }: HierarchyRectangularNode<Item>): boolean =>
-        match !== null && (fn === null ? match(name) : report.matches(match, fn));
     const found = useMemo(() => tiles.filter(isFound), [tiles, match]);
     const choose = (tile: HierarchyRectangularNode<Item> | undefined): void => {
         const bounds = canvas.current?.getBoundingClientRect();
@@ -210,10 +212,8 @@ export function Treemap() {
     );
 }
 
-function relative(before: number | null, after: number | null): number {
-    const sum = (before ?? 0) + (after ?? 0);
-    return sum ? ((after ?? 0) - (before ?? 0)) / sum : 0;
-}
+// Of a change, by the largest one; small ones stay to be seen.
+const strength = (by: number, most: number): number => (most ? Math.sign(by) * Math.sqrt(Math.abs(by) / most) : 0);
 
 function write(context: CanvasRenderingContext2D, text: string, x: number, y: number, width: number): void {
     context.fillText(fitted(text, (part) => context.measureText(part).width <= width), x, y);
