@@ -41,10 +41,10 @@ def _split_sentences(split: Split) -> list[str]:
         f"Used together: {'; '.join(parts)}.",
         f"In {len(parts)} arrays with the same index: {_range(split.in_order, split.in_order_most)} bytes "
         f"loaded instead of {short_count(split.now)} if elements are used in the order of memory, "
-        f"{short_count(split.scattered)} if each lies far from the one before. Which of it holds is "
-        "not known, nor whether the order of use stays the same.",
+        f"{short_count(split.scattered)} if each lies far from the one before. The order of use is not "
+        "known, nor whether it stays the same.",
         f"L1 misses saved: {_range(saved(split.in_order_most), saved(split.in_order))} in the order of memory, "
-        f"{short_count(far) if far > 0 else 'none'} far apart. How many of LL is not known.",
+        f"{short_count(far) if far > 0 else 'none'} if they lie far from each other. How many of LL is not known.",
     ]
 
 

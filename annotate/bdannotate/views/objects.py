@@ -253,7 +253,7 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     if not typed.has_use:
         headings = tuple((*row[:2], row[-1]) for row in headings[-1:])
         rows = [[*row[:2], row[-1]] for row in rows]
-        lines += wrapped("Nobody has seen which bytes of it are used.", page)
+        lines += wrapped("Which bytes of it are used was not recorded.", page)
     room = page.width - left_width(rows, [row[:-1] for row in headings])
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]

@@ -19,6 +19,23 @@ import { Summary } from "./views/summary";
 import { Tables } from "./views/tables";
 import { Treemap } from "./views/treemap";
 
+// What stays for the next time; browsers may refuse it to a page from the disk.
+function stored(name: string): string | null {
+    try {
+        return localStorage.getItem(`bdgrind ${name}`);
+    } catch {
+        return null;
+    }
+}
+
+function store(name: string, value: string): void {
+    try {
+        localStorage.setItem(`bdgrind ${name}`, value);
+    } catch {
+        // It is as before the next time.
+    }
+}
+
 const titles: Record<View, string> = {
     summary: "Summary",
     icicle: "Icicle",
@@ -47,7 +64,10 @@ export function App({ report }: { report: Report }) {
     const wanted = useRef(state);
     const [, setLoaded] = useState(0);
     const [failure, setFailure] = useState("");
-    const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+    const [dark, setDark] = useState(() => {
+        const chosen = stored("theme");
+        return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    });
     // Of several failures, the first one is said.
     const fail = (error: unknown): void =>
         setFailure((said) => said || (error instanceof Error ? error.message : String(error)));
@@ -118,13 +138,14 @@ export function App({ report }: { report: Report }) {
                     <span class="command" title={command}>{shortCommand(command)}</span>
                 </h1>
                 <button
-                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`} onClick={() => setDark(!dark)}
+                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`} onClick={() => { store("theme", dark ? "light" : "dark"); setDark(!dark); }}
                     aria-label={dark ? "Light colours" : "Dark colours"}
                 />
                 <nav aria-label="Views">
                     {tabs.map((view) => (
                         <a
-                            key={view} ref={view === state.view ? current : null} href={linkTo(report, state, { view, q: "", re: false, ...memory.searches.get(view) })}
+                            key={view} ref={view === state.view ? current : null}
+                            href={linkTo(report, state, { view, q: "", re: false, ...memory.searches.get(view) })}
                             aria-current={view === state.view ? "page" : undefined}
                         >
                             {titles[view]}

@@ -19,6 +19,8 @@ const changeScale: Rgb[] = [
     [239, 138, 98],
     [178, 24, 43],
 ];
+// Pictures have at least so many pixels for one of the page, so that they are sharp in print.
+export const leastScale = 2;
 export const plain: Rgb = [184, 196, 206];
 export const dimmed: Rgb = [128, 134, 140];
 

@@ -297,8 +297,15 @@ async function block(id: string): Promise<Uint8Array> {
     return bytes;
 }
 
+// Names could turn around the text behind them: what changes the direction is shown as an escape. JSON has all
+// characters beyond ASCII as \\uXXXX.
+export function withoutDirections(json: string): string {
+    return json.replace(/\\\\|\\u(061c|200[ef]|202[a-e]|206[6-9])/gi, (found, code: string | undefined) =>
+        (code === undefined ? found : `\\\\u${code}`));
+}
+
 async function json<T>(id: string): Promise<T> {
-    return JSON.parse(new TextDecoder().decode(await block(id))) as T;
+    return JSON.parse(withoutDirections(new TextDecoder().decode(await block(id)))) as T;
 }
 
 export const readFacts = (): Promise<Facts> => json<Facts>("facts");

@@ -74,7 +74,9 @@ export class Cell {
 
 // What a function calls, or its callers, where the tree has no room for all paths: what the calls cost is known
 // exactly, and what is farther away as far as the tree has it.
-export function exactCell(report: Report, fn: number, values: Widths, metric: Metric, up: boolean, fold: boolean): Cell {
+export function exactCell(
+    report: Report, fn: number, values: Widths, metric: Metric, up: boolean, fold: boolean,
+): Cell {
     const tree = report.tree!;
     const group = up ? Group.callersOf(tree, fn, fold) : Group.calleesOf(tree, fn, fold);
     const arcs = (up ? report.arcs()?.callers[fn] : report.arcs()?.callees[fn]) ?? [];

@@ -4,6 +4,11 @@
 
 import type { Metric } from "./data";
 
+const leastShown = 0.0005; // of shares
+
+// For a width in a style.
+export const cssPercent = (share: number): string => `${(100 * Math.min(Math.max(share, 0), 1)).toFixed(2)}%`;
+
 const units: [number, string][] = [
     [1e12, "T"],
     [1e9, "G"],
@@ -29,7 +34,9 @@ export function grouped(value: number): string {
     return (value < 0 ? "−" : "") + digits;
 }
 
+// What is not nothing does not look like it.
 export function percent(share: number): string {
+    if (share !== 0 && Math.abs(share) < leastShown) return share > 0 ? "<0.1%" : "\u2212<0.1%";
     return `${(100 * share).toFixed(1)}%`.replace("-", "\u2212");
 }
 

@@ -2,7 +2,7 @@
 //
 // A list of many rows of equal height: only those in sight are there, and the head stays above them.
 
-import type { ComponentChildren } from "preact";
+import { options, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const around = 10; // rows above and below what can be seen
@@ -42,8 +42,23 @@ export function LongList({ rows, height, head, render, className, focusRow, labe
     useEffect(() => {
         const media = matchMedia("print");
         const changed = (): void => setPrinting(media.matches);
+        // The print is made when the listeners have run.
+        const now = (value: boolean): void => {
+            const { debounceRendering } = options;
+            options.debounceRendering = (render) => render();
+            setPrinting(value);
+            if (debounceRendering) options.debounceRendering = debounceRendering;
+            else delete options.debounceRendering;
+        };
+        const [before, after] = [(): void => now(true), (): void => now(false)];
         media.addEventListener("change", changed);
-        return () => media.removeEventListener("change", changed);
+        addEventListener("beforeprint", before);
+        addEventListener("afterprint", after);
+        return () => {
+            media.removeEventListener("change", changed);
+            removeEventListener("beforeprint", before);
+            removeEventListener("afterprint", after);
+        };
     }, []);
     const [from, to] = printing ? [0, Math.min(rows, printedRows)] : [seen.from, Math.min(rows, seen.to)];
     const visible: ComponentChildren[] = [];
@@ -62,4 +77,5 @@ export function LongList({ rows, height, head, render, className, focusRow, labe
     );
 }
 
-const headHeight = (element: HTMLElement): number => (element.firstElementChild as HTMLElement | null)?.offsetHeight ?? 0;
+const headHeight = (element: HTMLElement): number =>
+    (element.firstElementChild as HTMLElement | null)?.offsetHeight ?? 0;

@@ -9,7 +9,7 @@ import { usePage } from "./context";
 import { change, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
 import { matcher } from "./find";
-import { baseName, exactText, inSentence, metricText, percent, signed } from "./format";
+import { baseName, cssPercent, exactText, inSentence, metricText, percent, signed } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
 import type { State } from "./state";
 
@@ -129,7 +129,7 @@ export function AboveButton() {
     if (report.above.size < 2) return null;
     return (
         <button
-            type="button" aria-pressed={state.above} title="Show what only starts the program, too"
+            type="button" aria-pressed={state.above} title="Show the functions above main, too: they start the program"
             onClick={() => go({ above: !state.above })}
         >
             Above main
@@ -150,9 +150,10 @@ export function FullTree({ metric }: { metric: Metric }) {
     if (share === null) return null;
     return (
         <p class="warning" role="note" data-other={share}>
-            <b>The context tree was full: {percent(share)} of {inSentence(metric.title)} was on other paths</b>, which it
-            does not tell apart. A function's own callers and callees are exact, from the calls; what is farther away
-            is of the paths that are known, and (other paths) is the rest. A run with a larger --context-tree-nodes has more.
+            <b>The context tree was full: {percent(share)} of {inSentence(metric.title)} was on other paths</b>, for
+            which it had no room. A function's own callers and callees are exact, from the calls; what is farther away
+            is of the paths that are known, and (other paths) is the rest. A run with a larger --context-tree-nodes has
+            more.
         </p>
     );
 }
@@ -176,7 +177,7 @@ export function Legend({ kind, share = null }: { kind: "share" | "change"; share
 export function ShareBar({ share, label }: { share: number; label: string }) {
     return (
         <span class="share-bar" role="img" aria-label={label}>
-            <span style={{ width: percent(Math.min(Math.max(share, 0), 1)) }} />
+            <span style={{ width: cssPercent(share) }} />
         </span>
     );
 }

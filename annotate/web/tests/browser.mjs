@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // browser.mjs: opens a report in Chromium, without a network, and tells as JSON what was there. Standard input is
-// {file, width, scheme, old, opens, steps: [{fragment, keys, read}]}: whether the browser is an old one, and whether
-// there is enough of the report to open it; and of each step, a fragment to go to, keys to press, and an expression
-// whose value is wanted.
+// {file, width, scheme, old, opens, steps: [{reload, fragment, keys, read}]}: whether the browser is an old one, and
+// whether there is enough of the report to open it; and of each step, whether to reload, a fragment to go to, keys to
+// press, and an expression whose value is wanted.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -52,6 +52,10 @@ const drawn = () => page.evaluate(`new Promise((done) => {
 })`);
 const results = [];
 for (const step of wanted.steps) {
+    if (step.reload) {
+        await page.reload();
+        await page.waitForSelector("html[data-loaded]", { timeout: 120_000 });
+    }
     if (step.fragment) {
         await page.evaluate((fragment) => { location.hash = fragment; }, step.fragment);
         await drawn();

@@ -870,6 +870,36 @@ def test_a_change_is_drawn_as_large_as_it_is(browse, tmp_path):
     assert first.startswith("f: 20") and second.startswith("g: 15")
 
 
+def test_a_popup_closes_on_escape_and_outside(browse, reports):
+    popup = "document.querySelector('details.columns')"
+    opened = f"({popup}.querySelector('summary').click(), {LATER % f'{popup}.open'})"
+    click = "document.querySelector('.note').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))"
+    first, escaped, second, outside = browse(reports / "plain.html", [
+        {"fragment": "#tables", "read": opened}, {"keys": ["Escape"], "read": f"{popup}.open"},
+        {"read": opened}, {"read": f"({click}, {LATER % f'{popup}.open'})"},
+    ])
+    assert [first, escaped, second, outside] == [True, False, True, False]
+
+
+def test_the_theme_stays(browse, reports):
+    theme = "document.documentElement.dataset.theme"
+    before, chosen, after = browse(reports / "plain.html", [
+        {"read": theme}, {"read": f"(document.querySelector('.theme').click(), {LATER % theme})"},
+        {"reload": True, "read": theme},
+    ])
+    assert (before, chosen, after) == ("light", "dark", "dark")
+
+
+def test_a_print_has_the_whole_table(browse, tmp_path):
+    rows = "document.querySelectorAll('.row[data-function]').length"
+    shown, printed, after = browse(many(tmp_path), [
+        {"fragment": "#tables?table=flat", "read": rows},
+        {"read": f"(dispatchEvent(new Event('beforeprint')), {rows})"},
+        {"read": f"(dispatchEvent(new Event('afterprint')), {rows})"},
+    ])
+    assert shown < 100 and printed == 400 and after == shown
+
+
 def test_hostile_names_stay_text(browse, reports, tmp_path):
     name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
     profile = tmp_path / "x.out"
@@ -881,8 +911,10 @@ def test_hostile_names_stay_text(browse, reports, tmp_path):
         [(0, 0, 0, (0, 0)), (1, 1, 0, (10, 9)), (2, 2, 1, (5, 5))],
     ).bytes())
     annotate(f"--html={tmp_path}/x.html", profile)
-    shown = "[document.title, document.images.length, document.querySelector('main').innerText]"
-    found = browse(tmp_path / "x.html", [{"fragment": f"#{view}?fn={quote(name)}", "read": shown} for view in VIEWS])
+    shown = "[document.title, document.images.length, document.body.innerText]"
+    key = quote(name.replace("\u202e", "\\u202e"))  # as it is shown, so that it turns nothing around
+    found = browse(tmp_path / "x.html", [{"fragment": f"#{view}?fn={key}", "read": shown} for view in VIEWS])
+    assert not any("\u202e" in text or "not in this report" in text for _, _, text in found)
     assert {(title, images) for title, images, _ in found} == {("x.out", 0)}
     assert "onerror=" in found[0][2]
 

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeColour, contrast, shareColour, textOn } from "../src/colours";
 import { RowCosts, metricValue } from "../src/costs";
-import { Table, decodeColumn, type Facts, type Metric } from "../src/data";
+import { Table, decodeColumn, withoutDirections, type Facts, type Metric } from "../src/data";
 import { Cell, layout, picture, rectAt, widths } from "../src/flame";
 import { matcher } from "../src/find";
-import { bytes, cacheSize, count, fitted, grouped, inSentence, signed } from "../src/format";
+import { bytes, cacheSize, count, cssPercent, fitted, grouped, inSentence, percent, signed } from "../src/format";
 import { Links } from "../src/links";
 import { Plot, missesAt } from "../src/plot";
 import { fragment, parse } from "../src/state";
@@ -25,6 +25,11 @@ test("counts have three digits and a unit", () => {
     assert.equal(signed("1.2k", 1200), "+1.2k");
     assert.equal(signed("0.0%", 0.00001), "0.0%");
     assert.equal(inSentence("L1 bytes"), "L1 bytes");
+    const shares: [number, string][] = [
+        [0, "0.0%"], [1e-9, "<0.1%"], [-1e-9, "\u2212<0.1%"], [0.0006, "0.1%"], [-0.02, "\u22122.0%"], [1, "100.0%"],
+    ];
+    for (const [share, text] of shares) assert.equal(percent(share), text, "what is not nothing does not look like it");
+    assert.deepEqual([0, 1e-9, 0.5, 2].map(cssPercent), ["0.00%", "0.00%", "50.00%", "100.00%"]);
     assert.equal(inSentence("Data reads"), "data reads");
 });
 
@@ -62,6 +67,15 @@ test("what a link names and the report has not is left out, and said", () => {
     assert.equal(parse("#nowhere", links).state.view, "summary");
     assert.deepEqual(parse("", links).problems, []);
     assert.equal(parse("#graph?fn=400", links).state.fn, 5, "a name that is a number");
+});
+
+test("names cannot turn around what is behind them", () => {
+    const name = "a\u202eb\u2066c\u200fd\u061c \\u202e \\\\";
+    const ascii = JSON.stringify({ name, other: "\\" })
+        .replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const found = JSON.parse(withoutDirections(ascii)) as { name: string; other: string };
+    assert.equal(found.name, "a\\u202eb\\u2066c\\u200fd\\u061c \\u202e \\\\");
+    assert.equal(found.other, "\\");
 });
 
 test("a search is plain text unless it is said to be a regular expression", () => {

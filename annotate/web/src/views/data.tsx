@@ -213,7 +213,7 @@ function Fields({ type }: { type: DataType }) {
     return (
         <>
             <h3>{type.name}, {grouped(type.size)} bytes <small>{type.reason}</small></h3>
-            {!hasUse && <p class="note">Which bytes of it are used has not been recorded.</p>}
+            {!hasUse && <p class="note">Which bytes of it are used was not recorded.</p>}
             {fields.length > 0 && (
                 <div class="scroll-x fields" tabIndex={0} role="region" aria-label={`Fields of ${type.name}`}>
                     <table class="top">

@@ -130,9 +130,9 @@ function Around({ fn }: { fn: number }) {
                 <Side title="Callees" list={callees} none="It calls nothing." />
             </div>
             <p class="note">
-                {metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: dark what the function itself has, light
-                what it calls. Calls of a function
-                to itself, or within a cycle, have no cost of their own.
+                {metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: red what the
+                function itself has, grey what it calls. Calls of a function to itself, or within a cycle, have no cost
+                of their own.
             </p>
         </>
     );

@@ -3,7 +3,7 @@
 // The calling context tree as a picture: width is cost, colour what share of it was never used.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { changeColour, css, dimmed, plain, shareColour, textOn } from "../colours";
+import { changeColour, css, dimmed, leastScale, plain, shareColour, textOn } from "../colours";
 import { usePage, useSize } from "../context";
 import { metricValue } from "../costs";
 import { Cell, picture, rectAt, widths, type Picture, type Rect } from "../flame";
@@ -185,7 +185,7 @@ function Canvas({ shown, width, matches, total, setFound }: CanvasProps) {
         const element = canvas.current;
         const context = element?.getContext("2d");
         if (!element || !context) return;
-        const scale = window.devicePixelRatio || 1;
+        const scale = Math.max(window.devicePixelRatio || 1, leastScale);
         element.width = Math.round(width * scale);
         element.height = Math.round(view.height * scale);
         context.scale(scale, scale);
@@ -347,7 +347,7 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
         >
             <b>{report.label(cell.name)}</b>
             {typeof cell.name === "number" && <small>{report.where(cell.name)}</small>}
-            {group.isStart && <small>what only starts the program: a click shows it</small>}
+            {group.isStart && <small>starts the program: a click shows its functions</small>}
             {group.place > 0 && line > 0 && (
                 <small>called from {baseName(report.facts.files[file] ?? "")}:{line}</small>
             )}
@@ -364,7 +364,12 @@ function Tip({ cell, x, y, whole }: { cell: Cell; x: number; y: number; whole: n
                 )}
                 <dt>self</dt>
                 <dd>{metricText(metric, own)}</dd>
-                {share && <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, cell.costs, "incl"))}</dd></>}
+                {share && (
+                    <>
+                        <dt>{share.heading}</dt>
+                        <dd>{metricText(share, metricValue(share, cell.costs, "incl"))}</dd>
+                    </>
+                )}
                 {!group.isStart && group.at.length > 0 && <><dt>calls</dt><dd>{grouped(group.calls())}</dd></>}
             </dl>
         </div>

@@ -93,7 +93,8 @@ export function Profiles() {
             <h2>
                 {metric.title}{" "}
                 <small>
-                    {members.length} {table || report.facts.tables["members"] ? "profiles" : "parts, in the order of time"}
+                    {members.length}{" "}
+                    {table || report.facts.tables["members"] ? "profiles" : "parts, in the order of time"}
                     {from > 0 || to < last
                         ? `; ${members[from]!.label} to ${members[to]!.label} have ${count(part)}, `
                             + `${percent(whole ? part / whole : 0)} of all` : ""}

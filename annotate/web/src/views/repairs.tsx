@@ -4,7 +4,7 @@
 
 import { usePage } from "../context";
 import type { Repair } from "../data";
-import { baseName, bytes, count, percent } from "../format";
+import { baseName, bytes, count, cssPercent, percent } from "../format";
 import { FunctionLink, SourceLine } from "../parts";
 import { Lost } from "./cards";
 
@@ -140,7 +140,7 @@ function Savings({ repair }: { repair: Repair }) {
                                     class="left-bar" role="img"
                                     aria-label={`${percent(before ? after / before : 0)} of the ${name} are left`}
                                 >
-                                    <span style={{ width: percent(before ? Math.min(after / before, 1) : 0) }} />
+                                    <span style={{ width: cssPercent(before ? after / before : 0) }} />
                                 </div>
                             </td>
                         </tr>

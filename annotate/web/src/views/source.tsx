@@ -256,7 +256,8 @@ function Line({ line, text, costs, most, total, row, chosen, found, pick }: {
         >
             <span class="number" role="rowheader">{line || "?"}</span>
             <span
-                class="n heat" role="gridcell" data-heat={heat} style={heat ? { background: css(colour), color: textOn(colour) } : {}}
+                class="n heat" role="gridcell" data-heat={heat}
+                style={heat ? { background: css(colour), color: textOn(colour) } : {}}
                 data-exact={own ?? ""}
                 title={own === null ? "" : `${exactText(metric, own)}, ${percent(total ? own / total : 0)} of all`}
             >

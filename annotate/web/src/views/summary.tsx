@@ -5,7 +5,7 @@
 import { usePage } from "../context";
 import { change, metricValue } from "../costs";
 import type { Metric, Part, Verdict } from "../data";
-import { bytes, count, grouped, inSentence, metricText, percent, signed } from "../format";
+import { bytes, count, cssPercent, grouped, inSentence, metricText, percent, signed } from "../format";
 import { Change, FunctionLink, PlaceLink, ShareBar, SourceLine } from "../parts";
 import { Cards } from "./cards";
 import { Curves } from "./curves";
@@ -118,8 +118,8 @@ function CacheCard({ level, title }: { level: 0 | 1; title: string }) {
                         {bytes(of(loaded)!)} <small>loaded</small>
                     </p>
                     <div class="used-bar" role="img" aria-label={`${percent(unused)} never used`}>
-                        <span class="used" style={{ width: percent(1 - unused) }} />
-                        <span class="unused" style={{ width: percent(unused) }} />
+                        <span class="used" style={{ width: cssPercent(1 - unused) }} />
+                        <span class="unused" style={{ width: cssPercent(unused) }} />
                     </div>
                     <dl class="facts">
                         <dt>never used</dt>
@@ -215,7 +215,8 @@ function Cycles({ verdict }: { verdict: Verdict }) {
             >
                 {parts.map(([name, share, style]) => (
                     <span
-                        key={name} class={style} style={{ width: percent(share) }} title={`${name}: ${percent(share)}`}
+                        key={name} class={style} style={{ width: cssPercent(share) }}
+                        title={`${name}: ${percent(share)}`}
                     />
                 ))}
             </div>

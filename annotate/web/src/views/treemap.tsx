@@ -4,7 +4,7 @@
 
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { changeColour, css, plain, shareColour, textOn } from "../colours";
+import { changeColour, css, leastScale, plain, shareColour, textOn } from "../colours";
 import { usePage, useSize } from "../context";
 import { SumCosts, change, metricValue, type Costs } from "../costs";
 import { baseName, count, fitted, inSentence, metricText, percent, signed } from "../format";
@@ -83,7 +83,7 @@ export function Treemap() {
     useEffect(() => {
         const context = canvas.current?.getContext("2d");
         if (!canvas.current || !context || !root) return;
-        const scale = window.devicePixelRatio || 1;
+        const scale = Math.max(window.devicePixelRatio || 1, leastScale);
         canvas.current.width = Math.round(width * scale);
         canvas.current.height = Math.round(height * scale);
         context.scale(scale, scale);
