@@ -160,6 +160,32 @@ def test_members_are_by_part_and_thread_or_by_number(tmp_path):
     assert [member["label"] for member in page.facts["members"]] == [f"out.{rank}" for rank in (1, 2, 10, 11, 15)]
 
 
+def test_loops_are_those_of_the_json(tmp_path, capsys):
+    profile = PROFILES / "instructions.out"
+    page = report(tmp_path, profile)
+    table = page.table("frames")
+    found = [
+        (page.functions()[function][0], parent, kind, page.facts["files"][file], line, entries, iterations, own, incl)
+        for function, parent, kind, file, line, entries, iterations, own, incl in zip(
+            *(table[name] for name in ("function", "parent", "kind", "file", "line", "entries", "iterations")),
+            page.costs("frames", "self:"), page.costs("frames", "incl:"))
+    ]
+    expected = []
+
+    def add(root, frames, parent):
+        for frame in frames:
+            iterations = sum(part["iterations"] for part in frame["parts"])
+            kind = ["inlined", "loop", "irreducible region"].index(frame["kind"])
+            expected.append((root, parent, kind, frame["file"], frame["line"], frame["entries"], iterations,
+                             frame["self"], frame["inclusive"]))
+            add(root, frame["frames"], len(expected))
+
+    for root in json_of(capsys, "--structure=yes", profile)["structure"]:
+        add(root["name"], root["frames"], 0)
+    assert found == expected and len(found) == 1
+    assert "frames" not in report(tmp_path, PROFILES / "helper.out").facts["tables"], "it tells of no instructions"
+
+
 def hostile_profile(tmp_path):
     profile = tmp_path / "x.out"
     profile.write_text(

@@ -82,7 +82,8 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Used together: key (4 bytes); name[8], rank (12 bytes), never." in text
-    assert "L1 misses saved: 8 in the order of memory, none if they lie far from each other. How many of LL is not known." in text
+    said = "L1 misses saved: 8 in the order of memory, none if they lie far from each other. "
+    assert f"{said}How many of LL is not known." in text
     assert "176 bytes loaded instead of 704 if elements are used in the order of memory" in text
     assert "2,816 if each lies far from the one before" in text
 

@@ -25,6 +25,7 @@ from ..views.names import Names
 from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
 from .page_answer import first_facts, hot_lines, page_selection, use_facts
+from .page_frames import frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
 from .page_tables import (
@@ -69,6 +70,9 @@ def page_data(
         tables["code"] = code
     if subject.members:
         tables["members"] = members_table(subject, numbers)
+    inlined: Json = []
+    if subject.structures:
+        inlined, tables["frames"] = frames_table(subject.structures, subject, numbers)
     objects: Json = None
     if subject.objects is not None:
         columns = data_columns(report.metrics, report.profile.events, subject.objects.objects.events)
@@ -114,6 +118,7 @@ def page_data(
             name: {"rows": table.rows, "columns": list(table.columns)}
             for name, table in tables.items()
         },
+        "inlined": inlined,
         "codeTexts": [text(line) for line in code_texts],
         "frames": frames,
         "places": _places(subject.tree, numbers),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..analyses.diff import matching_functions
+from ..analyses.structure import Structure
 from ..analyses.report import Report, make_report, make_selection
 from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
@@ -46,6 +47,7 @@ class Subject:
     # What is reported on with what misses cost, where that is known, and with the lines of what was inlined: the
     # report that a terminal shows. None: nothing more than `report` is known.
     costed: Report | None = None
+    structures: tuple[Structure, ...] = ()  # loops and inlined functions, of what is reported on
 
     @property
     def functions(self) -> list[Function]:

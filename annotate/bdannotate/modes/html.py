@@ -11,8 +11,10 @@ from bdcommon import __version__
 
 from ..analyses.beyond import given_back
 from ..analyses.report import Report, make_report
+from ..analyses.structure import Structure, structures
 from ..html.page import page
 from ..html.page_data import page_data
+from ..html.page_frames import entries_with_frames
 from ..html.subject import Subject, of_sum, of_two
 from ..options import Options
 from ..reading.load import with_costs
@@ -42,7 +44,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         paths[1:] if options.mode == "diff" else paths, subject.report,
         subject.objects.objects if subject.objects else None, inputs,
     ))
-    subject = replace(subject, costed=_costed(subject, inputs))
+    subject = replace(subject, costed=_costed(subject, inputs), structures=_structures(subject, inputs))
     inputs.say_notes([
         f"what is below 0 of {event} is shown as 0 in the page; lists of bd_annotate have it"
         for event in given_back(profiles)
@@ -52,6 +54,15 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
     write_file(target, page(data, text(title)))
     return EXIT_GOOD
+
+
+def _structures(subject: Subject, inputs: Inputs) -> tuple[Structure, ...]:
+    entries = entries_with_frames(subject)
+    if not entries:
+        return ()
+    side = subject.sides[0]
+    chains = inputs.inlined_chains(side.profile, [entry.function for entry in entries])
+    return tuple(structures(side.profile, side.graph, entries, chains))
 
 
 def _costed(subject: Subject, inputs: Inputs) -> Report:

@@ -138,7 +138,8 @@ export function App({ report }: { report: Report }) {
                     <span class="command" title={command}>{shortCommand(command)}</span>
                 </h1>
                 <button
-                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`} onClick={() => { store("theme", dark ? "light" : "dark"); setDark(!dark); }}
+                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`}
+                    onClick={() => { store("theme", dark ? "light" : "dark"); setDark(!dark); }}
                     aria-label={dark ? "Light colours" : "Dark colours"}
                 />
                 <nav aria-label="Views">

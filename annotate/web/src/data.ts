@@ -187,6 +187,7 @@ export interface Facts {
     hints: Hints;
     why: Why | null; // lines were loaded, where the run noted that
     tables: Record<string, { rows: number; columns: string[] }>;
+    inlined: string[]; // names of inlined functions
     codeTexts: string[];
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line

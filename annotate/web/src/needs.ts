@@ -18,9 +18,9 @@ export const treeStructure = ["parent", "frame", "place"] as const;
 // whole.
 const wholeTables: Partial<Record<View, readonly string[]>> = {
     icicle: ["arcs"],
-    tables: ["arcs", "cycles"],
-    graph: ["arcs"],
-    source: ["lines", "sites", "code", "dataRows"],
+    tables: ["arcs", "cycles", "frames"],
+    graph: ["arcs", "frames"],
+    source: ["lines", "sites", "code", "dataRows", "frames"],
     data: ["data", "dataRows", "dataBytes"],
     profiles: ["members"],
 };

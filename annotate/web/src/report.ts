@@ -7,6 +7,7 @@ import {
 } from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
 import { baseName } from "./format";
+import { Frames } from "./frames";
 import { Links } from "./links";
 import { allWholeTables, needs, treeStructure, type Need } from "./needs";
 import type { State } from "./state";
@@ -37,6 +38,7 @@ export class Report {
     private readonly reading = new Map<string, Promise<Column>>();
     private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
     private readonly metricsByName: Map<string, Metric>;
+    private knownFrames: Frames | null = null;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
     private constructor(readonly facts: Facts) {
@@ -220,6 +222,13 @@ export class Report {
 
     calls(fn: number): number {
         return this.functions.column("calls")[fn]!;
+    }
+
+    // null: the page has none, or not yet.
+    get frames(): Frames | null {
+        const table = this.table("frames");
+        if (table && !this.knownFrames) this.knownFrames = new Frames(this, table);
+        return this.knownFrames;
     }
 
     arcs(): { callers: Arc[][]; callees: Arc[][] } | null {

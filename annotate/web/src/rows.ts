@@ -176,8 +176,24 @@ function arcRow(report: Report, arc: Arc, fn: number, above: string): Row {
     };
 }
 
+// A loop, or what was inlined, with those in it.
+function frameRow(report: Report, frame: number): Row {
+    const frames = report.frames!;
+    const inside = frames.inside(frame);
+    return {
+        key: `l${frame}`, label: frames.name(frame), where: frames.told(frame), fn: null, node: null,
+        calls: frames.get("entries", frame), costs: report.costs("frames", frame),
+        hasChildren: inside.length > 0, children: () => inside.map((inner) => frameRow(report, inner)),
+    };
+}
+
 function flatRows(report: Report, grouping: Grouping): Row[] {
-    const rows = report.facts.functions.map((_, fn) => functionRow(report, fn, `f${fn}`));
+    const rows = report.facts.functions.map((_, fn): Row => {
+        const row = functionRow(report, fn, `f${fn}`);
+        const frames = report.frames?.of(fn) ?? [];
+        if (!frames.length) return row;
+        return { ...row, hasChildren: true, children: () => frames.map((frame) => frameRow(report, frame)) };
+    });
     if (grouping === "none") return rows;
     const groups = new Map<string, Row[]>();
     for (const row of rows) {

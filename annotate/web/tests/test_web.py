@@ -900,6 +900,24 @@ def test_a_print_has_the_whole_table(browse, tmp_path):
     assert shown < 100 and printed == 400 and after == shown
 
 
+def test_loops_are_in_tables_graph_and_source(browse, reports):
+    (loop,) = json_of("--structure=yes", PROFILES / "instructions.out")["structure"][0]["frames"]
+    rows, graph, source = browse(reports / "code.html", [
+        {"fragment": "#tables?table=flat&cols=Ir:incl,Ir:self",
+         "read": f"(document.querySelector('[data-function=main] .twist').click(), {LATER % EXACT_ROWS})"},
+        {"fragment": "#graph?fn=main", "axe": True,
+         "read": "Array.from(document.querySelectorAll('.frames [data-frame]'), (row) => [row.dataset.frame, "
+                 "Number(row.querySelector('[data-exact]').dataset.exact), row.lastElementChild.innerText])"},
+        {"fragment": "#source?file=loop.c",
+         "read": "document.querySelector('[data-line=\"4\"] [data-frame]').innerText"},
+    ])
+    at = [name for name, _ in rows].index("main")
+    name = f"loop loop.c:{loop['line']}"
+    assert rows[at + 1] == [name, {"Ir:incl": loop["inclusive"][0], "Ir:self": loop["self"][0]}]
+    assert graph == [[name, loop["inclusive"][0], "entered 1 time, 10 iterations each"]]
+    assert source == "loop, entered 1 time, 10 iterations each"
+
+
 def test_hostile_names_stay_text(browse, reports, tmp_path):
     name = "</script><img src=x onerror=document.title='pwned'>\u202e{{7*7}}"
     profile = tmp_path / "x.out"

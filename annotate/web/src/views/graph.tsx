@@ -8,11 +8,12 @@ import { change, metricValue, type Costs } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
 import { count, metricText, percent, signed, times } from "../format";
 import { SearchBox, useMatch } from "../find";
-import { Empty, FunctionLink, Legend, SizePicker, Unread } from "../parts";
+import { Empty, FunctionLink, Legend, PlaceLink, SizePicker, Unread } from "../parts";
 import type { Arc } from "../report";
 
 const shownArcs = 12;
 const shownFound = 15;
+const shownFrames = 60;
 // As the style sheet has them, in pixels.
 const box = { height: 46, gap: 10 };
 const sideTop = 34;
@@ -129,6 +130,7 @@ function Around({ fn }: { fn: number }) {
                 {width > 800 && <Ribbons list={callees} inwards={false} />}
                 <Side title="Callees" list={callees} none="It calls nothing." />
             </div>
+            <FramesOf fn={fn} />
             <p class="note">
                 {metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: red what the
                 function itself has, grey what it calls. Calls of a function to itself, or within a cycle, have no cost
@@ -150,6 +152,58 @@ function OwnBar({ whole, incl, own }: { whole: number | null; incl: number | nul
             <span class="self" style={{ width: `${100 * self}%` }} />
             <span class="below" style={{ width: `${100 * Math.max(inclusive - self, 0)}%` }} />
         </div>
+    );
+}
+
+// Its loops and what was inlined into it, as they are nested.
+function FramesOf({ fn }: { fn: number }) {
+    const { report, state } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    const { frames } = report;
+    if (!frames || !frames.of(fn).length) return null;
+    const rows: { row: number; depth: number }[] = [];
+    const waiting = [...frames.of(fn)].reverse().map((row) => ({ row, depth: 0 }));
+    for (let next = waiting.pop(); next && rows.length < shownFrames; next = waiting.pop()) {
+        rows.push(next);
+        for (const row of [...frames.inside(next.row)].reverse()) waiting.push({ row, depth: next.depth + 1 });
+    }
+    return (
+        <section class="card frames">
+            <h2>Loops and inlined functions</h2>
+            <div class="scroll-x" tabIndex={0} role="region" aria-label="Loops and inlined functions">
+                <table class="top">
+                    <thead>
+                        <tr>
+                            <th scope="col">frame</th>
+                            <th scope="col" class="n">incl</th>
+                            <th scope="col" class="n">self</th>
+                            <th scope="col">how often</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {rows.map(({ row, depth }) => {
+                            const costs = report.costs("frames", row);
+                            const [incl, own] = (["incl", "self"] as const).map((kind) =>
+                                metricValue(metric, costs, kind));
+                            return (
+                                <tr key={row} data-frame={frames.name(row)}>
+                                    <td>
+                                        <span style={{ "--depth": depth }} class="indent inline" />
+                                        {frames.name(row)}{" "}
+                                        <PlaceLink
+                                            fn={fn} file={frames.get("file", row)} line={frames.get("line", row)}
+                                        />
+                                    </td>
+                                    <td class="n" data-exact={incl ?? ""}>{metricText(metric, incl!)}</td>
+                                    <td class="n">{metricText(metric, own!)}</td>
+                                    <td><small>{frames.told(row)}</small></td>
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </div>
+        </section>
     );
 }
 

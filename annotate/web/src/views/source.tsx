@@ -215,7 +215,7 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
                         const [line, text] = rows[index]!;
                         return (
                             <Line
-                                key={line} line={line} text={text} costs={costs} most={most} total={total}
+                                key={line} file={file} line={line} text={text} costs={costs} most={most} total={total}
                                 row={index + 2} chosen={line === wanted} found={match !== null && match(text)}
                                 pick={() => go({ file, line }, true)}
                             />
@@ -228,7 +228,8 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
     );
 }
 
-function Line({ line, text, costs, most, total, row, chosen, found, pick }: {
+function Line({ file, line, text, costs, most, total, row, chosen, found, pick }: {
+    file: number;
     line: number;
     text: string;
     costs: FileCosts | undefined;
@@ -243,6 +244,7 @@ function Line({ line, text, costs, most, total, row, chosen, found, pick }: {
     const metric = report.sizeMetric(state.metric);
     const sum = costs?.lines.get(line);
     const calls = costs?.calls.get(line) ?? [];
+    const frames = report.frames?.atLine(file, line) ?? [];
     const own = sum ? metricValue(metric, sum, "self") : null;
     const inCalls = calls.length
         ? calls.reduce((all, call) => all + (call.recursive ? 0 : (metricValue(metric, call.costs, "incl") ?? 0)), 0)
@@ -268,6 +270,12 @@ function Line({ line, text, costs, most, total, row, chosen, found, pick }: {
             </span>
             <span class="text" role="gridcell">
                 {text}
+                {frames.slice(0, 2).map((frame) => (
+                    <span class="calls-to" key={`f${frame}`} data-frame={report.frames!.name(frame)}>
+                        {report.frames!.kind(frame) === "inlined" ? `inlines ${report.frames!.name(frame)}`
+                            : report.frames!.kind(frame)}, {report.frames!.told(frame).replace(/^inlined at .*?, /, "")}
+                    </span>
+                ))}
                 {calls.slice(0, 3).map((call) => (
                     <span class="calls-to" key={call.callee}>
                         → <FunctionLink fn={call.callee} view="graph" />

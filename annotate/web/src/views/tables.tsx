@@ -20,7 +20,7 @@ const titles = { "top-down": "Top-down", callers: "Callers", flat: "Flat" } as c
 const explained = {
     "top-down": "Each path of calls from the program's start, with what happened on it.",
     callers: "Each function; below it who called it, and what these calls cost.",
-    flat: "Each function once.",
+    flat: "Each function once; with --structure=yes, its loops and inlined functions in it.",
 } as const;
 
 export function Tables() {
