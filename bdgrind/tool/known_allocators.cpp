@@ -10,7 +10,11 @@
 namespace bd {
 namespace {
 
-using enum AllocatorKind;
+using AllocatorKind::kAllocates;
+using AllocatorKind::kForwards;
+using AllocatorKind::kFrees;
+using AllocatorKind::kReallocates;
+using AllocatorKind::kWraps;
 
 struct Known {
     std::string_view name;

@@ -5,8 +5,6 @@
 namespace bd {
 namespace {
 
-constexpr int kTries = 100;  // others of the same name may be left from killed processes that had the same number
-
 // VG_(rename) does not tell.
 int error_of_rename(const Path& target) {
     vg_stat there{};

@@ -14,6 +14,9 @@ namespace bd {
 inline constexpr unsigned kOwnersOnly = VKI_S_IRUSR | VKI_S_IWUSR;
 inline constexpr int kNewFile = VKI_O_CREAT | VKI_O_EXCL | VKI_O_WRONLY | kOpenNoFollow;
 
+// How many names are tried for one: killed processes that had the same number may have left files of these names.
+inline constexpr int kTries = 100;
+
 class NewFile {
 public:
     // Makes it beside `target`.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "tool/new_file.h"
 #include "tool/valgrind.h"
 
 namespace bd {
@@ -36,7 +37,6 @@ int write_all_beside(std::span<const PartFile> files, const Path& profile) {
 }
 
 bool write_elsewhere(std::span<const PartFile> files, std::string_view ending, Path* profile) {
-    constexpr int kTries = 100;  // others of the same name may be left from processes that had the same number
     int error = VKI_EEXIST;
     for (int i = 0; error == VKI_EEXIST && i < kTries; ++i) {
         *profile = Path(VG_(tmpdir)());
