@@ -215,11 +215,14 @@ def _thread(
         "isMainThread": index == 0,
         "pid": process,
         "tid": index + 1,
-        "samples": _table({
-            "stack": [number for number, _ in chosen],
-            "time": times,
-            "weight": [weight for _, weight in chosen],
-        }) | {"weightType": "bytes" if counts_bytes(metric) else "samples"},
+        "samples": {
+            **_table({
+                "stack": [number for number, _ in chosen],
+                "time": times,
+                "weight": [weight for _, weight in chosen],
+            }),
+            "weightType": "bytes" if counts_bytes(metric) else "samples",
+        },
         "markers": _table({
             "data": [], "name": [], "startTime": [], "endTime": [], "phase": [], "category": [],
         }),

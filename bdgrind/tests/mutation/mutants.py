@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 import re
 
-from clang import cindex  # type: ignore[import]
-from clang.cindex import Cursor, CursorKind, TypeKind  # type: ignore[import]
+from clang import cindex  # type: ignore
+from clang.cindex import Cursor, CursorKind, TypeKind  # type: ignore
 
 FUNCTION_OF_OPERATOR = {
     "<": ("less", "<="),
