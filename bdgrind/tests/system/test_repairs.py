@@ -117,6 +117,7 @@ def loads(path: Path, function: str) -> dict[str, int]:
     }
 
 
+@cache
 def repairs(path: Path) -> list[dict[str, Any]]:
     completed = annotate("--format=json", path)
     assert completed.returncode == 0, completed.stderr
@@ -164,7 +165,6 @@ def test_where_nothing_is_to_be_gained_that_is_said(name: str) -> None:
 
 @pytest.mark.parametrize("program", KNOWN, ids=[program.name for program in KNOWN])
 def test_the_first_screen_leads_with_it(program: Program) -> None:
-    repairs(profiled(program.name, False))
     lines = annotate("--width=80", profiled(program.name, False)).stdout.split("\n")
     assert max(map(len, lines)) <= 80 and len(lines) - 1 <= 40
     start = lines.index("== What to change ==")
