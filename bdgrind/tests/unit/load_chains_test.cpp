@@ -10,9 +10,9 @@
 namespace bd {
 namespace {
 
-constexpr SiteId kA{1};
-constexpr SiteId kB{2};
-constexpr SiteId kC{3};
+constexpr SiteId kSiteA{1};
+constexpr SiteId kSiteB{2};
+constexpr SiteId kSiteC{3};
 
 // Runs blocks of one or a few accesses, each written down as it is executed.
 class LoadChainsTest : public ::testing::Test {
@@ -61,51 +61,51 @@ protected:
 };
 
 TEST_F(LoadChainsTest, OfTheFirstExecutionNothingIsKnown) {
-    expect(run({{kA, 0x1000, {reg(1)}}}), Dependence::kUnknown);
-    expect(run({{kA, 0x1008, {reg(1)}}}), Dependence::kArithmetic);
+    expect(run({{kSiteA, 0x1000, {reg(1)}}}), Dependence::kUnknown);
+    expect(run({{kSiteA, 0x1008, {reg(1)}}}), Dependence::kArithmetic);
     chains.start_piece();
-    expect(run({{kA, 0x1010, {reg(1)}}}), Dependence::kUnknown);
+    expect(run({{kSiteA, 0x1010, {reg(1)}}}), Dependence::kUnknown);
 }
 
 TEST_F(LoadChainsTest, AnIndexOrAPointerThatWasLoadedJustNow) {
     for (int i = 0; i < 3; ++i) {
         const LoadChains::Found index =
-            run({{kA, next(), {reg(1)}}, {kB, next(), {reg(2), load(0).scaled()}}}, {{1, {reg(1)}}});
-        if (i != 0) expect(index, Dependence::kIndex, kA);
-        const LoadChains::Found pointer = run({{kA, next(), {reg(1)}}, {kC, next(), {load(0)}}});
-        if (i != 0) expect(pointer, Dependence::kPointer, kA);
+            run({{kSiteA, next(), {reg(1)}}, {kSiteB, next(), {reg(2), load(0).scaled()}}}, {{1, {reg(1)}}});
+        if (i != 0) expect(index, Dependence::kIndex, kSiteA);
+        const LoadChains::Found pointer = run({{kSiteA, next(), {reg(1)}}, {kSiteC, next(), {load(0)}}});
+        if (i != 0) expect(pointer, Dependence::kPointer, kSiteA);
     }
 }
 
 TEST_F(LoadChainsTest, WhatWasLoadedBeforeTheLatestExecutionIsConstant) {
-    run({{kA, 0x1000, {reg(1)}}}, {{2, {load(0)}}});
-    run({{kB, 0x2000, {reg(2)}}});
-    expect(run({{kB, 0x2008, {reg(2)}}}), Dependence::kArithmetic);
-    run({{kA, 0x1008, {reg(1)}}}, {{2, {load(0)}}});
-    expect(run({{kB, 0x3000, {reg(2)}}}), Dependence::kPointer, kA);
-    expect(run({{kB, 0x3008, {reg(2)}}}), Dependence::kArithmetic);
+    run({{kSiteA, 0x1000, {reg(1)}}}, {{2, {load(0)}}});
+    run({{kSiteB, 0x2000, {reg(2)}}});
+    expect(run({{kSiteB, 0x2008, {reg(2)}}}), Dependence::kArithmetic);
+    run({{kSiteA, 0x1008, {reg(1)}}}, {{2, {load(0)}}});
+    expect(run({{kSiteB, 0x3000, {reg(2)}}}), Dependence::kPointer, kSiteA);
+    expect(run({{kSiteB, 0x3008, {reg(2)}}}), Dependence::kArithmetic);
 }
 
 TEST_F(LoadChainsTest, AListIsAChainForAllThatReadsItsNodes) {
     LoadChains::Found value{};
     LoadChains::Found link{};
     for (int i = 0; i < 5; ++i) {
-        value = run({{kB, next(), {reg(1)}}});
-        link = run({{kA, next(), {reg(1)}}}, {{1, {load(0)}}});
+        value = run({{kSiteB, next(), {reg(1)}}});
+        link = run({{kSiteA, next(), {reg(1)}}}, {{1, {load(0)}}});
     }
-    expect(link, Dependence::kChain, kA);
-    expect(value, Dependence::kChain, kA);
+    expect(link, Dependence::kChain, kSiteA);
+    expect(value, Dependence::kChain, kSiteA);
 }
 
 TEST_F(LoadChainsTest, TwoInstructionsThatTakeTurnsMakeAChain) {
     LoadChains::Found left{};
     LoadChains::Found right{};
     for (int i = 0; i < 4; ++i) {
-        left = run({{kA, next(), {reg(1)}}}, {{1, {load(0)}}});
-        right = run({{kB, next(), {reg(1)}}}, {{1, {load(0)}}});
+        left = run({{kSiteA, next(), {reg(1)}}}, {{1, {load(0)}}});
+        right = run({{kSiteB, next(), {reg(1)}}}, {{1, {load(0)}}});
     }
-    expect(left, Dependence::kChain, kB);
-    expect(right, Dependence::kChain, kA);
+    expect(left, Dependence::kChain, kSiteB);
+    expect(right, Dependence::kChain, kSiteA);
 }
 
 // The links are loaded before what hangs on them is.
@@ -113,7 +113,7 @@ TEST_F(LoadChainsTest, ATreeIsAChainAlsoForWhatIsReadLast) {
     LoadChains::Found key{};
     for (int i = 0; i < 6; ++i) {
         const Source taken = i % 2 == 0 ? load(0) : load(1);
-        key = run({{kA, next(), {reg(1)}}, {kB, next(), {reg(1)}}, {kC, next(), {reg(1)}}}, {{1, {taken}}});
+        key = run({{kSiteA, next(), {reg(1)}}, {kSiteB, next(), {reg(1)}}, {kSiteC, next(), {reg(1)}}}, {{1, {taken}}});
     }
     EXPECT_EQ(key.dependence, Dependence::kChain);
 }
@@ -121,17 +121,17 @@ TEST_F(LoadChainsTest, ATreeIsAChainAlsoForWhatIsReadLast) {
 TEST_F(LoadChainsTest, AnIndexThatIsLoadedARoundAheadIsStillOne) {
     LoadChains::Found element{};
     for (int i = 0; i < 4; ++i) {
-        element = run({{kA, next(), {reg(1)}}, {kB, next(), {reg(2).scaled(), reg(3)}}}, {{2, {load(0)}}});
+        element = run({{kSiteA, next(), {reg(1)}}, {kSiteB, next(), {reg(2).scaled(), reg(3)}}}, {{2, {load(0)}}});
     }
-    expect(element, Dependence::kIndex, kA);
+    expect(element, Dependence::kIndex, kSiteA);
 }
 
 TEST_F(LoadChainsTest, ThreeLevelsOfPointersAreNone) {
     LoadChains::Found last{};
     for (int i = 0; i < 5; ++i) {
-        last = run({{kA, next(), {reg(1)}}, {kB, next(), {load(0)}}, {kC, next(), {load(1)}}});
+        last = run({{kSiteA, next(), {reg(1)}}, {kSiteB, next(), {load(0)}}, {kSiteC, next(), {load(1)}}});
     }
-    expect(last, Dependence::kPointer, kB);
+    expect(last, Dependence::kPointer, kSiteB);
 }
 
 TEST_F(LoadChainsTest, WhatIsSpilledToTheStackGoesOn) {
@@ -139,17 +139,17 @@ TEST_F(LoadChainsTest, WhatIsSpilledToTheStackGoesOn) {
     LoadChains::Found link{};
     for (int i = 0; i < 4; ++i) {
         // The pointer is loaded from the slot, followed, and stored there again.
-        run({{kB, slot, {reg(4)}, true, {}, false, true}}, {{1, {load(0)}}});
-        link = run({{kA, next(), {reg(1)}}}, {{1, {load(0)}}});
-        run({{kC, slot, {reg(4)}, false, {reg(1)}, true, true}});
+        run({{kSiteB, slot, {reg(4)}, true, {}, false, true}}, {{1, {load(0)}}});
+        link = run({{kSiteA, next(), {reg(1)}}}, {{1, {load(0)}}});
+        run({{kSiteC, slot, {reg(4)}, false, {reg(1)}, true, true}});
     }
-    expect(link, Dependence::kChain, kA);
+    expect(link, Dependence::kChain, kSiteA);
 }
 
 TEST_F(LoadChainsTest, AnArraysBaseThatIsLoadedAgainAndAgainIsConstant) {
     LoadChains::Found element{};
     for (int i = 0; i < 4; ++i) {
-        element = run({{kA, 0x2000, {reg(1)}}, {kB, next(), {load(0), reg(2).scaled()}}});
+        element = run({{kSiteA, 0x2000, {reg(1)}}, {kSiteB, next(), {load(0), reg(2).scaled()}}});
     }
     expect(element, Dependence::kArithmetic);
 }
@@ -157,30 +157,31 @@ TEST_F(LoadChainsTest, AnArraysBaseThatIsLoadedAgainAndAgainIsConstant) {
 TEST_F(LoadChainsTest, AVariableThatIsStoredInBetweenIsNot) {
     LoadChains::Found link{};
     for (int i = 0; i < 4; ++i) {
-        link = run({{kA, 0x2000, {reg(1)}}, {kB, next(), {load(0)}}}, {{2, {load(1)}}});
-        run({{kC, 0x2000, {reg(1)}, false, {reg(2)}, true}});
+        link = run({{kSiteA, 0x2000, {reg(1)}}, {kSiteB, next(), {load(0)}}}, {{2, {load(1)}}});
+        run({{kSiteC, 0x2000, {reg(1)}, false, {reg(2)}, true}});
     }
-    expect(link, Dependence::kChain, kB);
+    expect(link, Dependence::kChain, kSiteB);
 }
 
 TEST_F(LoadChainsTest, RegistersTakeTheirValuesOfTheBlocksEntry) {
     // They are exchanged.
-    run({{kA, next(), {reg(9)}}}, {{1, {load(0)}}});
-    run({{kC, next(), {reg(9)}}}, {{2, {load(0)}}});
+    run({{kSiteA, next(), {reg(9)}}}, {{1, {load(0)}}});
+    run({{kSiteC, next(), {reg(9)}}}, {{2, {load(0)}}});
     run({}, {{1, {reg(2)}}, {2, {reg(1)}}});
-    run({{kB, next(), {}}});
-    run({{kA, next(), {reg(9)}}}, {{1, {load(0)}}});
-    run({{kC, next(), {reg(9)}}}, {{2, {load(0)}}});
+    run({{kSiteB, next(), {}}});
+    run({{kSiteA, next(), {reg(9)}}}, {{1, {load(0)}}});
+    run({{kSiteC, next(), {reg(9)}}}, {{2, {load(0)}}});
     run({}, {{1, {reg(2)}}, {2, {reg(1)}}});
-    expect(run({{kB, next(), {reg(1)}}}), Dependence::kPointer, kC);
+    expect(run({{kSiteB, next(), {reg(1)}}}), Dependence::kPointer, kSiteC);
 }
 
 TEST_F(LoadChainsTest, AnAccessThatDidNotHappenLoadsNothing) {
-    for (int i = 0; i < 3; ++i) run({{kA, next(), {reg(1)}}, {kB, next(), {load(0)}}});
+    for (int i = 0; i < 3; ++i) run({{kSiteA, next(), {reg(1)}}, {kSiteB, next(), {load(0)}}});
     chains.enter_block(2);
     chains.skip(0);
     const std::vector<Source> from{load(0)};
-    const LoadChains::Found found = chains.access(1, {from, {}, false, false}, kB, &memory[kB], next(), 8, true);
+    const LoadChains::Found found =
+        chains.access(1, {from, {}, false, false}, kSiteB, &memory[kSiteB], next(), 8, true);
     chains.leave_block();
     expect(found, Dependence::kArithmetic);
 }

@@ -18,7 +18,7 @@ using test::kTinyD1;
 using test::name;
 using enum JumpKind;
 
-using Counts = std::map<std::string, std::uint64_t>;
+using NamedCounts = std::map<std::string, std::uint64_t>;
 
 constexpr Word kA = 0x10000;
 constexpr Word kB = 0x20000;
@@ -33,9 +33,9 @@ protected:
     }
 
     // Misses that are no first touches, by "function" or "function@loop", "-" for none.
-    Counts carried(std::uint64_t fewest_times = ReuseRules{}.fewest_times) {
+    NamedCounts carried(std::uint64_t fewest_times = ReuseRules{}.fewest_times) {
         replay({.caches = kTinyD1, .why = true, .reuse_rules = {.fewest_times = fewest_times}});
-        Counts counts;
+        NamedCounts counts;
         for (const ReuseSum& sum : engine_->why()->reuses.all()) {
             if (sum.key.cause == static_cast<unsigned>(Cause::kFirst)) continue;
             std::string text = "-";
@@ -60,7 +60,7 @@ TEST_F(ReuseTest, ALoopCarriesWhatItsIterationsShare) {
     Block& body = block(0x1010, 2);
     trace_.thread(1).run(start_, 1000);
     for (int i = 0; i < 3; ++i) trace_.run(body, 1000, {kA, kB});
-    EXPECT_EQ(carried(), (Counts{{"main@1010", 4}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 4}}));
 }
 
 // The first iteration's reuse is not the loop's: f had touched the line before the loop began.
@@ -68,7 +68,7 @@ TEST_F(ReuseTest, WhatWasTouchedBeforeTheLoopIsCarriedByTheCall) {
     Block& body = block(0x1010, 2);
     trace_.thread(1).run(main_calls_, 1000).run(f_reads_, 999, {kA}).run(main_goes_on_, 1000);
     for (int i = 0; i < 3; ++i) trace_.run(body, 1000, {kB, kA});
-    EXPECT_EQ(carried(), (Counts{{"main", 1}, {"main@1010", 4}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main", 1}, {"main@1010", 4}}));
 }
 
 // Three loops over four lines. A loop is known when it first jumps back, and the last iteration of the loop before may
@@ -80,7 +80,7 @@ TEST_F(ReuseTest, PassesOverAnArrayAreCarriedByTheFunctionThatMakesThem) {
         for (Word i = 0; i < 4; ++i) trace_.run(body, 1000, {kA + 64 * i});
     }
     // (The last line of a pass is hit if the next begins with it; here it does not.)
-    EXPECT_EQ(carried(), (Counts{{"main", 6}, {"main@1020", 1}, {"main@1030", 1}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main", 6}, {"main@1020", 1}, {"main@1030", 1}}));
 }
 
 TEST_F(ReuseTest, PassesInFunctionsAreCarriedByTheirCaller) {
@@ -93,7 +93,7 @@ TEST_F(ReuseTest, PassesInFunctionsAreCarriedByTheirCaller) {
         for (Word i = 0; i < 4; ++i) trace_.run(f_loop, 999, {kA + 64 * i});
         trace_.run(f_ends, 999).run(block(from + 4, 0), 1000);
     }
-    EXPECT_EQ(carried(), (Counts{{"main", 8}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main", 8}}));
 }
 
 // for j: for i: a[i]; with three times three iterations. The inner loop carries nothing.
@@ -107,7 +107,7 @@ TEST_F(ReuseTest, TheOuterLoopOfANestCarriesWhatTheInnerOneGoesThrough) {
         for (Word i = 0; i < 3; ++i) trace_.run(inner, 1000, {kA + 64 * i});
         trace_.run(latch, 1000);
     }
-    EXPECT_EQ(carried(), (Counts{{"main@1010", 6}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 6}}));
 }
 
 TEST_F(ReuseTest, TimesMayBeCountedAnew) {
@@ -121,7 +121,7 @@ TEST_F(ReuseTest, TimesMayBeCountedAnew) {
         trace_.run(latch, 1000);
     }
     trace_.run(block(0x1050, 1), 1000, {kB});
-    EXPECT_EQ(carried(64), (Counts{{"main", 1}, {"main@1010", 999 * 30}}));
+    EXPECT_EQ(carried(64), (NamedCounts{{"main", 1}, {"main@1010", 999 * 30}}));
 }
 
 TEST_F(ReuseTest, ALoopThatCallsCarriesWhatItsCallsShare) {
@@ -130,7 +130,7 @@ TEST_F(ReuseTest, ALoopThatCallsCarriesWhatItsCallsShare) {
     Block& g_reads_both = program_.entry(g_, 0x3100).op().reads(8).op().reads(8).ends(kReturn);
     trace_.thread(1).run(start_, 1000);
     for (int i = 0; i < 4; ++i) trace_.run(calls, 1000).run(g_reads_both, 999, {kA, kB}).run(latch, 1000);
-    EXPECT_EQ(carried(), (Counts{{"main@1010", 6}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 6}}));
 }
 
 // Each call is open while the next one is made, and had been when the line was touched last.
@@ -138,7 +138,7 @@ TEST_F(ReuseTest, ARecursiveCallCarriesWhatItSharesWithThoseItMakes) {
     Block& f_recurses = program_.entry(f_, 0x2100).op().reads(8).op().reads(8).ends(kCall);
     trace_.thread(1).run(main_calls_, 1000);
     for (Word depth = 0; depth < 4; ++depth) trace_.run(f_recurses, 999 - depth, {kA, kB});
-    EXPECT_EQ(carried(), (Counts{{"f", 6}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"f", 6}}));
 }
 
 // A loop entered at its test: 1030, 1010, 1030, 1010, ... What it is known by is where it jumps back to.
@@ -148,7 +148,7 @@ TEST_F(ReuseTest, ALoopMayBeEnteredAtItsEnd) {
     trace_.thread(1).run(main_calls_, 1000).run(f_reads_, 999, {kA}).run(test, 1000);
     for (int i = 0; i < 3; ++i) trace_.run(body, 1000, {kA, kB}).run(test, 1000);
     // A is hit at first, as f has just loaded it.
-    EXPECT_EQ(carried(), (Counts{{"main@1010", 4}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 4}}));
 }
 
 // Two blocks that jump to each other, entered at either: no loop of a kind, but nothing is lost.
@@ -169,7 +169,7 @@ TEST_F(ReuseTest, IrreducibleFlowLosesNothing) {
 TEST_F(ReuseTest, NothingCarriesWhatWasTouchedBeforeTheThreadBegan) {
     trace_.thread(1).run(main_reads_, 1000, {kA}).run(main_reads_, 1000, {kB});
     trace_.thread(2).run(g_reads_, 5000, {kA});
-    EXPECT_EQ(carried(), (Counts{{"-", 1}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"-", 1}}));
 }
 
 // The inner loop has been left, so it is not what carries, although it has been entered before.
@@ -178,7 +178,7 @@ TEST_F(ReuseTest, ALoopThatHasBeenLeftCarriesNothing) {
     trace_.thread(1).run(main_calls_, 1000).run(f_returns_, 999).run(main_goes_on_, 1000);
     for (int i = 0; i < 2; ++i) trace_.run(loop, 1000, {kA, kB});
     trace_.run(block(0x1030, 1), 1000, {kA});
-    EXPECT_EQ(carried(), (Counts{{"main@1010", 2}, {"main", 1}}));
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 2}, {"main", 1}}));
 }
 
 // Who had loaded the line, and who had driven it out.

@@ -18,24 +18,24 @@ StayKey by(unsigned loader, unsigned group = 0) {
 StaySum sum(StayKey key, std::uint64_t stays, std::uint64_t unused, std::uint64_t late) {
     return {key, stays, unused, late, unused - late};
 }
-using Sums = std::vector<StaySum>;
+using StaySums = std::vector<StaySum>;
 
 TEST(StaySample, BytesOfAnotherStayAreLate) {
     StaySample stays;
     stays.add(by(1), 640, 64, 0xff);
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 1, 56, 0)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 1, 56, 0)}));
     // Each has what the other one lacks: eight bytes.
     stays.add(by(2), 640, 64, 0xff00);
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 1, 56, 8), sum(by(2), 1, 56, 8)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 1, 56, 8), sum(by(2), 1, 56, 8)}));
     // Another line has nothing to do with it.
     stays.add(by(2), 704, 64, ~std::uint64_t{0});
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 1, 56, 8), sum(by(2), 2, 56, 8)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 1, 56, 8), sum(by(2), 2, 56, 8)}));
 }
 
 TEST(StaySample, ShortLinesHaveNoMoreBytes) {
     StaySample stays;
     stays.add(by(1), 16, 16, 0x3);
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 1, 14, 0)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 1, 14, 0)}));
 }
 
 // The first half belongs to an object that is gone, and what used it later is another one's.
@@ -46,16 +46,16 @@ TEST(StaySample, ALifeEndsWithTheObject) {
     stays.add(by(2), 64, 64, 0xf0 | std::uint64_t{0xf} << 60);
     // Of the first stay's 60 bytes, four in the second half were used by the second stay. That one misses four bytes of
     // the first half that were used in a life that is over.
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 1, 60, 4), sum(by(2), 1, 56, 0)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 1, 60, 4), sum(by(2), 1, 56, 0)}));
     stays.end_life(0, 1u << 20);
     stays.add(by(1), 64, 64, ~std::uint64_t{0});
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(1), 2, 60, 4), sum(by(2), 1, 56, 0)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 2, 60, 4), sum(by(2), 1, 56, 0)}));
 }
 
 TEST(StaySample, ManyLoadersOfALineAreNotToldApart) {
     StaySample stays;
     for (unsigned i = 1; i <= StaySample::kMostLoaders + 5; ++i) stays.add(by(i), 64, 64, i == 1 ? 1 : 2);
-    const Sums sums = stays.sums();
+    const StaySums sums = stays.sums();
     ASSERT_EQ(sums.size(), StaySample::kMostLoaders + 1);
     EXPECT_EQ(sums[0], sum({}, 5, 5 * 63, 5));
     EXPECT_EQ(sums[1], sum(by(1), 1, 63, 1));
@@ -79,7 +79,7 @@ struct Naive {
         }
         stays[address].push_back(stay);
     }
-    Sums sums() const {
+    StaySums sums() const {
         std::map<StayKey, StaySum> sums;
         for (const auto& [address, all] : stays) {
             for (const Stay& stay : all) {
@@ -95,7 +95,7 @@ struct Naive {
                 }
             }
         }
-        Sums result;
+        StaySums result;
         for (const auto& [key, each] : sums) result.push_back(each);
         return result;
     }
@@ -135,7 +135,7 @@ TEST(StaySample, HasABound) {
         }
     }
     EXPECT_EQ(stays.one_in(), 128u);
-    const Sums sums = stays.sums();
+    const StaySums sums = stays.sums();
     ASSERT_EQ(sums.size(), 1u);
     const std::uint64_t lines = sums[0].stays / 3;
     EXPECT_LE(lines, kMost);
@@ -148,11 +148,11 @@ TEST(StaySample, ForgetsStaysButNotWhatWasUsed) {
     stays.add(by(1), 64, 64, 0x1);
     stays.add(by(2), 64, 64, 0x1);
     stays.drop_if([](CostId loader) { return loader == CostId{1}; });
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(2), 1, 63, 0)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(2), 1, 63, 0)}));
     stays.clear_counts();
-    EXPECT_EQ(stays.sums(), Sums{});
+    EXPECT_EQ(stays.sums(), StaySums{});
     stays.add(by(2), 64, 64, 0x2);
-    EXPECT_EQ(stays.sums(), (Sums{sum(by(2), 1, 63, 1)}));
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(2), 1, 63, 1)}));
 }
 
 }  // namespace
