@@ -50,8 +50,8 @@ def replayed(name: str, size: int, ways: int, options: list[str]) -> Path:
 
 def loaded(name: str, size: int, ways: int) -> int:
     """Lines that a cache loads, and that have left it at the end."""
-    lines = replayed(name, size, ways, []).read_text().split("\n")
-    events, totals = (next(line for line in lines if line.startswith(start)).split() for start in ("events:", "totals:"))
+    lines = [line.split() for line in replayed(name, size, ways, []).read_text().split("\n")]
+    events, totals = (next(words for words in lines if words[:1] == [start]) for start in ("events:", "totals:"))
     return int(totals[events.index("EvLineD1")])
 
 
