@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -81,6 +81,7 @@ public:
         const std::size_t bytes = step_ * line_;
         for (long i = 0; i < times; i += kAtOnce) {
             const char* const at = data_ + next();
+#pragma GCC unroll 8
             for (std::size_t k = 0; k < kAtOnce; ++k) {
                 sums[k % 4] += *reinterpret_cast<const std::uint64_t*>(at + k * bytes);
             }
@@ -115,6 +116,7 @@ public:
     void run(long times) override {
         for (long i = 0; i < times; i += kAtOnce) {
             char* const at = data_ + next();
+#pragma GCC unroll 8
             for (std::size_t k = 0; k < kAtOnce; ++k) {
                 *reinterpret_cast<volatile std::uint64_t*>(at + k * line_ + sizeof(char*)) = k;
             }
@@ -128,14 +130,18 @@ public:
 
     void run(long times) override {
         std::uint64_t sums[kGenerators] = {};
+        std::uint64_t states[kGenerators];
+        std::copy(std::begin(states_), std::end(states_), std::begin(states));
         for (long i = 0; i < times; i += kGenerators) {
+#pragma GCC unroll 4
             for (std::size_t k = 0; k < kGenerators; ++k) {
-                states_[k] = states_[k] * 6364136223846793005u + 1442695040888963407u;
+                states[k] = states[k] * 6364136223846793005u + 1442695040888963407u;
                 // The upper half as a fraction of the lines: no division.
-                const std::uint64_t at = ((states_[k] >> 32) * lines_) >> 32;
+                const std::uint64_t at = ((states[k] >> 32) * lines_) >> 32;
                 sums[k] += *reinterpret_cast<const std::uint64_t*>(data_ + at * line_);
             }
         }
+        std::copy(std::begin(states), std::end(states), std::begin(states_));
         use(sums[0] + sums[1] + sums[2] + sums[3]);
     }
 

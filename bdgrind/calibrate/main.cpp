@@ -81,7 +81,7 @@ std::vector<std::size_t> sizes_of(const std::vector<CacheLevel>& levels, std::si
         const std::size_t bytes = levels[i].bytes;
         if (i > 1) found.push_back(2 * before);
         found.push_back(i + 1 == levels.size() ? bytes / 4 : bytes / 2);
-        if (i + 1 == levels.size()) found.push_back(bytes);
+        if (i + 1 == levels.size()) found.insert(found.end(), {bytes / 2, bytes});
     }
     found.push_back(memory);
     std::sort(found.begin(), found.end());
@@ -89,9 +89,8 @@ std::vector<std::size_t> sizes_of(const std::vector<CacheLevel>& levels, std::si
     return found;
 }
 
-void print_spread(std::FILE* file, const Spread& spread, double minus = 0) {
-    std::fprintf(file, " %.3f %.3f %.3f\n", std::max(spread.value - minus, 0.0), std::max(spread.least - minus, 0.0),
-                 std::max(spread.median - minus, 0.0));
+void print_spread(std::FILE* file, const Spread& spread) {
+    std::fprintf(file, " %.3f %.3f %.3f\n", spread.value, spread.least, spread.median);
 }
 
 void print_figure(std::FILE* file, const char* name, const char* unit, const Spread& spread) {
@@ -160,10 +159,8 @@ public:
         print_bandwidth(file);
         std::fprintf(file, "# nanoseconds for a line that lies behind so many bytes of others\n");
         for (const Point& point : points_) {
-            const bool is_latency = point.order == Order::kChain || point.order == Order::kNearby;
-            if (point.bytes <= levels_.front().bytes && !is_latency) continue;
             std::fprintf(file, "line: %s %zu", name_of(point.order), point.bytes);
-            print_spread(file, point.measurement->spread(), is_latency ? 0 : hit(point.order));
+            print_spread(file, point.measurement->spread());
         }
     }
 
@@ -205,19 +202,16 @@ private:
         throw Failure("a measurement is missing");
     }
 
-    // The same loop with data that hits L1.
-    double hit(Order order) const { return at(order, points_.front().bytes).spread().value; }
-
-    // The walk of many pages, and from how many pages on half of it is seen.
+    // The walk of many pages, and up to how many pages less than a sixth of it is seen.
     void print_walks(std::FILE* file) const {
         if (walks_.empty()) return;
         const Walk& most = walks_.back();
         print_figure(file, "page-walk", "ns", scaled(most.spread_out->spread(), [&](double round) {
                          return std::max(round - most.packed->spread().value, 0.0);
                      }));
-        std::size_t pages = most.pages;
-        for (auto walk = walks_.rbegin(); walk != walks_.rend() && walk->time() > most.time() / 2; ++walk) {
-            pages = walk->pages;
+        std::size_t pages = walks_.front().pages;
+        for (const Walk& walk : walks_) {
+            if (walk.time() < most.time() / 6) pages = walk.pages;
         }
         std::fprintf(file, "figure: translations pages %zu %zu %zu\n", pages, pages, pages);
     }
