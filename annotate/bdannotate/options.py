@@ -70,6 +70,7 @@ class Options:
     limit: int | None  # None: not given; 0: no limit
     totals: bool
     cycle_costs: tuple[int, int, int] | None
+    machine_file: str | None
     colour: str
     width: int | None
 
@@ -203,6 +204,9 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument("--cycle-costs", metavar="IR,L1,LL",
                          help="cycles of an instruction, of a miss of L1 and of one of LL in the "
                          "estimate CEst [1,10,100]")
+    numbers.add_argument("--machine-file", metavar="FILE",
+                         help="the machine that estimates of a run with --why=yes are of: a file that bd_calibrate has "
+                         "written, or one that comes with bd_annotate, by its name [amd-epyc-family-26-model-2]")
     _flag(numbers, "--show-percs", "percentages beside the counts", "yes")
     _flag(numbers, "--exact", "all digits instead of 1.23M", "with --show")
 
@@ -327,6 +331,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         limit=_limit(given.limit),
         totals=given.totals == "yes",
         cycle_costs=_cycle_costs(given.cycle_costs),
+        machine_file=given.machine_file,
         colour=given.colour,
         width=given.width,
     )

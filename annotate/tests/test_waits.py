@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from bdannotate.analyses.beyond import beyond_total
+from bdannotate.analyses.miss_costs import MissCosts
 from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.analyses.top_lines import top_lines
 from bdannotate.analyses.waits import with_waits
@@ -16,6 +17,7 @@ from bdannotate.cli import main
 from bdannotate.model.graph import build
 from bdannotate.model.profile import Function, Place
 from bdannotate.model.why import Instruction
+from bdannotate.reading.machine import parse_machine
 from bdannotate.reading.parser import parse_text
 from bdannotate.views.overview import overview
 from bdannotate.views.text import Page
@@ -155,9 +157,32 @@ fn=g
 """
 
 
+# An instruction takes 0.1 ns; a quarter of each site's time is hidden.
+MACHINE = """machine: 1
+name: toy
+processor: A toy
+cache: L1 4096 64 4
+cache: L2 262144 64 4
+figure: instruction ns 0.1 0.1 0.1
+figure: instruction-free ns 0.05 0.05 0.05
+figure: instruction-chained ns 0.3 0.3 0.3
+figure: misprediction ns 5 5 5
+figure: page-walk ns 10 10 10
+figure: translations pages 100 100 100
+figure: window instructions 400 400 400
+""" + "".join(
+    f"line: {order} {size} {time} {time} {time}\n"
+    for order in ("in-order", "stride", "column", "independent", "nearby", "chain")
+    for size, time in ((4096, 1), (262144, 10))
+)
+COSTS = MissCosts(parse_machine(MACHINE, "toy"))
+
+
 def site(function, line, time, first=0.0, is_foreseen=False):
     place = Instruction(Function("/bin/p", "a.c", function), "a.c", line, line)
-    return SimpleNamespace(place=place, time=time, first_time=first, is_foreseen=is_foreseen)
+    return SimpleNamespace(
+        place=place, time=time, first_time=first, is_foreseen=is_foreseen, waiting=0.75 * time
+    )
 
 
 def test_instructions_have_their_costs(capsys):
@@ -175,26 +200,26 @@ def test_instructions_have_their_costs(capsys):
 
 def test_calls_cost_what_is_missed_in_them():
     profile = parse_text("version: 1\ncreator: bdgrind\npositions: line\n" + BODY)
-    sites = SimpleNamespace(all=[
+    sites = SimpleNamespace(costs=COSTS, all=[
         site("f", 5, 40.0), site("g", 7, 60.0, first=30.0), site("main", 9, 7.0, is_foreseen=True),
     ])
     costs = with_waits(profile, sites)
-    assert costs.events == ("Ir", "D1mr", "D1mw", "WaitFirst", "WaitIn", "WaitOut")
+    assert costs.events == ("Ir", "D1mr", "D1mw", "WaitFirst", "WaitIn", "WaitOut", "TimeWait")
     functions = {function.name: costs for function, costs in build(costs).functions.items()}
-    assert functions["f"].self_cost[3:] == (0, 0, 400)
-    assert functions["g"].self_cost[3:] == (300, 0, 300)
+    assert functions["f"].self_cost[3:] == (0, 0, 400, 30000)
+    assert functions["g"].self_cost[3:] == (300, 0, 300, 45000)
     # Of g's misses, two thirds are for f.
-    assert functions["f"].inclusive[3:] == (200, 0, 600)
-    assert functions["main"].inclusive[3:] == (300, 70, 700) == costs.totals()[3:]
+    assert functions["f"].inclusive[3:] == (200, 0, 600, 60000)
+    assert functions["main"].inclusive[3:] == (300, 70, 700, 80250) == costs.totals()[3:]
     # A line of which the profile has nothing else is one.
     place = Place(Function("/bin/p", "a.c", "main"), "a.c")
-    assert costs.lines[place][9] == (0, 0, 0, 0, 70, 0)
+    assert costs.lines[place][9] == (0, 0, 0, 0, 70, 0, 5250)
 
 
 def test_functions_that_call_each_other_cost_what_all_of_them_do():
     body = BODY.replace("fn=g\n7 60 30 0\n", "fn=g\n7 60 30 0\ncfn=f\ncalls=1 1\n8 5 5 0\n")
     profile = parse_text("version: 1\ncreator: bdgrind\npositions: line\n" + body)
-    costs = with_waits(profile, SimpleNamespace(all=[site("f", 5, 40.0), site("g", 7, 60.0)]))
+    costs = with_waits(profile, SimpleNamespace(costs=COSTS, all=[site("f", 5, 40.0), site("g", 7, 60.0)]))
     graph = build(costs)
     assert [cycle.inclusive[5] for cycle in graph.cycles] == [1000]
     for call in costs.calls.values():

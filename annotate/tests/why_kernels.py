@@ -198,7 +198,7 @@ def called_columns(machine, _repaired):
                     machine.read(33, A + i * 1024 + j * 8)
 
 
-def pages(machine, _repaired, size=2000):
+def pages(machine, _repaired, size=4000):
     for _ in steps(machine, 4):
         with work(machine):
             for i in machine.loop(range(size), 31):

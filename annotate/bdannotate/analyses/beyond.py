@@ -10,7 +10,8 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Profile
 from .columns import Side
 from .report import Report
-from .waits import EVENTS, WAIT
+from ..model.metrics import TIMES
+from .waits import EVENTS, TIME_WAIT, WAIT
 
 _WHOLE = 1.001
 
@@ -21,7 +22,7 @@ def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
     metric = next((
         column.metric for column in report.selection.columns
         if column.side is Side.INCLUSIVE and not column.metric.is_ratio
-        and column.metric.name not in (WAIT, *EVENTS)
+        and column.metric.name not in (WAIT, TIME_WAIT, *TIMES, *EVENTS)
     ), None)
     if metric is None:
         return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a miss costs in time: one number cannot say, as it depends on the order of addresses.
+"""What a miss costs in time: one number cannot say, as it depends on the order of addresses, and on the machine.
 
-Measured natively on one thread of an AMD EPYC (L1 48 KiB, L2 1 MiB, L3 32 MiB), in nanoseconds for each
-line of a buffer of a size, visited in four orders: each address loaded from the line before it, at random
-and a few lines further on each time; at random, but all addresses known at once; and in order. Between
-these sizes it is interpolated. A program on another machine has other numbers, in a similar ratio.
+A machine file has nanoseconds for each line of a buffer of a size, visited in several orders. A line that comes back
+after so many bytes of others is one of a buffer of that size; between the sizes it is interpolated. Where the
+simulated caches are not those of the machine, sizes are stretched so that the first and the last level lie where the
+machine's do: what just misses the simulated D1 costs what just misses the machine's.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
-from functools import cache
 
+from ..model.machine import Machine, Order
 from ..model.why import Distance, bucket_start
 
 
@@ -21,60 +21,104 @@ class Access(enum.Enum):
     """What the processor can do before a line has come."""
 
     IN_ORDER = "in order"  # the next lines are on their way already: bandwidth counts
+    STRIDE = "stride"  # the same, but lines are left out
+    COLUMN = "column"  # constant steps which prefetchers do not follow; others can be asked for
     INDEPENDENT = "independent"  # others can be asked for: latency over overlap
     NEARBY = "nearby"  # the next address is in it, but the processor foresees it: of these, one at a time
     CHAIN = "chain"  # nothing, as the next address is in it: latency
 
 
-# Bytes of the buffer, and nanoseconds for a line.
-_SIZES = (512 << 10, 2 << 20, 8 << 20, 32 << 20, 256 << 20)
-_COSTS = {
-    Access.CHAIN: (3.9, 12.0, 79.0, 156.0, 201.0),
-    Access.NEARBY: (3.1, 3.4, 3.4, 4.4, 5.9),
-    Access.INDEPENDENT: (0.5, 0.7, 1.2, 3.0, 5.0),
-    Access.IN_ORDER: (0.4, 0.6, 1.0, 1.5, 1.8),
+_ORDERS = {
+    Access.IN_ORDER: Order.IN_ORDER, Access.STRIDE: Order.STRIDE, Access.COLUMN: Order.COLUMN,
+    Access.INDEPENDENT: Order.INDEPENDENT, Access.NEARBY: Order.NEARBY, Access.CHAIN: Order.CHAIN,
 }
-# An instruction of a loop whose data hits L1: three to five are done in a cycle.
-INSTRUCTION = 0.1
-# So many lines are on their way at a time in the table above, and so many instructions does a processor
-# look ahead: with more work on each line, fewer are on their way, unless they are asked for before.
-IN_FLIGHT = 14
-WINDOW = 450
-# What is left of the time for lines that are asked for before, where as many were on their way.
-PREFETCHED = 0.9
-# The address of a page that is in no buffer for them is looked up in tables that are in the cache.
-PAGE_WALK = 6.0
-# So many pages have their addresses in such a buffer, that of the second level.
-TRANSLATIONS = 1536
+# Of these, several are asked for at a time, as many as the window of instructions has.
+OVERLAPPING = (Access.COLUMN, Access.INDEPENDENT)
+# Of these, one.
+WAITING = (Access.NEARBY, Access.CHAIN)
+# The simulated branch predictor knows the latest seven branches, as processors did thirty years ago: those of today,
+# which know hundreds, mispredict about half as many.
+MISPREDICTED = 0.5
 # Constant steps below this are foreseen by processors: these do not go far beyond a page.
 FORESEEN = 2048
 
 
-def miss_cost(access: Access, size: float) -> float:
-    """Nanoseconds for a line that is loaded again after `size` bytes of others."""
-    costs = _COSTS[access]
-    if size <= _SIZES[0]:
-        return costs[0]
-    for (one, other), (low, high) in zip(zip(_SIZES, _SIZES[1:]), zip(costs, costs[1:])):
-        if size <= other:
-            share = math.log(size / one) / math.log(other / one)
-            return low + share * (high - low)
-    return costs[-1]
+class MissCosts:
+    """Of a machine, for a run with such caches. All times are nanoseconds."""
 
+    def __init__(self, machine: Machine, d1_bytes: int = 0, ll_bytes: int = 0) -> None:
+        """Without sizes, the caches are the machine's."""
+        self.machine = machine
+        self.instruction = machine.figure("instruction")
+        self.instruction_free = machine.figure("instruction-free")
+        self.page_walk = machine.figure("page-walk")
+        self.translations = round(machine.figure("translations"))
+        self.window = machine.figure("window")
+        self.misprediction = MISPREDICTED * machine.figure("misprediction")  # for each simulated one
+        first, last = machine.caches[0], machine.caches[-1]
+        self._simulated = d1_bytes or first, max(ll_bytes or last, d1_bytes or first)
+        self._known: dict[tuple[Access, int, int], float] = {}
 
-def memory_cost(access: Access) -> float:
-    return _COSTS[access][-1]
+    def miss_cost(self, access: Access, size: float) -> float:
+        """Of a line that is loaded again after `size` bytes of others."""
+        return self._at(_ORDERS[access], self._stretched(max(size, self._simulated[0])))
 
+    def walk_cost(self, access: Access) -> float:
+        """Of an address of a page that has to be looked up: several at a time, where lines are."""
+        return self.page_walk / self.in_flight if access in OVERLAPPING else self.page_walk
 
-def time_of(rows: Iterable[Distance], access: Access, line: int) -> float:
-    """Nanoseconds for misses at these distances. What missed LL comes from memory."""
-    memory = memory_cost(access)
-    return sum(
-        row.last_level * memory + (row.misses - row.last_level) * _bucket_cost(access, row.bucket, line)
-        for row in rows
-    )
+    @property
+    def in_flight(self) -> float:
+        """How many lines from memory are on their way at a time, at most."""
+        return max(self.memory_cost(Access.CHAIN) / max(self.memory_cost(Access.INDEPENDENT), 1e-9), 1.0)
 
+    def memory_cost(self, access: Access) -> float:
+        return self.machine.lines[_ORDERS[access]][-1][1].value
 
-@cache  # there are few buckets
-def _bucket_cost(access: Access, bucket: int, line: int) -> float:
-    return miss_cost(access, bucket_start(bucket) * line)
+    def time_of(
+        self, rows: Iterable[Distance], access: Access, line: int, windows: float = 0.0
+    ) -> float:
+        """For misses at these distances. What missed LL comes from memory. windows: so many lines that could overlap
+        have to be waited for one at a time, at most; those from memory first."""
+        rows = list(rows)
+        last = sum(row.last_level for row in rows)
+        near = sum(row.misses for row in rows) - last
+        if access not in OVERLAPPING:
+            windows = 0.0
+        far_alone = min(windows / last, 1.0) if last else 0.0
+        near_alone = min(max(windows - last, 0.0) / near, 1.0) if near else 0.0
+        total = last * max(self.memory_cost(access), far_alone * self.memory_cost(Access.CHAIN))
+        for row in rows:
+            if row.misses > row.last_level:
+                one = self._bucket_cost(access, row.bucket, line)
+                if near_alone:
+                    one = max(one, near_alone * self._bucket_cost(Access.CHAIN, row.bucket, line))
+                total += (row.misses - row.last_level) * one
+        return total
+
+    def _bucket_cost(self, access: Access, bucket: int, line: int) -> float:
+        key = access, bucket, line
+        if key not in self._known:  # there are few buckets
+            self._known[key] = self.miss_cost(access, bucket_start(bucket) * line)
+        return self._known[key]
+
+    def _stretched(self, size: float) -> float:
+        """The size in the machine's caches."""
+        first, last = self.machine.caches[0], self.machine.caches[-1]
+        simulated_first, simulated_last = self._simulated
+        if (first, last) == self._simulated or simulated_first >= simulated_last or first >= last:
+            return size
+        if size >= simulated_last:
+            return size * last / simulated_last
+        share = math.log(size / simulated_first) / math.log(simulated_last / simulated_first)
+        return first * math.exp(share * math.log(last / first))
+
+    def _at(self, order: Order, size: float) -> float:
+        points = self.machine.lines[order]
+        if size <= points[0][0]:
+            return points[0][1].value
+        for (one, low), (other, high) in zip(points, points[1:]):
+            if size <= other:
+                share = math.log(size / one) / math.log(other / one)
+                return low.value + share * (high.value - low.value)
+        return points[-1][1].value

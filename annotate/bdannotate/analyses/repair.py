@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ..model.objects import Group
 from ..model.profile import Function
-from ..model.why import bucket_start
+from ..model.why import Distance
 from .loop_nests import LoopPlace
-from .miss_costs import Access, memory_cost, miss_cost
+from .miss_costs import Access
 from .sites import Site
 from .verdict import NOTABLE
 
@@ -67,6 +67,8 @@ class Repair:
     unknown: str
     sites: frozenset[int]  # numbers of the instructions
     line: int  # bytes of a line
+    added: float = 0.0  # nanoseconds of instructions that the repair adds, at most
+    waiting: float = 0.0  # of what is saved, what the processor waits for now
 
     @property
     def is_open(self) -> bool:
@@ -84,16 +86,17 @@ def amount(sites: Iterable[Site]) -> Amount:
 def time_left(site: Site, after: Amount, access: Access) -> float:
     """Nanoseconds for a site that would load so much, in this order. The distances of what is left are
     not known: the average of today's is taken."""
-    memory = memory_cost(access)
-    near = after.lines - after.last_level
-    now = site.lines - site.last_level
-    if near <= 0 or now <= 0:
-        return max(after.last_level, 0) * memory + max(near, 0) * miss_cost(access, 0)
-    cost = sum(
-        (row.misses - row.last_level) * miss_cost(access, bucket_start(row.bucket) * site.line)
-        for row in site.distances
-    ) / now
-    return after.last_level * memory + near * cost
+    far, near = max(after.last_level, 0), max(after.lines - after.last_level, 0)
+    time = site.costs.time_of([Distance(site.number, 0, far, far)], access, site.line, site.windows)
+    rows = [row._replace(misses=row.misses - row.last_level, last_level=0) for row in site.distances]
+    now = sum(row.misses for row in rows)
+    if not near:
+        return time
+    if not now:
+        return time + near * site.costs.miss_cost(access, 0)
+    # The same instructions and branches: what is left waits as often.
+    windows = max(site.windows - far, 0.0) * now / near
+    return time + site.costs.time_of(rows, access, site.line, windows) / now * near
 
 
 def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:

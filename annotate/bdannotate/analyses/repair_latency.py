@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import Group
 from ..model.why import Depends, bucket_start
-from .miss_costs import IN_FLIGHT, PAGE_WALK, PREFETCHED, TRANSLATIONS, WINDOW
+from .miss_costs import MissCosts
 from .repair import Remedy, Repair, amount, code_lines
 from .sites import Site, Sites, busiest, by_loop
 
 PAGE = 4096
+# What is left of the time for lines that are asked for before, where as many were on their way, at most.
+PREFETCHED = 0.9
 HUGE_PAGE = 2 << 20
 
 
@@ -37,21 +39,33 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
     elif order is not None and order.depends is Depends.ARITHMETIC:
         evidence.append("each is computed, and depends on nothing that was loaded there")
     work = _work(sites, guilty)
-    under_way = max(min(WINDOW / work, IN_FLIGHT), 1.0) if work else float(IN_FLIGHT)
+    window = sites.costs.window
     if work:
+        under_way = max(min(window / work, sites.costs.in_flight), 1.0)
         evidence.append(
-            f"{work:,.0f} instructions for each line: of the {WINDOW} or so that a processor looks ahead, "
+            f"{work:,.0f} instructions for each line: of the {window:.0f} or so that a processor looks ahead, "
             f"{under_way:.0f} of these lines are on their way at a time"
         )
     time = sum(site.time for site in guilty)
+    asked_for = sum(site.costs.time_of(site.distances, site.access, site.line) for site in guilty)
+    saved = time - min(asked_for, PREFETCHED * time)
     return Repair(
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
-        time * max(1 - under_way / IN_FLIGHT, 1 - PREFETCHED), 0.0, tuple(evidence),
+        saved, 0.0, tuple(evidence),
         ("__builtin_prefetch(&table[index(i + 16)]);    // some iterations ahead", "use(table[index(i)]);"),
         "how much the processor has under way already: where little is done between two look-ups, that "
         "is as much as it can",
-        frozenset(site.number for site in guilty), sites.why.line,
+        frozenset(site.number for site in guilty), sites.why.line, _computed_again(sites, guilty),
     )
+
+
+def _computed_again(sites: Sites, guilty: Sequence[Site]) -> float:
+    """The time for addresses that are computed, and not loaded, some iterations ahead: at most that of all that the
+    loop does."""
+    level = guilty[0].inner
+    if level is None or level.loop is None or level.order.depends is not Depends.ARITHMETIC:
+        return 0.0
+    return sites.instructions_of(level.loop) * sites.costs.instruction
 
 
 def _work(sites: Sites, guilty: Sequence[Site]) -> float:
@@ -66,7 +80,7 @@ def huge_page_repairs(
 ) -> Iterator[Repair]:
     """A page for each access, and more pages than a processor has translations at hand."""
     for _, here in by_loop(notable).items():
-        walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
+        walks = {site.number: page_walks(site, sites.costs, groups.get(site.number)) for site in here}
         guilty = [site for site in here if walks[site.number]]
         if not guilty:
             continue
@@ -78,10 +92,10 @@ def huge_page_repairs(
         how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are anywhere"
         yield Repair(
             Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
-            (before, after), (before - after) * PAGE_WALK, 0.0,
+            (before, after), (before - after) * sites.costs.walk_cost(guilty[0].access), 0.0,
             (
                 f"{how}, in another page of 4 KiB nearly each time",
-                f"more pages than the {TRANSLATIONS:,} or so whose addresses a processor has at hand",
+                f"more pages than the {sites.costs.translations:,} or so whose addresses a processor has at hand",
             ),
             (
                 "memory = aligned_alloc(2 << 20, size);",
@@ -92,26 +106,26 @@ def huge_page_repairs(
         )
 
 
-def page_walks(site: Site, group: Group | None = None) -> int:
+def page_walks(site: Site, costs: MissCosts, group: Group | None = None) -> int:
     """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
     step = site.inner.step if site.inner else None
     if step is not None and abs(step) >= PAGE:
         return sum(
             row.misses for row in site.distances
-            if not row.bucket or bucket_start(row.bucket) >= TRANSLATIONS
-        ) if _comes_back_late(site) else 0
+            if not row.bucket or bucket_start(row.bucket + 1) > costs.translations
+        ) if _comes_back_late(site, costs) else 0
     pages = _bytes_of(group) // PAGE if group else 0
-    if site.is_scattered and pages > TRANSLATIONS:
-        return round(site.lines * (1 - TRANSLATIONS / pages))
+    if site.is_scattered and pages > costs.translations:
+        return round(site.lines * (1 - costs.translations / pages))
     return 0
 
 
-def _comes_back_late(site: Site) -> bool:
+def _comes_back_late(site: Site, costs: MissCosts) -> bool:
     late = sum(
         row.misses for row in site.distances
-        if row.bucket and bucket_start(row.bucket) >= TRANSLATIONS
+        if row.bucket and bucket_start(row.bucket + 1) > costs.translations
     )
-    return late + site.first_touches >= site.lines / 2 and site.lines > TRANSLATIONS
+    return late + site.first_touches >= site.lines / 2 and site.lines > costs.translations
 
 
 def _bytes_of(group: Group) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .loop_nests import LoopPlace
-from .miss_costs import PAGE_WALK, Access
+from .miss_costs import Access
 from .repair import Amount, Remedy, Repair, amount, time_left
 from .repair_latency import PAGE, page_walks
 from .sites import Site, Sites, busiest, by_loop
@@ -180,8 +180,9 @@ def _made(
         )
         for site in members
     )
-    saved += PAGE_WALK * sum(
-        page_walks(site) * (1 - _pages_left(site, outcome)) for site in members if site.lines and site.is_strided
+    saved += sum(
+        sites.costs.walk_cost(site.access) * page_walks(site, sites.costs) * (1 - _pages_left(site, outcome))
+        for site in members if site.lines and site.is_strided
     )
     affected = [site for site in members if site.lines]
     after = Amount(0, 0)

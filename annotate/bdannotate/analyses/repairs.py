@@ -17,7 +17,6 @@ from ..model.graph import CallGraph
 from ..model.objects import Group
 from ..model.profile import Function, Profile
 from .loop_nests import Loops
-from .miss_costs import PAGE_WALK
 from .object_details import Details
 from .ownership import Folders, is_runtime
 from .repair import Remedy, Repair, amount
@@ -100,8 +99,8 @@ def find_repairs(
         huge_page_repairs(sites, notable, groups),
     ))
     found = [
-        replace(repair, share=repair.saved / _time_with_walks(repair, time))
-        for repair in candidates if time and repair.saved >= _LEAST_SHARE * _time_with_walks(repair, time)
+        replace(repair, share=repair.saved / _time_with_walks(repair, sites, time))
+        for repair in candidates if time and repair.saved >= _LEAST_SHARE * _time_with_walks(repair, sites, time)
     ]
     found += _smaller_working_sets(sites, notable, groups, found, time)
     found.sort(key=lambda repair: -repair.saved)
@@ -121,14 +120,26 @@ def find_repairs(
         chosen.append(replace(
             _none(sites, rest, rest, time), sites=frozenset(site.number for site in rest)
         ))
+    chosen = [_with_waiting(repair, sites) for repair in chosen]
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
 
 
-def _time_with_walks(repair: Repair, time: float) -> float:
+def _with_waiting(repair: Repair, sites: Sites) -> Repair:
+    """Of what a repair saves, only that is time which instructions do not take anyway."""
+    meant = [sites.by_number[number] for number in repair.sites]
+    walks = repair.saved if repair.walks else 0.0
+    now = sum(site.waiting for site in meant)
+    left = sum(site.time - site.hidden for site in meant) - (repair.saved - walks)
+    return replace(repair, waiting=max(now - max(left, 0.0) + walks - repair.added, 0.0))
+
+
+def _time_with_walks(repair: Repair, sites: Sites, time: float) -> float:
     """Looking up addresses is no part of what a miss costs."""
-    return time + PAGE_WALK * repair.walks[0] if repair.walks else time
+    by_number = sites.by_number
+    walk = max((sites.costs.walk_cost(by_number[number].access) for number in repair.sites), default=0.0)
+    return time + walk * repair.walks[0] if repair.walks else time
 
 
 def _smaller_working_sets(

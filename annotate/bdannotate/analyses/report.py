@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.merge import functions_of
-from ..model.metrics import Metric, Number, metrics_of
+from ..model.metrics import SECOND, Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
 from .columns import Column, Side, SortKey, choose_columns, choose_keys, with_keys_first
 from .accessors import accessors
@@ -298,7 +298,7 @@ def limit(metric: Metric, percent: float, given: float | None, totals: Row) -> N
     if metric.is_ratio:
         return (given or 0.0) / (100 if metric.is_share else 1)
     # An entry without any cost is not worth a line, however low the threshold.
-    return max(abs(metric.value(totals) or 0) * percent / 100, 1)
+    return max(abs(metric.value(totals) or 0) * percent / 100, SECOND if metric.is_time else 1)
 
 
 def rank(value: Number | None) -> Number:

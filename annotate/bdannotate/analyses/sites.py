@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from ..model.frames import Chains
+from ..model.machine import Machine
 from ..model.profile import Function, Profile, Row
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Why, by_place, bucket_start
+from ..reading.machine import reference_machine
 from .inlined_lines import Chooser
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import FORESEEN, Access, time_of
+from .miss_costs import FORESEEN, MISPREDICTED, OVERLAPPING, WAITING, Access, MissCosts
 from .ownership import Folders, is_foreign
 
 # A step that so many of all are is the step of a loop.
@@ -30,6 +33,7 @@ _HALF = 0.5
 # tells nothing.
 _ELEMENT = 4
 _FEW = 8
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,9 @@ class Site:
     used: float  # bytes of a line until it leaves D1, on average
     late: float | None  # bytes of a line that another stay of it uses; None where it is not known
     never: float | None
+    costs: MissCosts
+    windows: float = 0.0  # so many of its lines, if they could overlap, are waited for one at a time, at most
+    hidden: float = 0.0  # nanoseconds of its time in which the instructions of the loop are executed
 
     @cached_property
     def inner(self) -> Level | None:
@@ -94,6 +101,11 @@ class Site:
         were made one after the other: processors foresee that."""
         level = self._deciding
         return level is not None and level.step is None and _goes_on(level.order)
+
+    @property
+    def deciding_loop(self) -> LoopPlace | None:
+        """The loop that decides which lines come."""
+        return self._deciding.loop if self._deciding else None
 
     @cached_property
     def _deciding(self) -> Level | None:
@@ -167,7 +179,9 @@ class Site:
     def access(self) -> Access:
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
-            return Access.IN_ORDER
+            return Access.IN_ORDER if abs(step) < 2 * self.line else Access.STRIDE
+        if step is not None:
+            return Access.COLUMN
         if not self.waits_for_itself:
             return Access.INDEPENDENT
         # Where the order is not known, it is the middle of what it may be.
@@ -175,18 +189,30 @@ class Site:
 
     @cached_property
     def time(self) -> float:
-        """Estimated nanoseconds."""
-        return time_of(self.distances, self.access, self.line)
+        """Estimated nanoseconds until its lines have come."""
+        return self.costs.time_of(self.distances, self.access, self.line, self.windows)
 
     @cached_property
     def first_time(self) -> float:
         """The part of it that first touches cost."""
-        return time_of([row for row in self.distances if row.bucket == 0], self.access, self.line)
+        first = [row for row in self.distances if row.bucket == 0]
+        last = sum(row.last_level for row in first)
+        share = last / self.last_level if self.last_level else 0.0
+        return self.costs.time_of(first, self.access, self.line, self.windows * share)
+
+    @property
+    def waiting(self) -> float:
+        """Of its time, the part in which the processor has nothing else to do."""
+        return self.waiting_of(self.time)
+
+    def waiting_of(self, time: float) -> float:
+        """The same if its lines took so many nanoseconds, with the same instructions."""
+        return max(time - self.hidden, 0.0)
 
     @property
     def is_foreseen(self) -> bool:
         """Whether the next lines are on their way already."""
-        return self.access is Access.IN_ORDER
+        return self.access in (Access.IN_ORDER, Access.STRIDE)
 
     @cached_property
     def conflicts(self) -> int:
@@ -229,8 +255,13 @@ class Site:
 class SiteRows:
     """What the files say of each instruction, by its number."""
 
-    def __init__(self, why: Why, profile: Profile) -> None:
+    def __init__(self, why: Why, profile: Profile, machine: Machine | None = None) -> None:
+        """machine: the one that times are of; None: the reference."""
         self.why = why
+        self.costs = MissCosts(
+            machine or reference_machine(), why.d1_lines * why.line, why.ll_lines * why.line
+        )
+        self._profile = profile
         self._events = {event: number for number, event in enumerate(profile.events)}
         self._costs: dict[tuple[str, int], Row] = {
             (place.function.object, address): instruction.cost
@@ -249,6 +280,25 @@ class SiteRows:
             for index, count in enumerate(stay[2:]):
                 sums[index] += count
         self.distances = by_place(why.distances)
+
+    @cached_property
+    def instructions(self) -> Mapping[Function, int]:
+        """How many each function executed itself."""
+        return self._of_functions(lambda row: self.count(row, "Ir"))
+
+    @cached_property
+    def mispredictions(self) -> Mapping[Function, float]:
+        return self._of_functions(self.mispredicted)
+
+    def mispredicted(self, cost: Row) -> float:
+        """Branches that a processor of today does, as far as the run has simulated any."""
+        return MISPREDICTED * (self.count(cost, "Bcm") + self.count(cost, "Bim"))
+
+    def _of_functions(self, count: Callable[[Row], _Number]) -> dict[Function, _Number]:
+        found: dict[Function, _Number] = {}
+        for place, rows in self._profile.lines.items():
+            found[place.function] = sum(map(count, rows.values()), found.get(place.function, count(())))
+        return found
 
     def cost(self, module: str, address: int) -> Row:
         """Empty where the profile does not know the instruction."""
@@ -269,6 +319,7 @@ class Sites:
         """known: by number, those of which loops and chains say nothing."""
         self.why = rows.why
         self.loops = loops
+        self.costs = rows.costs
         self._rows = rows
         self._chains = chains
         self._chooser = Chooser(chains, folders.is_library, ())
@@ -277,6 +328,7 @@ class Sites:
             for number, place in enumerate(rows.why.places)
             if place is not None and (number in rows.distances or number in rows.orders)
         ]
+        found = self._with_overlap(found, known)
         self.all = sorted(found, key=lambda site: (-site.time, site.number))
         self.by_number = {site.number: site for site in self.all}
 
@@ -287,6 +339,55 @@ class Sites:
             self._rows.count(self._rows.cost(module, address), "Ir")
             for address in self.loops.addresses(loop)
         )
+
+    def _with_overlap(self, found: Sequence[Site], known: Mapping[int, Site]) -> list[Site]:
+        """What processors do while lines are on their way, loop by loop: of misses that they foresee, or that do not
+        wait for each other, all instructions of the loop, until these take longer; of a chain, those that they look
+        ahead at each of its steps."""
+        groups: dict[LoopPlace | Function, list[Site]] = {}
+        done = [site for site in found if site.number in known]
+        for site in found:
+            if site.number not in known:
+                groups.setdefault(site.deciding_loop or site.place.function, []).append(site)
+        for where, here in groups.items():
+            done += self._overlapped(here, *self._work(where))
+        return done
+
+    def _overlapped(self, here: Sequence[Site], instructions: int, mispredicted: float) -> list[Site]:
+        """As many lines are on their way at a time as the window of instructions has; and what stands behind a branch
+        that is mispredicted is not looked at before the line that it depends on has come."""
+        if not instructions:
+            return list(here)
+        windows = max(instructions / self.costs.window, mispredicted)
+        overlapping = [site for site in here if site.access in OVERLAPPING]
+        last = sum(site.last_level for site in overlapping)
+        near = sum(site.lines for site in overlapping) - last
+        for_last, for_near = min(windows, last), min(max(windows - last, 0.0), near)
+        here = [
+            replace(site, windows=(
+                for_last * site.last_level / max(last, 1) + for_near * (site.lines - site.last_level) / max(near, 1)
+            )) if site.access in OVERLAPPING else site for site in here
+        ]
+        waiting = sum(site.lines for site in here if site.access in WAITING)
+        ahead = min(instructions / waiting, self.costs.window) if waiting else 0.0
+        most = [
+            min(site.time, site.lines * ahead * self.costs.instruction_free) if site.access in WAITING
+            else site.time for site in here
+        ]
+        total = sum(most)
+        share = min(instructions * self.costs.instruction_free / total, 1.0) if total else 0.0
+        return [replace(site, hidden=share * one) for site, one in zip(here, most)]
+
+    def _work(self, where: LoopPlace | Function) -> tuple[int, float]:
+        """Instructions and mispredicted branches of a loop; of its function where they are not known."""
+        function = where
+        if isinstance(where, LoopPlace):
+            costs = [self._rows.cost(where.function.object, address) for address in self.loops.addresses(where)]
+            if instructions := sum(self._rows.count(cost, "Ir") for cost in costs):
+                return instructions, sum(map(self._rows.mispredicted, costs))
+            function = where.function
+        assert isinstance(function, Function)
+        return self._rows.instructions.get(function, 0), self._rows.mispredictions.get(function, 0.0)
 
     def _site(self, number: int, place: Instruction) -> Site:
         distances = self._rows.distances.get(number, ())
@@ -307,7 +408,7 @@ class Sites:
         return Site(
             number, place, self._where(place), self._accesses(cost, orders), lines,
             sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
-            distances, reuses, levels, used, late, never,
+            distances, reuses, levels, used, late, never, self.costs,
         )
 
     def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:

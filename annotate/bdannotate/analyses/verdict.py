@@ -17,9 +17,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..model.metrics import Metric, Number
+from ..model.metrics import SECOND, TIMES, Metric, Number
 from ..model.profile import CACHE, Profile, Row
-from .waits import EVENTS, has_waits
+from .waits import EVENTS, TIME_WAIT, has_waits
 
 # What costs less of the estimate is not worth a change of the program.
 NOTABLE = 0.1
@@ -48,6 +48,18 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
+class Time:
+    """Estimated seconds on a machine. least and most: if instructions never wait for each other, or each for the one
+    before."""
+
+    seconds: float
+    least: float
+    most: float
+    waiting: float  # the share in which the processor only waits for data
+    what: str  # "Estimated time on ..."
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Shares of the estimated cycles. All of it is an estimate: no overlap, no prefetching. Where there are
     waits, which know of both, data have no shares by level, and code has what it costs in all levels."""
@@ -63,6 +75,7 @@ class Verdict:
     wasted: float | None  # what never used bytes cost at this level, if that makes it the first
     fits_last_level: bool  # whether every miss there is the first touch of a line
     waits: Waits | None = None
+    time: Time | None = None
 
     @property
     def misses(self) -> float:
@@ -93,7 +106,8 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
             First.FIRST_TOUCHES: waits.first_touches,
         }, {})
         return Verdict(
-            int(cycles), factors, instructions, 0.0, code, 0.0, waits.first_touches, first, None, fits, waits
+            int(cycles), factors, instructions, 0.0, code, 0.0, waits.first_touches, first, None, fits, waits,
+            _time(metrics, totals),
         )
     costs: dict[First, int] = {
         First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
@@ -113,6 +127,14 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         shares[First.FIRST_TOUCHES],
         first, wasted, fits,
     )
+
+
+def _time(metrics: Mapping[str, Metric], totals: Row) -> Time | None:
+    if any(name not in metrics for name in (*TIMES, TIME_WAIT)):
+        return None
+    seconds, least, most = (float(metrics[name].value(totals) or 0) for name in TIMES)
+    waiting = SECOND * (metrics[TIME_WAIT].value(totals) or 0)
+    return Time(seconds, least, most, waiting / seconds if seconds else 0.0, metrics[TIMES[0]].title)
 
 
 def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tuple[First, float | None]:

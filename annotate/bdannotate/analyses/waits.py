@@ -16,22 +16,26 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..model.components import strongly_connected
+from ..model.metrics import TIMES
 from ..model.profile import (
     Call, Function, Instruction, InstructionCall, Place, Profile, Row, add_rows,
 )
-from .miss_costs import INSTRUCTION
+from .miss_costs import MissCosts
 from .sites import Site, Sites
 
 # First touches, which are needed; misses in an order that processors foresee; all others.
 FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER = EVENTS = "WaitFirst", "WaitIn", "WaitOut"
 WAIT = "Wait"  # all of them
+# Picoseconds of that in which the processor has nothing else to do.
+TIME_WAIT = "TimeWait"
+_PICOSECONDS = 1000
 # Of a miss of code, in I1 and in LL.
 _CODE = (10, 100)
 # How often the average costs of functions that call each other are looked at.
 _ROUNDS = 12
 
-_Waits = tuple[float, float, float]  # in the order of the events
-_NONE: _Waits = (0.0, 0.0, 0.0)
+_Waits = tuple[float, float, float, float]  # in the order of the events, TIME_WAIT last
+_NONE: _Waits = (0.0, 0.0, 0.0, 0.0)
 
 
 def estimated_time(sites: Sites, profile: Profile) -> float:
@@ -39,7 +43,7 @@ def estimated_time(sites: Sites, profile: Profile) -> float:
     count = dict(zip(profile.events, profile.totals()))
     first, last = _CODE
     work = count.get("Ir", 0) + first * count.get("I1mr", 0) + last * count.get("ILmr", 0)
-    return work * INSTRUCTION + sum(site.time for site in sites.all)
+    return work * sites.costs.instruction + sum(site.time for site in sites.all)
 
 
 def has_waits(events: Iterable[str]) -> bool:
@@ -53,13 +57,13 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
     exact: dict[tuple[str, int], Row] = {}
     own: dict[Function, Row] = {}
     for site in sites.all:
-        row = _cycles(_waits(site))
+        row = _row(site, sites.costs.instruction)
         if any(row):
             place = site.place
             _add(found, (Place(place.function, place.file), place.line), row)
             _add(exact, (place.function.object, place.address), row)
             _add(own, place.function, row)
-    none = _cycles(_NONE)
+    none = (0,) * (len(EVENTS) + 1)
     lines = {
         at: {line: row + found.get((at, line), none) for line, row in rows.items()}
         for at, rows in profile.lines.items()
@@ -92,22 +96,39 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
     first, last = _CODE
     formula = " + ".join(["Ir", f"{first} I1mr", f"{last} ILmr", *EVENTS])
     return replace(
-        profile, events=profile.events + EVENTS, lines=lines, calls=calls,
+        profile, events=profile.events + EVENTS + (TIME_WAIT,), lines=lines, calls=calls,
         instructions=instructions(profile.instructions) if with_instructions else {},
         instruction_calls=instruction_calls,
         hot=instructions(profile.hot), hot_calls=hot_calls,
-        titles={**profile.titles, "CEst": f"Estimated cycles: {formula}"},
-        formulas={**profile.formulas, "CEst": formula},
+        titles={**profile.titles, "CEst": f"Estimated cycles: {formula}", **_time_titles(sites.costs)},
+        formulas={**profile.formulas, "CEst": formula, **_time_formulas(profile, sites.costs)},
     )
 
 
-def _waits(site: Site) -> _Waits:
+def _time_titles(costs: MissCosts) -> dict[str, str]:
+    on = f"on {costs.machine.processor}"
+    return {
+        "TEst": f"Estimated time {on}", "TLeast": f"The same {on} if instructions never wait for each other",
+        "TMost": f"The same {on} if each instruction waits for the one before",
+    }
+
+
+def _time_formulas(profile: Profile, costs: MissCosts) -> dict[str, str]:
+    """In picoseconds. Misses of code cost what they do in CEst."""
+    first, last = (round(_PICOSECONDS * factor * costs.instruction) for factor in _CODE)
+    branch = round(_PICOSECONDS * costs.misprediction)
+    branches = [f"{branch} {event}" for event in ("Bcm", "Bim") if event in profile.events]
+    rest = [f"{first} I1mr", f"{last} ILmr", *branches, TIME_WAIT]
+    return {
+        name: " + ".join([f"{max(round(_PICOSECONDS * costs.machine.figure(figure)), 1)} Ir", *rest])
+        for name, figure in zip(TIMES, ("instruction", "instruction-free", "instruction-chained"))
+    }
+
+
+def _row(site: Site, instruction: float) -> Row:
     first, rest = site.first_time, site.time - site.first_time
-    return (first, rest, 0.0) if site.is_foreseen else (first, 0.0, rest)
-
-
-def _cycles(waits: _Waits) -> Row:
-    return tuple(round(one / INSTRUCTION) for one in waits)
+    waits = (first, rest, 0.0) if site.is_foreseen else (first, 0.0, rest)
+    return (*(round(one / instruction) for one in waits), round(_PICOSECONDS * site.waiting))
 
 
 _Key = TypeVar("_Key")
@@ -147,7 +168,7 @@ def _of_calls(profile: Profile, own: Mapping[Function, Row]) -> Callable[[Functi
                     (average[callee], count) for callee, count in callees.get(function, {}).items()
                     if callee in average
                 ]
-                average[function] = _average(own.get(function, (0, 0, 0)), own_misses[function], known)
+                average[function] = _average(own.get(function, (0, 0, 0, 0)), own_misses[function], known)
 
     def of_call(callee: Function, row: Row) -> Row:
         count = misses(row)
@@ -157,10 +178,11 @@ def _of_calls(profile: Profile, own: Mapping[Function, Row]) -> Callable[[Functi
 
 
 def _average(own: Row, misses: int, calls: Iterable[tuple[_Waits, int]]) -> _Waits:
-    first, in_order, out = map(float, own)
+    first, in_order, out, time = map(float, own)
     for waits, count in calls:
         misses += count
         first += count * waits[0]
         in_order += count * waits[1]
         out += count * waits[2]
-    return (first / misses, in_order / misses, out / misses) if misses > 0 else _NONE
+        time += count * waits[3]
+    return (first / misses, in_order / misses, out / misses, time / misses) if misses > 0 else _NONE

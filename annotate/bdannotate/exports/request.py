@@ -32,7 +32,7 @@ class Request:
 
     def row(self, costs: Row) -> Row:
         """The chosen counts of a row of the profile."""
-        return tuple(int(metric.value(costs) or 0) for metric in self.metrics)
+        return tuple(metric.counter()(costs) for metric in self.metrics)
 
 
 def make_request(

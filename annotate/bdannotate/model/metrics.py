@@ -16,6 +16,9 @@ from .errors import UserError
 from .profile import Profile, Row
 
 Number = int | float
+SECOND = 1e-12  # of a picosecond
+# Estimated times; what is TEst if instructions are as fast as they can be, or wait for each other.
+TIMES = ("TEst", "TLeast", "TMost")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*?\s*)?([A-Za-z_][^\s+*-]*)\s*")
 
 
@@ -30,6 +33,7 @@ class Metric:
     denominator: Row | None = None
     is_share: bool = False  # a quotient to be read as a percentage
     more_is_better: bool = False
+    is_time: bool = False  # a sum of picoseconds, whose value is told in seconds
 
     @property
     def is_ratio(self) -> bool:
@@ -39,7 +43,7 @@ class Metric:
         """None where a ratio has nothing to divide by."""
         top: int = sum(map(mul, self.numerator, row))
         if self.denominator is None:
-            return top
+            return top * SECOND if self.is_time else top
         bottom: int = sum(map(mul, self.denominator, row))
         return top / bottom if bottom else None
 
@@ -156,6 +160,7 @@ _HEADINGS = {
     "WaitFirst": ("wait", "Estimated cycles that first touches of lines of data cost"),
     "WaitIn": ("wait", "Estimated cycles that other misses of data in the order of memory cost"),
     "WaitOut": ("wait", "Estimated cycles that other misses of data cost"),
+    "TimeWait": ("waits", "Estimated picoseconds in which the processor only waits for data"),
     "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
 # Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.
@@ -193,7 +198,11 @@ def metrics_for(
         if name not in events:
             row = _formula(name, formula, found, len(events))
             heading = found[name].heading if name in found else name
-            found[name] = Metric(name, heading, titles.get(name, f"{name} = {formula}"), row)
+            if name in TIMES and "TimeWait" in events:
+                title = titles.get(name, name)
+                found[name] = Metric(name, "time est.", title, row, is_time=True)
+            else:
+                found[name] = Metric(name, heading, titles.get(name, f"{name} = {formula}"), row)
     for name, heading, title, top, bottom in _SHARES:
         if name not in found and top in found and bottom in found:
             over, under = found[top].numerator, found[bottom].numerator

@@ -21,6 +21,19 @@ def short_count(value: Number) -> str:
     return f"{value:,}"
 
 
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+def seconds_text(value: Number) -> str:
+    """Three digits, as 1.23 s or 45.6 ms."""
+    for unit, name in _TIMES:
+        if abs(value) >= unit * 0.9995:
+            scaled = value / unit
+            digits = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
+            return f"{scaled:,.{digits}f} {name}"
+    return f"{value * 1e9:.0f} ns" if value else "0"
+
+
 def signed(text: str) -> str:
     """A difference with its sign, unless it is none at the digits shown."""
     if not text.strip("-0.%"):

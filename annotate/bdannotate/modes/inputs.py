@@ -23,6 +23,7 @@ from ..model.separate import Separation, separated
 from ..model.why import Instruction
 from ..options import Options
 from ..reading.inlined import read_inlined_calls
+from ..reading.machine import machine_named
 from ..reading.load import Contexts, load, load_contexts, load_sum
 from ..reading.parser import Detail
 
@@ -40,6 +41,8 @@ class Inputs:
         self.functions: FunctionPattern | None = None  # those asked for, once they are known
         self.folders = Folders(options.own, options.library)
         self.separation = Separation(options.separate_loops, options.separate_inlines)
+        # Read at once: what is wrong with it is said before a large profile has been read.
+        self.machine = machine_named(options.machine_file) if options.machine_file is not None else None
         self.renaming = Renaming(
             tuple(map(parse_substitution, options.mod_filename)),
             tuple(map(parse_substitution, options.mod_funcname)),

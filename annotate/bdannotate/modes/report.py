@@ -33,7 +33,7 @@ from .why import repairs_of, sites_of_run, why_beside, why_if_readable, with_wha
 
 def report(paths: Sequence[str], options: Options) -> int:
     inputs = Inputs(options)
-    tells_why = options.format != "csv" and all(why_path(path) is not None for path in paths)
+    tells_why = (options.format != "csv" or _is_of_times(options)) and all(why_path(path) is not None for path in paths)
     profile = inputs.sum_of_profiles(paths, Detail.INSTRUCTIONS if tells_why else _detail(options))
     baseline = None
     if options.baseline is not None:
@@ -78,6 +78,11 @@ def report(paths: Sequence[str], options: Options) -> int:
         files = (place.file for place in made.inlined.lines)
         write_text(lines, made.graph.functions, options, files)
     return judge(options, profile, baseline)
+
+
+def _is_of_times(options: Options) -> bool:
+    """Whether columns are asked for that only a run with --why=yes has."""
+    return any(name.startswith(("T", "Wait")) for name in (*options.show, *options.sort))
 
 
 def _detail(options: Options) -> Detail:

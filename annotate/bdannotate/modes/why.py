@@ -94,7 +94,7 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
                 "by a run with --why=yes"
             ])
         return None
-    rows = SiteRows(why, profile)
+    rows = SiteRows(why, profile, inputs.machine)
     first = sites_of(rows, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]

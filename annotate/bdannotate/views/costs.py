@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..analyses.columns import Column, Form, Side
 from ..model.metrics import Number
-from ..model.numbers import ratio, share_of
+from ..model.numbers import ratio, seconds_text, share_of
 from ..model.profile import Row
 from .text import Cell, Page, Table, count, left_width
 
@@ -41,11 +41,12 @@ def _cell(column: Column, row: Row | None, totals: Row, page: Page) -> Cell:
     total = metric.value(totals) or 0
     # The share of nothing says nothing, and many lines have nothing.
     share = f"{share_of(value, total) if value else '':>6}"
+    text = seconds_text(value) if metric.is_time else count(value, page)
     if column.form is Form.COUNT or not page.percents:
-        return Cell(count(value, page), _heat(value, total))
+        return Cell(text, _heat(value, total))
     if column.form is Form.SHARE:
         return Cell(share, _heat(value, total))
-    return Cell(f"{count(value, page)} {share}", _heat(value, total))
+    return Cell(f"{text} {share}", _heat(value, total))
 
 
 def _heat(value: Number, total: Number) -> str:

@@ -37,6 +37,13 @@ def verdict_json(report: Report) -> Json:
         "first": found.first.value,
         "wasted": found.wasted,
         "fits_last_level": found.fits_last_level,
+        "time": None if found.time is None else {
+            "of": text(found.time.what),
+            "seconds": found.time.seconds,
+            "least": found.time.least,
+            "most": found.time.most,
+            "waiting": found.time.waiting,
+        },
     }
 
 

@@ -20,7 +20,7 @@ from ..analyses.split import Split
 from ..analyses.structure import Structure
 from ..analyses.types import TypedGroup
 from ..model.frames import Frame
-from ..model.metrics import Metric
+from ..model.metrics import SECOND, Metric
 from ..model.objects import Group, Objects, Place
 from ..model.profile import Call, Function, Part, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
@@ -339,6 +339,7 @@ def _metric(metric: Metric, events: Sequence[str]) -> Json:
         "title": text(metric.title),
         "numerator": weights(metric.numerator),
         "denominator": weights(metric.denominator),
+        **({"scale": SECOND} if metric.is_time else {}),
     }
 
 

@@ -67,6 +67,7 @@ def _repair(repair: Repair) -> dict[str, Json]:
         "object": text(label(repair.group)) if repair.group else None,
         "saves": saves,
         "share": repair.share,
+        "seconds": repair.waiting * 1e-9,
         "evidence": [text(one) for one in repair.evidence],
         "code": [text(one) for one in repair.code],
         "not_known": text(repair.unknown) or None,

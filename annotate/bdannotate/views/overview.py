@@ -13,9 +13,9 @@ from ..analyses.data_use import data_loss
 from ..analyses.report import Report
 from ..analyses.top_lines import TopLine, TopLines
 from ..analyses.verdict import First, Verdict, Waits, verdict
-from ..analyses.waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, WAIT
+from ..analyses.waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, TIME_WAIT, WAIT
 from ..model.metrics import Metric
-from ..model.numbers import percent, ratio, short_count
+from ..model.numbers import percent, ratio, seconds_text, short_count
 from ..model.profile import CACHE, Profile
 from .headers import CACHE_NAMES, descriptions, source_text
 from .names import fit
@@ -42,7 +42,8 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += _misnamed(profile)
     rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
     if found := verdict(profile, report.metrics, report.totals):
-        rows += [("Estimate", _estimate(found)), ("First", first(found, report, lines, page))]
+        rows += [("Time", _time(found)), ("Estimate", _estimate(found))]
+        rows += [("First", first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
 
@@ -95,7 +96,7 @@ _COVERED = frozenset({
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
       for level in ("1", "2", "D1", "I1", "DL", "IL")),
     *(f"{level}{cause}" for level in ("I1", "D1", "IL", "DL") for cause in ("first", "conf")),
-    *EVENTS,
+    *EVENTS, TIME_WAIT,
 })
 
 
@@ -172,6 +173,18 @@ def _estimate_of_waits(found: Verdict, waits: Waits) -> str:
     )
     shares = ", ".join(f"{100 * share:.0f}% {name}" for name, share in parts)
     return f"{short_count(found.cycles)} cycles by the order of addresses: {shares}"
+
+
+def _time(found: Verdict) -> str:
+    """With what it would be if instructions never waited for each other, or each for the one before."""
+    time = found.time
+    if time is None:
+        return ""
+    where = time.what.removeprefix("Estimated time ")
+    return (
+        f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)}): "
+        f"{100 * time.waiting:.0f}% waiting for data"
+    )
 
 
 def first(
