@@ -191,7 +191,7 @@ def test_python_is_typed(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is missing; on Debian: apt-get install mypy")
     packages = ["annotate/bdannotate", "annotate/bdcommon", "annotate/bdcontrol"]
     packages += ["bdgrind/tests/bench/bdbench", "docs/manual"]
-    tests = ["arm64", "checks", "mutation", "oracle", "system", "versions"]
+    tests = ["arm64", "checks", "clock", "mutation", "oracle", "system", "versions"]
     folders = [*(f"bdgrind/tests/{name}" for name in tests), "docs/gallery"]
     roots = ["annotate", "bdgrind/tests/bench", "docs", *folders]
     path = ":".join(str(TOP / folder) for folder in roots)
