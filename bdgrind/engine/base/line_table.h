@@ -19,7 +19,7 @@ class LineTable {
 public:
     LineTable() : slots_(kFewestSlots) {}
 
-    // Value{} for a line that is asked for for the first time. Valid until the next one is.
+    // Value{} for a line that is asked for for the first time. It stays where it is until clear().
     [[gnu::always_inline]] Value& operator[](LineNumber line) {
         const auto number = static_cast<std::uint64_t>(line);
         const std::uint64_t key = (number >> kRegionBits) + 1;

@@ -30,22 +30,29 @@ public:
 
     // `line` is about to be loaded. `times`: of the slots' last touches; 0: empty.
     Reuse load(LineNumber line, std::span<const TouchTime> times) {
-        TouchTime& time = times_[line];
-        if (time == 0) {
-            time = kPresent;
-            return {};
-        }
-        const TouchTime last = std::exchange(time, kPresent);
+        const TouchTime last = take(home(line));
+        if (last == 0) return {};
         ticks_.host_prefetch(last);
-        const std::uint64_t later = later_slots_.count(times, last);
+        const std::uint64_t later = slots_later(times, last);
         const std::uint64_t distance = later + ticks_.count_behind(last);
         ticks_.remove(last);
         return {static_cast<std::uint32_t>(distance), last};
     }
     // A line that had been loaded leaves, touched last at that time, which is one of its own.
     void evict(LineNumber line, TouchTime last) {
-        times_[line] = last;
+        *home(line) = last;
         ticks_.insert(last);
+    }
+
+    // Step by step. Where it is noted when a line was touched last that is absent, valid until clear().
+    TouchTime* home(LineNumber line) { return &times_[line]; }
+    // It is absent no more; 0: it never was.
+    static TouchTime take(TouchTime* home) { return std::exchange(*home, kPresent); }
+    // The times of absent lines, in which somebody else may count more, until renumber() or clear().
+    TickSet& ticks() { return ticks_; }
+    // Of these slots, how many were touched later.
+    std::uint64_t slots_later(std::span<const TouchTime> times, TouchTime than) {
+        return later_slots_.count(times, than);
     }
 
     // The cache is emptied: what it had to load then, an infinite one would have to load, too.

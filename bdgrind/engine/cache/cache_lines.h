@@ -41,11 +41,11 @@ public:
         : ways_(geometry.ways),
           sets_(static_cast<std::size_t>(geometry.sets())),
           set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
-          lines_(static_cast<std::size_t>(geometry.lines())),
+          lines_(static_cast<std::size_t>(geometry.lines()) + 1),
           tag_lines_(ways_ <= kFewWays ? 1 : 2),
           tags_(ways_ <= kTaggedWays ? sets_ * tag_lines_ : 0),
           few_order_(ways_ > kWaysBesideOrder && ways_ <= kFewWays ? sets_ : 0),
-          order_(ways_ <= kFewWays ? 0 : lines_.size()) {
+          order_(ways_ <= kFewWays ? 0 : size()) {
         BD_CHECK(geometry_error(geometry) == nullptr);
     }
 
@@ -57,8 +57,9 @@ public:
     // kNoLine if there is none.
     LineNumber operator[](std::uint32_t index) const { return line_of(lines_[index].tag); }
     Use& use_of(std::uint32_t index) { return lines_[index].use; }
-    std::uint32_t size() const { return static_cast<std::uint32_t>(lines_.size()); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(sets_ * ways_); }
 
+    // Behind all indices there is one that has no line.
     bool has(std::uint32_t index, LineNumber line) const { return lines_[index].tag == tag_of(line); }
 
     // Where `line` is, or kAbsent. Does not count as a use.
@@ -225,8 +226,8 @@ private:
 
     std::uint32_t ways_;
     std::size_t sets_;
-    std::uint64_t set_mask_;  // 0 if the number of sets is 1 or not a power of two
-    ZeroedArray<Line> lines_;
+    std::uint64_t set_mask_;            // 0 if the number of sets is 1 or not a power of two
+    ZeroedArray<Line> lines_;           // and an empty one
     std::size_t tag_lines_;             // of each set
     ZeroedArray<Tags> tags_;            // by set and line, if there are not too many ways
     ZeroedArray<LruOrder> few_order_;   // the same, but where the order is beside the tags

@@ -19,10 +19,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/cache/absent_lines.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/data_chunk.h"
 #include "engine/cache/l1_cache.h"
+#include "engine/cache/late_reuses.h"
 #include "engine/cache/reuse.h"
 #include "engine/trace/trace.h"
 
@@ -48,7 +48,7 @@ public:
           chunk_words_(chunk_words),
           notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
           by_group_(copies() && lines_.size() > 1 && !notes_writes_),
-          absent_(rules) {}
+          reuses_(rules, lines_.size()) {}
 
     unsigned line_bits() const { return lines_.line_bits(); }
     unsigned line_bytes() const { return lines_.line_bytes(); }
@@ -74,7 +74,7 @@ public:
             lines_.clear(slot);
             if constexpr (kTraits.why) lines_.time_of(slot) = 0;
         }
-        if constexpr (kTraits.why) absent_.clear();
+        if constexpr (kTraits.why) reuses_.clear();
     }
 
 private:
@@ -82,7 +82,7 @@ private:
     using Lines = L1Cache<kTraits, Use, std::conditional_t<kTraits.why, TouchTime, std::uint64_t>>;
     using Time = typename Lines::Time;
     struct NoLines {
-        explicit NoLines(ReuseRules) {}
+        NoLines(ReuseRules, std::size_t) {}
     };
 
     static constexpr bool kSaves = kTraits.line_use || kTraits.write_back_and_prefetch;
@@ -95,14 +95,21 @@ private:
         if constexpr (kTraits.write_back_and_prefetch) use.dirty |= notes_writes_ && writes;
     }
 
-    Miss& add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
+    void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
     bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
     template <bool kByGroup>
     const Word* run_records();
     void simulate(const Word* record, const AccessGroup& group, Word address);
     void start_times();
-    Reuse note_reuse(LineNumber line, std::uint32_t slot);
+    void note_reuse(LineNumber line, std::uint32_t slot);
+    void note_touch(std::uint32_t slot);
+    // Says it of the chunk's misses.
+    auto tell_reuse() {
+        return [chunk = chunk_](std::uint32_t miss, const Reuse& reuse) {
+            static_cast<Reuse&>(chunk->misses[miss]) = reuse;
+        };
+    }
 
     Lines lines_;
     Time clock_ = 0;
@@ -111,7 +118,7 @@ private:
     bool by_group_;
     Chunk* chunk_ = nullptr;  // the latest
     Time chunk_start_ = 0;
-    [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;
+    [[no_unique_address]] std::conditional_t<kTraits.why, LateReuses, NoLines> reuses_;
 };
 
 template <CacheTraits kTraits>
@@ -125,6 +132,7 @@ void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
     chunk->words = batch.first(std::min(batch.size(), chunk_words_));
     const Word* const end = by_group_ ? run_records<true>() : run_records<false>();
     chunk->words = batch.first(static_cast<std::size_t>(end - batch.data()));
+    if constexpr (kTraits.why) reuses_.settle(tell_reuse());
     add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
 }
 
@@ -133,8 +141,8 @@ template <CacheTraits kTraits>
 void DataCache<kTraits>::start_times() {
     chunk_->touches.more.clear();
     chunk_->touches.renumbering.reset();
-    if (clock_ >= absent_.last_time()) {
-        chunk_->touches.renumbering = std::make_unique<TickRanks>(absent_.renumber(lines_.times(), &clock_));
+    if (clock_ >= reuses_.last_time()) {
+        chunk_->touches.renumbering = std::make_unique<TickRanks>(reuses_.renumber(lines_.times(), &clock_));
         lines_.changed_times();
     }
     chunk_->touches.start = clock_;
@@ -149,8 +157,11 @@ template <bool kByGroup>
     const Word* at = chunk_->words.data();
     const Word* const begin = at;
     const Word* const end = at + chunk_->words.size();
-    Time now = clock_;  // less the words before, where it follows from these
-    const auto word_time = [&](const Word* word) { return static_cast<Time>(word - begin) + now; };
+    const auto number = [](const Word* word) {
+        return static_cast<Time>(reinterpret_cast<std::uintptr_t>(word) / sizeof(Word));
+    };
+    Time now = clock_ - (kTraits.why ? number(begin) : 0);  // less the number of the word, where it follows from that
+    const auto word_time = [&](const Word* word) { return number(word) + now; };
     Word first = 0;
     for (; at < end && first != stop; at += record_words(first)) {
         first = at[0];
@@ -171,8 +182,8 @@ template <bool kByGroup>
                     const Time next = word_time(address + 1);
                     if (clock_ <= next) continue;
                     now += clock_ - next;
-                    chunk_->touches.more.push_back({static_cast<std::uint32_t>(address - begin),
-                                                    static_cast<std::uint32_t>(now - chunk_->touches.start)});
+                    chunk_->touches.more.push_back(
+                        {static_cast<std::uint32_t>(address - begin), now + number(begin) - chunk_->touches.start});
                 } else {
                     now = clock_;
                 }
@@ -234,6 +245,8 @@ template <CacheTraits kTraits>
     lines_.use_of(low).touch(Mask::of(group.bytes & AccessGroup::mask(bytes_low), line_bytes() - bytes_low, bytes_low),
                              in_low);
     lines_.use_of(high).touch(Mask::of(group.bytes >> bytes_low, 0, group.span - bytes_low), in_high);
+    note_touch(low);
+    note_touch(high);
     lines_.time_of(low) = clock_ + (ends_low ? 2 : 1);
     lines_.time_of(high) = clock_ + (ends_low ? 1 : 2);
     clock_ += 2;
@@ -242,24 +255,31 @@ template <CacheTraits kTraits>
 
 // Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
 template <CacheTraits kTraits>
-[[gnu::always_inline]] inline typename DataCache<kTraits>::Miss& DataCache<kTraits>::add_miss(const DataPosition& at,
-                                                                                              std::uint32_t bytes,
-                                                                                              std::uint32_t slot,
-                                                                                              const Use& evicted) {
+[[gnu::always_inline]] inline void DataCache<kTraits>::add_miss(const DataPosition& at, std::uint32_t bytes,
+                                                                std::uint32_t slot, const Use& evicted) {
     Miss& miss = chunk_->misses.emplace_back();
     miss.at = at;
     miss.bytes = bytes;
     miss.slot = slot;
     miss.evicted = evicted;
-    return miss;
 }
 
-// `line` is about to be loaded into the slot.
+// `line` is about to be loaded into the slot, by the latest miss.
 template <CacheTraits kTraits>
-[[gnu::noinline]] Reuse DataCache<kTraits>::note_reuse(LineNumber line, std::uint32_t slot) {
-    const Reuse reuse = absent_.load(line, std::span<const Time>(lines_.times()));
-    if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
-    return reuse;
+[[gnu::noinline]] void DataCache<kTraits>::note_reuse(LineNumber line, std::uint32_t slot) {
+    if (reuses_.is_due()) {
+        reuses_.age(lines_.times(), clock_, tell_reuse(), [this](std::uint32_t old) { lines_.forget_hint(old); });
+    }
+    const auto miss = static_cast<std::uint32_t>(chunk_->misses.size() - 1);
+    reuses_.load(miss, line, slot, lines_[slot], lines_.times(), tell_reuse());
+}
+
+// The slot is about to be touched, off the loop's way.
+template <CacheTraits kTraits>
+[[gnu::always_inline]] inline void DataCache<kTraits>::note_touch(std::uint32_t slot) {
+    if constexpr (kTraits.why) {
+        if (reuses_.is_old(lines_.time_of(slot))) reuses_.touch_old(lines_.time_of(slot), tell_reuse());
+    }
 }
 
 // Where the line is that is accessed at `at`, now.
@@ -272,12 +292,13 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
     if (!copies() && lines_.time_of(slot) <= chunk_start_) chunk_->saved.push_back({slot, lines_.use_of(slot)});
     ++clock_;
     if (is_here) {
+        note_touch(slot);
         lines_.time_of(slot) = clock_;
         return slot;
     }
     Use& use = lines_.use_of(slot);
-    Miss& miss = add_miss(at, bytes, slot, use);
-    if constexpr (kTraits.why) static_cast<Reuse&>(miss) = note_reuse(line, slot);
+    add_miss(at, bytes, slot, use);
+    if constexpr (kTraits.why) note_reuse(line, slot);
     use = {};
     lines_.replace(slot, line, clock_);
     return slot;

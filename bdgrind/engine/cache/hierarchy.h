@@ -106,11 +106,12 @@ public:
     // Lets the host fetch what load_data() will need for a later miss, in two steps.
     [[gnu::always_inline]] void host_prefetch_set(const DataMiss& miss) const {
         ll_.host_prefetch_set(LineNumber{miss.at.address >> ll_bits()});
+        if constexpr (kTraits.why) ll_touched_.host_prefetch(LineNumber{miss.at.address >> ll_bits()});
     }
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
         if (miss.slot == DataMiss::kNoAccess) return;  // it has no line to be read
         ll_.host_prefetch_line(LineNumber{miss.at.address >> ll_bits()});
-        if constexpr (kTraits.why) ll_touched_.host_prefetch(LineNumber{miss.at.address >> ll_bits()});
+        if constexpr (kTraits.why) ll_touched_.host_prefetch_tick(LineNumber{miss.at.address >> ll_bits()});
         if constexpr (kTraits.line_use) __builtin_prefetch(&ll_.use_of(d1_lines_.use_of(miss.slot).ll_index), 1);
     }
 

@@ -128,6 +128,12 @@ public:
         return index;
     }
 
+    // guess() will not find the line in this slot until find() has found it.
+    void forget_hint(std::uint32_t index) {
+        std::uint16_t& hint = hints_[static_cast<std::uint64_t>(lines_[index]) % kHints];
+        if (hint == index) hint = static_cast<std::uint16_t>(lines_.size());
+    }
+
     // Where `line`, which is not here, has to go: to the slot of the least recently used one of its set.
     std::uint32_t slot_for(LineNumber line) {
         const Oldest& next = next_[lines_.set_of(line)];
@@ -180,7 +186,7 @@ private:
     }
 
     void hint(LineNumber line, std::uint32_t index) {
-        if (__builtin_expect(line == LineNumber{0}, 0)) index = (index + 1) % size();  // where it is not
+        if (__builtin_expect(line == LineNumber{0}, 0)) index = lines_.size();
         hints_[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
     }
 

@@ -68,6 +68,7 @@ public:
     void reset(std::size_t size) { counts_.assign(rounded(size), 0); }
     void grow(std::size_t size) { counts_.resize(rounded(size)); }
     Count& operator[](std::size_t index) { return counts_[index]; }
+    Count operator[](std::size_t index) const { return counts_[index]; }
 
     [[gnu::always_inline]] void host_prefetch(std::size_t index) const { __builtin_prefetch(&counts_[index], 1); }
 
@@ -166,6 +167,18 @@ public:
         std::uint64_t count = TickRanks::ones(words_[word] >> tick % 64 >> 1) + sum.total();
         for (std::size_t i = (word >> 16) + 1; i < by_2_16_words_.size(); ++i) count += by_2_16_words_[i];
         return count;
+    }
+
+    // Whether that is `limit` at least. Mostly a few counts tell.
+    bool has_behind(std::uint64_t tick, std::uint64_t limit) const {
+        const std::size_t group = word_of(tick) >> 8;
+        CountSum sum;
+        by_2_8_words_.add_behind(group, &sum);
+        by_2_12_words_.add_behind(group >> 4, &sum);
+        std::uint64_t count = sum.total();
+        for (std::size_t i = (group >> 8) + 1; i < by_2_16_words_.size(); ++i) count += by_2_16_words_[i];
+        if (count >= limit) return true;
+        return count + by_2_8_words_[group] >= limit && count_behind(tick) >= limit;
     }
 
     // Hands over what it has, with `more` ticks but for those that are 0, and is good for nothing until it is cleared.

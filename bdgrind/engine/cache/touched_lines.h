@@ -34,7 +34,7 @@ public:
         if (time == 0) {
             ++lines_;
         } else if (counts_) {
-            if (misses) cause = Reuse{static_cast<std::uint32_t>(ticks_.count_behind(time)), time}.cause(cache_lines_);
+            if (misses) cause = ticks_.has_behind(time, cache_lines_) ? Cause::kCapacity : Cause::kConflict;
             ticks_.remove(time);
         } else {
             cause = Cause::kConflict;
@@ -57,7 +57,13 @@ public:
         last_time_ = last_time_uncounted();
     }
 
+    // Asks the host's memory for what touch() reads first, and then, once that has come, for the rest.
     [[gnu::always_inline]] void host_prefetch(LineNumber line) const { times_.host_prefetch(line); }
+    [[gnu::always_inline]] void host_prefetch_tick(LineNumber line) {
+        if (!counts_) return;
+        const TouchTime time = times_[line];
+        if (time != 0) ticks_.host_prefetch(time);
+    }
 
 private:
     // Times are but compared until they are counted, so they need not be counted anew as often.

@@ -86,7 +86,7 @@ private:
         return counts_[row];
     }
 
-    static constexpr std::size_t kRecent = 256;
+    static constexpr std::size_t kRecent = 1024;
 
     RowTable<Row> counts_;
     std::array<Row*, kRecent> recent_{};  // of `counts_`, which stay where they are: by hash, the latest

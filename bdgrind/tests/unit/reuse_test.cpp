@@ -14,6 +14,7 @@
 
 #include "engine/base/line_table.h"
 #include "engine/cache/absent_lines.h"
+#include "engine/cache/late_reuses.h"
 #include "engine/cache/touched_lines.h"
 #include "engine/why/distances.h"
 #include "runs.h"
@@ -92,6 +93,82 @@ TEST(AbsentLines, HaveTheDistancesOfAList) {
     for (unsigned seed = 0; seed < test::runs(60) && !testing::Test::HasFailure(); ++seed) {
         expect_absent_lines_equal(seed);
     }
+}
+
+// The same, but each answer may come later; and touches of slots that have become old are told, and counted.
+void expect_late_reuses_equal(unsigned seed, std::size_t* old_touches) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    std::vector<TouchTime> times(1 + random() % 80);
+    const std::uint64_t lines = 2 + random() % (times.size() * 4);
+    LateReuses late({.fewest_times = 1 + random() % 3000}, times.size());
+    std::vector<std::uint64_t> held(times.size(), ~std::uint64_t{0});
+    std::vector<bool> is_forgotten(times.size());
+    std::vector<std::uint64_t> order;
+    std::vector<std::optional<std::size_t>> wanted;
+    std::vector<Reuse> found;
+    const auto set = [&](std::uint32_t miss, const Reuse& reuse) { found.at(miss) = reuse; };
+    TouchTime clock = 0;
+    std::size_t renumberings = 0;
+    const auto settle = [&] {
+        late.settle(set);
+        for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NO_FATAL_FAILURE(expect_equal(found[i], wanted[i]));
+        wanted.clear();
+        found.clear();
+    };
+    for (unsigned i = 0; i < 4000; ++i) {
+        if (random() % 100 == 0) {
+            ASSERT_NO_FATAL_FAILURE(settle());
+        }
+        if (wanted.empty() && clock >= late.last_time()) {
+            late.renumber(std::span(times), &clock);
+            ++renumberings;
+        }
+        // Some lines are touched more often than others.
+        const std::uint64_t line = random_line(random, random() % 2 == 0 ? lines : 1 + lines / 4);
+        const auto at = std::ranges::find(held, line);
+        auto slot = static_cast<std::size_t>(at - held.begin());
+        const std::optional<std::size_t> distance = touch(order, line);
+        ++clock;
+        if (at == held.end()) {
+            slot = random() % held.size();
+            if (random() % 2 == 0) slot = static_cast<std::size_t>(std::ranges::min_element(times) - times.begin());
+            wanted.push_back(distance);
+            found.emplace_back();
+            if (late.is_due()) late.age(times, clock, set, [&](std::uint32_t old) { is_forgotten[old] = true; });
+            const LineNumber evicted = times[slot] == 0 ? kNoLine : LineNumber{held[slot]};
+            late.load(static_cast<std::uint32_t>(wanted.size() - 1), LineNumber{line}, static_cast<std::uint32_t>(slot),
+                      evicted, times, set);
+            held[slot] = line;
+        } else {
+            ASSERT_EQ(late.is_old(times[slot]), is_forgotten[slot]);
+            if (late.is_old(times[slot])) {
+                late.touch_old(times[slot], set);
+                ++*old_touches;
+            }
+        }
+        is_forgotten[slot] = false;
+        times[slot] = clock;
+        if (random() % 1000 == 0) {
+            ASSERT_NO_FATAL_FAILURE(settle());
+            late.clear();
+            order.clear();
+            std::ranges::fill(times, TouchTime{0});
+            std::ranges::fill(held, ~std::uint64_t{0});
+            is_forgotten.assign(times.size(), false);
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_GT(renumberings, 0u);
+}
+
+TEST(LateReuses, HaveTheDistancesOfAList) {
+    std::size_t old_touches = 0;
+    const unsigned seeds = test::runs(60);
+    for (unsigned seed = 0; seed < seeds && !testing::Test::HasFailure(); ++seed) {
+        expect_late_reuses_equal(seed, &old_touches);
+    }
+    EXPECT_GT(old_touches, seeds * 10);
 }
 
 TEST(TouchedLines, HaveTheCausesOfAList) {

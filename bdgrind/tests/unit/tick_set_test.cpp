@@ -44,7 +44,12 @@ TEST(TickSet, CountsLikeASortedSet) {
             ASSERT_EQ(set.size(), expected.size());
             if (i % 8 != 0) continue;
             const std::uint64_t asked = (base + random() % span) % set.capacity();
-            ASSERT_EQ(set.count_behind(asked), naive_behind(expected, asked)) << "seed " << seed << ", tick " << asked;
+            const std::size_t behind = naive_behind(expected, asked);
+            ASSERT_EQ(set.count_behind(asked), behind) << "seed " << seed << ", tick " << asked;
+            ASSERT_TRUE(set.has_behind(asked, behind)) << "seed " << seed << ", tick " << asked;
+            ASSERT_FALSE(set.has_behind(asked, behind + 1)) << "seed " << seed << ", tick " << asked;
+            const std::size_t limit = random() % (expected.size() + 1);
+            ASSERT_EQ(set.has_behind(asked, limit), behind >= limit) << "seed " << seed << ", tick " << asked;
         }
         const std::uint64_t capacity = set.capacity();
         const TickRanks ranks = set.take_ranks();
