@@ -28,6 +28,7 @@
 #include "profile/object_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
+#include "profile/sharing_writer.h"
 #include "profile/why_writer.h"
 #include "tool/function_options.h"
 #include "tool/options.h"
@@ -165,6 +166,21 @@ private:
     std::FILE* stream_;
 };
 
+class StringOutput final : public TextOutput {
+public:
+    const std::string& text() {
+        finish();
+        return text_;
+    }
+
+private:
+    bool write(std::string_view text) override {
+        text_ += text;
+        return true;
+    }
+    std::string text_;
+};
+
 // Calls write(TextOutput&) for what is to be in the file.
 template <class Write>
 void write_file(const char* path, Write write) {
@@ -183,6 +199,11 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
     const std::string range = "Timerange: Basic block 0 - " + std::to_string(engine.blocks_run());
     std::vector<std::string_view> descriptions{range, "Trigger: Program termination"};
     if (const char* unit = unit_description(arguments.options.collect_systime)) descriptions.push_back(unit);
+    StringOutput order;
+    if (engine.sharing() != nullptr) {
+        write_thread_order(order, arguments.options);
+        descriptions.push_back(order.text());
+    }
     const RunDescription description{.creator = "bdgrind-" PACKAGE_VERSION,
                                      .pid = run.pid,
                                      .command = run.command,
@@ -215,6 +236,9 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
     }
     if (engine.why() != nullptr) {
         write_beside("why.", [&](TextOutput& out) { WhyWriter(out, engine).write(description); });
+    }
+    if (engine.sharing() != nullptr) {
+        write_beside("sharing.", [&](TextOutput& out) { SharingWriter(out, engine).write(description); });
     }
 }
 

@@ -8,6 +8,7 @@
 #include "profile/context_tree_writer.h"
 #include "profile/object_writer.h"
 #include "profile/run_ending.h"
+#include "profile/sharing_writer.h"
 #include "profile/why_writer.h"
 #include "tool/options.h"
 #include "tool/output.h"
@@ -72,6 +73,18 @@ private:
     const Engine& engine_;
 };
 
+// What threads do to each other's lines, as it is written.
+class SharingText final : public Text {
+public:
+    SharingText(const RunDescription& run, const Engine& engine) : run_(run), engine_(engine) {}
+
+    void write_to(TextOutput& out) const override { SharingWriter(out, engine_).write(run_); }
+
+private:
+    const RunDescription& run_;
+    const Engine& engine_;
+};
+
 }  // namespace
 
 void write_command(TextOutput& out) {
@@ -92,6 +105,7 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
     if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
     if (engine.objects() != nullptr) objects_file_ = std::make_unique<OutFile>(OutFile::Kind::kObjects);
     if (engine.why() != nullptr) why_file_ = std::make_unique<OutFile>(OutFile::Kind::kWhy);
+    if (engine.sharing() != nullptr) sharing_file_ = std::make_unique<OutFile>(OutFile::Kind::kSharing);
 }
 
 template <class Use>
@@ -99,6 +113,7 @@ void Dumps::for_each_beside(Use use) {
     if (tree_file_ != nullptr) use(*tree_file_);
     if (objects_file_ != nullptr) use(*objects_file_);
     if (why_file_ != nullptr) use(*why_file_);
+    if (sharing_file_ != nullptr) use(*sharing_file_);
 }
 
 bool Dumps::write(std::string_view trigger, std::uint32_t thread) {
@@ -207,6 +222,11 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
                        .named_allocators =
                            engine_.objects() != nullptr ? &engine_.objects()->named_allocators() : nullptr};
     if (const char* const unit = unit_description(options.collect_systime)) run.descriptions.push_back(unit);
+    TextBuffer order;
+    if (engine_.sharing() != nullptr) {
+        write_thread_order(order, options);
+        run.descriptions.push_back(order.view());
+    }
     TextBuffer ending;
     if (!options.combine_dumps) {
         if (!part.is_last) ending << '.' << parts_;
@@ -216,10 +236,12 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     const ContextTreeText tree_text(run, engine_);
     const ObjectsText objects_text(run, engine_);
     const WhyText why_text(run, engine_);
+    const SharingText sharing_text(run, engine_);
     std::vector<PartFile> files{{&file_, &profile_text}};
     if (tree_file_ != nullptr) files.push_back({tree_file_.get(), &tree_text});
     if (objects_file_ != nullptr) files.push_back({objects_file_.get(), &objects_text});
     if (why_file_ != nullptr) files.push_back({why_file_.get(), &why_text});
+    if (sharing_file_ != nullptr) files.push_back({sharing_file_.get(), &sharing_text});
     const PartPlace place = write_part(files, ending.view());
     // What is written nowhere is kept for the next part, if there is one.
     const bool is_kept = place.where == PartPlace::Where::kNowhere && !part.is_last;

@@ -87,6 +87,7 @@ private:
     std::unique_ptr<OutFile> tree_file_;     // null: there is no context tree
     std::unique_ptr<OutFile> objects_file_;  // null: no objects are told apart
     std::unique_ptr<OutFile> why_file_;      // null: it is not asked why lines are loaded
+    std::unique_ptr<OutFile> sharing_file_;  // null: there is but one core
     bool any_is_lost_ = false;               // a part of these, at least
     std::uint32_t parts_;
     Places places_;

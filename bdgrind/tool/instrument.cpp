@@ -466,7 +466,7 @@ void BlockInstrumenter::on_access(IRExpr* address, UInt size, AccessKind kind, I
 }
 
 void BlockInstrumenter::on_bus_event() {
-    if (!options.collect_bus) return;
+    if (!options.collect_bus && options.cores.count == 0) return;
     trace(address_constant(0));
     builder_.add_bus_event();
     if (flow_) flow_->on_bus_event();

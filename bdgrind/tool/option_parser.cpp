@@ -9,6 +9,7 @@
 #include <concepts>
 #include <system_error>
 
+#include "engine/sharing/coherence_marks.h"
 #include "tool/function_options.h"
 
 namespace bd {
@@ -37,6 +38,12 @@ const char* read(std::string_view text, TreeChoice* choice) {
 const char* read(std::string_view text, WhyChoice* choice) {
     if (text != "no" && text != "causes" && text != "yes") return "it must be no, causes or yes";
     *choice = text == "no" ? WhyChoice::kNo : text == "yes" ? WhyChoice::kYes : WhyChoice::kCauses;
+    return nullptr;
+}
+
+const char* read(std::string_view text, ThreadOrder* order) {
+    if (text != "virtual" && text != "valgrind") return "it must be virtual or valgrind";
+    *order = text == "virtual" ? ThreadOrder::kVirtual : ThreadOrder::kValgrind;
     return nullptr;
 }
 
@@ -74,6 +81,17 @@ const char* read(std::string_view text, Number* number) {
         return "it must be a number";
     }
     return error == std::errc{} ? nullptr : "it is too large";
+}
+
+const char* read(std::string_view text, CoreCount* cores) {
+    static_assert(kMostCores == 64);
+    constexpr const char* kForm = "it must be no, threads or a number from 1 to 64";
+    std::uint32_t count = text == "threads" ? kMostCores : 0;
+    if (text != "no" && text != "threads") {
+        if (read(text, &count) != nullptr || count == 0 || count > kMostCores) return kForm;
+    }
+    cores->count = count;
+    return nullptr;
 }
 
 const char* read(std::string_view text, CacheOption* cache) {
@@ -149,6 +167,10 @@ const char* range_error(Options* given) {
         given->context_tree_nodes = initial.context_tree_nodes;
         return "it must be at most 1073741824";
     }
+    if (given->thread_slice == 0) {
+        given->thread_slice = initial.thread_slice;
+        return "it must be at least 1";
+    }
     return nullptr;
 }
 
@@ -190,6 +212,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
+    if (config.cache_sim && config.caches.d1.line_bytes <= 64) config.cores = given.cores.count;
     return config;
 }
 
@@ -205,6 +228,20 @@ const char* unit_description(SystemTime unit) {
             return "sysTime: in nanoseconds, sysCpuTime too";
     }
     return nullptr;
+}
+
+void write_thread_order(TextOutput& out, const Options& given) {
+    out << "Cores: ";
+    if (given.cores.count == kMostCores) {
+        out << "one for each thread";
+    } else {
+        out << given.cores.count;
+    }
+    if (given.thread_order == ThreadOrder::kValgrind) {
+        out << ", threads in Valgrind's order";
+    } else {
+        out << ", slices of " << given.thread_slice << " instructions";
+    }
 }
 
 std::string_view geometry_source(const Options& given, std::string_view source) {

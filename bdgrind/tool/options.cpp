@@ -23,6 +23,8 @@ const char* text_of(TreeChoice choice) {
 const char* text_of(WhyChoice choice) {
     return choice == WhyChoice::kNo ? "no" : choice == WhyChoice::kYes ? "yes" : "causes";
 }
+const char* text_of(CoreCount) { return "no"; }
+const char* text_of(ThreadOrder order) { return order == ThreadOrder::kVirtual ? "virtual" : "valgrind"; }
 const char* text_of(ContextRecursion recursion) {
     return recursion == ContextRecursion::kFolded ? "folded" : "apart";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/geometry.h"
+#include "engine/base/text_output.h"
 #include "engine/replay/engine.h"
 
 namespace bd {
@@ -48,10 +49,16 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
 // Whether there is a calling context tree, and whether it tells call sites apart.
 enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
 enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
+enum class ThreadOrder : std::uint8_t { kVirtual, kValgrind };
+
+// How many cores have caches of their own.
+struct CoreCount {
+    std::uint32_t count = 0;  // 0: nothing is told of cores
+};
 
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
-//   Cache   <size>,<ways>,<line size>; Tree, Recursion   of the context tree
+//   Cache   <size>,<ways>,<line size>; Tree, Recursion   of the context tree; Cores, Order   of threads
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -149,6 +156,15 @@ enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
               "causes: why each line had to be loaded, and what other\n"                                  \
               "sizes of the cache would miss; yes: who brings it back,\n"                                 \
               "too, and in which order addresses come; includes\n--structure=yes")                        \
+    BD_OPTION_GROUP("what threads do to each other's lines, a file of its own beside the profile")      \
+    BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
+              "count lines that cores take from each other, with a core\n"                               \
+              "for each thread, or <n> cores for the threads in turn")                                  \
+    BD_OPTION(Order, thread_order, "thread-order", ThreadOrder::kVirtual, "virtual|valgrind",           \
+              "virtual: threads run beside each other, in small slices;\n"                               \
+              "valgrind: one for long, then another, as Valgrind ran them")                             \
+    BD_OPTION(Number, thread_slice, "thread-slice", 1000, "<n>",                                        \
+              "a slice has <n> instructions")                                                           \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
@@ -172,6 +188,8 @@ using Patterns = PatternList;
 using Tree = TreeChoice;
 using Why = WhyChoice;
 using Recursion = ContextRecursion;
+using Cores = CoreCount;
+using Order = ThreadOrder;
 }  // namespace option_type
 
 struct Options {
@@ -208,6 +226,9 @@ std::string_view geometry_source(const Options& given, std::string_view source);
 
 // A line about the unit for the profile; null: no time is measured.
 const char* unit_description(SystemTime unit);
+
+// The same of how threads are put beside each other, with --cores.
+void write_thread_order(TextOutput& out, const Options& given);
 
 // The options of this run.
 extern Options options;

@@ -31,7 +31,8 @@ struct KindOfFile {
 };
 const KindOfFile& about(OutFile::Kind kind) {
     static constexpr KindOfFile kKinds[]{
-        {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}, {"why file", "why."}};
+        {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}, {"why file", "why."},
+        {"sharing file", "sharing."}};
     return kKinds[static_cast<unsigned>(kind)];
 }
 const char* text_of(OutFile::Kind kind) {

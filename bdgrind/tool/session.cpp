@@ -46,6 +46,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.why != WhyChoice::kNo && !config.why && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --why does nothing with --cache-sim=no.\n");
     }
+    if (options.cores.count != 0 && config.cores == 0 && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or where lines of D1 have more than 64 bytes.\n");
+    }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
     if (!options.objects && names_allocators && VG_(clo_verbosity) > 0) {
@@ -95,7 +98,14 @@ Session::Session()
                                            .caches = config_.caches});
     }
     const auto serve = [](const Request& request) { session->serve(request); };
-    start_trace(engine_, recorder_.get(), serve, options.engine_thread);
+    if (config_.cores != 0) {
+        order_ = std::make_unique<VirtualOrder>(
+            OrderRules{.cores = config_.cores,
+                       .slice = options.thread_slice,
+                       .is_virtual = options.thread_order == ThreadOrder::kVirtual,
+                       .line_bits = config_.caches.d1.line_bits()});
+    }
+    start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_thread);
 }
 
 IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {

@@ -13,6 +13,7 @@
 #include "engine/program/block_table.h"
 #include "engine/program/symbols.h"
 #include "engine/replay/engine.h"
+#include "engine/sharing/virtual_order.h"
 #include "tool/dumps.h"
 #include "tool/function_options.h"
 #include "tool/instrument.h"
@@ -77,6 +78,7 @@ private:
     Engine engine_;
     CodeNames names_;
     Instrumenter instrumenter_;
+    std::unique_ptr<VirtualOrder> order_;      // null: threads stay in Valgrind's
     std::unique_ptr<TraceRecorder> recorder_;  // null: nothing is recorded
     Dumps dumps_;
     bool instruments_;

@@ -11,6 +11,7 @@
 #include "tool/place.h"
 #include "tool/session.h"
 #include "tool/thread_locals.h"
+#include "tool/thread_order.h"
 #include "tool/thread_visibility.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
@@ -77,6 +78,7 @@ bool is_exec(UInt number) {
 constinit bool* executes = nullptr;
 
 void before(ThreadId thread, UInt number, UWord* arguments, UInt) {
+    order_thread_before(thread, number, arguments);
     hide_thread_before(thread, number, arguments);
     if (is_exec(number)) {
         const Path path = executed_path(number, arguments);
@@ -88,6 +90,7 @@ void before(ThreadId thread, UInt number, UWord* arguments, UInt) {
 
 void after(ThreadId thread, UInt number, UWord* arguments, UInt, SysRes result) {
     if (is_exec(number) && std::exchange(executes[thread], false)) session->exec_failed();
+    order_thread_after(thread, number, arguments);
     if (began != nullptr) {
         const Times then = began[thread];
         const Times at_end = now();

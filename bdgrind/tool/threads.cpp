@@ -11,9 +11,11 @@ namespace bd {
 namespace {
 
 constinit ThreadId running = VG_INVALID_THREADID;
+constinit std::uint64_t switches = 0;
 
 void switch_to(ThreadId thread) {
     if (thread == running) return;
+    ++switches;
     running = thread;
     mark_trace(Marker::kThread, thread);
 }
@@ -71,6 +73,10 @@ void start_child(ThreadId thread) {
 }
 
 }  // namespace
+
+std::uint64_t thread_switches() {
+    return switches;
+}
 
 void watch_threads() {
     VG_(track_start_client_code)(start_client_code);

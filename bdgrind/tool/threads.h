@@ -4,7 +4,12 @@
 
 #pragma once
 
+#include <cstdint>
+
 namespace bd {
+
+// How often another thread has begun to run.
+std::uint64_t thread_switches();
 
 // Registers with the core; to be called while the tool registers.
 void watch_threads();

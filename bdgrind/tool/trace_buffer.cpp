@@ -2,6 +2,7 @@
 
 #include "tool/trace_buffer.h"
 
+#include "engine/sharing/virtual_order.h"
 #include "tool/batch_queue.h"
 #include "tool/engine_thread.h"
 #include "tool/runtime.h"
@@ -21,7 +22,9 @@ static_assert(kSlots < kMostSubmitted);
 constexpr std::size_t kSlotBytes = (kBatchWords + kMaxRecordWords + 2 * kMarkerWords) * sizeof(Word);
 constinit Word first_slot[kSlotBytes / sizeof(Word)]{};
 constinit Word* slots[kSlots]{first_slot};  // null: there is no memory for it yet
-constinit unsigned slot = 0;      // the one that is being filled
+constinit unsigned slot = 0;      // the one that is being filled: by code, or by the order of threads, if there is one
+constinit VirtualOrder* order_of_threads = nullptr;
+constinit Word* unordered = nullptr;  // where code writes then
 constinit TraceCursor trace_cursor{};     // but while code runs
 constinit ThreadId thread_in_code = VG_INVALID_THREADID;
 constinit Word* begin = nullptr;  // what of it has not been passed on begins here
@@ -42,6 +45,17 @@ bool fill(unsigned number) {
     begin = slots[slot];
     trace_cursor = {begin, begin + kBatchWords};
     return true;
+}
+
+void refill_unordered() {
+    begin = unordered;
+    trace_cursor = {begin, begin + kBatchWords};
+}
+
+// There is memory for it: false if not.
+bool has_slot(unsigned number) {
+    if (slots[number] == nullptr) slots[number] = static_cast<Word*>(pages_or_null(kSlotBytes));
+    return slots[number] != nullptr;
 }
 
 // Wherever it is.
@@ -101,18 +115,40 @@ void pass_on(Batch batch) {
     }
 }
 
+// What has got its place among what other threads did.
+void pass_on_ordered() {
+    while (order_of_threads->has_output()) {
+        if (on_thread) {
+            EngineThread::wait(kSlots - 1);
+            slot = (slot + 1) % kSlots;
+            if (!has_slot(slot)) renounce_thread();
+        }
+        if (!on_thread) slot = 0;
+        pass_on({slots[slot], order_of_threads->put_out(slots[slot], kSlotBytes / sizeof(Word))});
+    }
+}
+
 // What has been written since the last time, which may be nothing: the buffer may have become full just before it was
 // drained. The engine must not be given that, as no chunk begins there.
 void pass_on_written() {
     const Batch batch(begin, cursor());
     if (batch.empty()) return;
     begin = trace_cursor.next;
-    pass_on(batch);
+    if (order_of_threads == nullptr) {
+        pass_on(batch);
+        return;
+    }
+    order_of_threads->take(batch);
+    pass_on_ordered();
 }
 
 void make_room() {
     start_thread();
     pass_on_written();
+    if (order_of_threads != nullptr) {
+        refill_unordered();
+        return;
+    }
     if (on_thread) {
         EngineThread::wait(kSlots - 1);
         if (fill((slot + 1) % kSlots)) return;
@@ -123,13 +159,18 @@ void make_room() {
 
 }  // namespace
 
-void start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), Choice thread) {
+void start_trace(Engine& engine, VirtualOrder* order, TraceRecorder* recorder, void (*serve)(const Request&),
+                 Choice thread) {
     engine_of_trace = &engine;
     recorder_of_trace = recorder;
     serve_request = serve;
     thread_choice = EngineThread::is_possible() ? thread : Choice::kNo;
     if (thread_choice != thread && thread == Choice::kYes) tell_no_thread();
     fill(0);
+    order_of_threads = order;
+    if (order == nullptr) return;
+    unordered = new Word[kSlotBytes / sizeof(Word)];
+    refill_unordered();
 }
 
 void enter_code(ThreadId thread) {
@@ -151,6 +192,10 @@ void pass_on_trace() {
 
 void drain_trace() {
     pass_on_written();
+    if (order_of_threads != nullptr) {
+        order_of_threads->settle();
+        pass_on_ordered();
+    }
     if (on_thread) EngineThread::wait(0);
 }
 
@@ -159,6 +204,7 @@ void mark_now(Marker marker, Word first, Word second, Word third) {
     const Word record[]{marker_word(marker), first, second, third};
     pass_on(record);
     if (on_thread) EngineThread::wait(0);
+    if (order_of_threads != nullptr && marker == Marker::kStop) order_of_threads->empty_caches();
 }
 
 void leave_thread() {
@@ -183,6 +229,12 @@ void renounce_thread() {
 void trace_in_child() {
     if (on_thread) EngineThread::forget();
     on_thread = false;
+    if (order_of_threads != nullptr) order_of_threads->start_in_child();
+}
+
+VirtualOrder* up_to_date_order() {
+    if (order_of_threads != nullptr) pass_on_written();
+    return order_of_threads;
 }
 
 void mark_trace(Marker marker, Word first, Word second, Word third) {

@@ -26,12 +26,14 @@ struct TraceCursor {
 inline constexpr std::size_t kMaxRecordWords = 8192;
 
 class TraceRecorder;
+class VirtualOrder;
 
 // To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `thread` says so; kAuto:
-// if there is a processor for it. `recorder`, if not null, gets it before the engine. What the engine asks for on the
-// way is served by `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine,
-// but not call anything of this file.
-void start_trace(Engine& engine, TraceRecorder* recorder, void (*serve)(const Request&), Choice thread);
+// if there is a processor for it. `order`, if not null, gets it first, and `recorder`, if not null, before the engine.
+// What the engine asks for on the way is served by `serve`, which is called on Valgrind's own thread while the engine
+// waits; it may look at the engine, but not call anything of this file.
+void start_trace(Engine& engine, VirtualOrder* order, TraceRecorder* recorder, void (*serve)(const Request&),
+                 Choice thread);
 
 // To be called when a thread's code begins to run, and when it no longer does.
 void enter_code(ThreadId thread);
@@ -59,6 +61,9 @@ void renounce_thread();
 
 // In a forked child, whose parent had drained the trace.
 void trace_in_child();
+
+// The order of threads, if there is one, with all that has been written so far; else null. Not while code runs.
+VirtualOrder* up_to_date_order();
 
 // Appends a marker record. If code runs, it will not go on: the block that is writing its record is left.
 void mark_trace(Marker marker, Word first, Word second = 0, Word third = 0);

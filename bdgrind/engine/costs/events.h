@@ -22,7 +22,8 @@ enum class EventGroup : std::uint8_t {
     kBus,
     kSystemCalls,
     kSystemCpuTime,
-    kCauses
+    kCauses,
+    kSharing
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -80,7 +81,11 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(ILfirst, kCauses, kBdgrind, "LL instruction fetch misses, first touch")          \
     X(ILconf, kCauses, kBdgrind, "LL instruction fetch misses, conflict")              \
     X(DLfirst, kCauses, kBdgrind, "LL data misses, first touch")                       \
-    X(DLconf, kCauses, kBdgrind, "LL data misses, conflict")
+    X(DLconf, kCauses, kBdgrind, "LL data misses, conflict")                           \
+    X(Xferr, kSharing, kBdgrind, "Lines read that another core had modified")          \
+    X(Xferw, kSharing, kBdgrind, "Lines written that another core had modified")       \
+    X(Lost, kSharing, kBdgrind, "Accesses to lines lost to a write of another core")   \
+    X(Inval, kSharing, kBdgrind, "Copies in other cores that writes invalidated")
 
 // What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
 struct DerivedEvent {
@@ -97,6 +102,7 @@ inline constexpr DerivedEvent kDerivedEvents[]{
     {"D1cap", "D1mr + D1mw - D1first - D1conf", EventGroup::kCauses, "L1 data misses, capacity"},
     {"ILcap", "ILmr - ILfirst - ILconf", EventGroup::kCauses, "LL instruction fetch misses, capacity"},
     {"DLcap", "DLmr + DLmw - DLfirst - DLconf", EventGroup::kCauses, "LL data misses, capacity"},
+    {"Xfer", "Xferr + Xferw", EventGroup::kSharing, "Lines got from a core that had modified them"},
 };
 
 enum class Event : std::uint8_t {

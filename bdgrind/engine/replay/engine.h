@@ -104,6 +104,8 @@ public:
     const OrderSampler* orders() const { return orders_.get(); }
     // Null: it was not asked why lines are loaded. Complete after settle() or finish(), too.
     const Why* why() const { return state_.why.get(); }
+    // Null: there is but one core. Complete after settle() or finish(), too.
+    const Sharing* sharing() const { return state_.sharing.get(); }
     // By their numbers, from 1 on; none, if it was not asked who brings lines back.
     std::span<const Scope> scopes() const {
         return state_.scopes == nullptr ? std::span<const Scope>{} : state_.scopes->scopes();

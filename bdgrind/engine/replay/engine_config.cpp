@@ -14,6 +14,7 @@ EventSet EngineConfig::events() const {
         }
         if (write_back) events.enable(EventGroup::kWriteBacks);
         if (why) events.enable(EventGroup::kCauses);
+        if (cores != 0) events.enable(EventGroup::kSharing);
     }
     if (branch_sim) events.enable(EventGroup::kBranches);
     if (bus_events) events.enable(EventGroup::kBus);

@@ -43,6 +43,7 @@ struct EngineConfig {
     // That is noted of all lines until D1 has loaded so many, then of one in eight.
     std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
+    std::uint32_t cores = 0;  // that have caches of their own; 0: nothing is told of these; needs cache_sim
 
     EventSet events() const;
 };

@@ -27,13 +27,19 @@ EngineState::EngineState(const EngineConfig& engine_config)
                                                          config.why && config.reuses)
                              : nullptr),
       why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get())
-                     : nullptr) {
+                     : nullptr),
+      sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr) {
     BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
+    BD_CHECK(config.cores == 0 || (config.cache_sim && config.caches.d1.line_bytes <= 64));
 }
 
 void EngineState::mark(Marker marker, std::span<const Word> values) {
+    if (marker >= Marker::kCoherence) {
+        if (sharing != nullptr) mark_sharing(marker, values);
+        return;
+    }
     if (marker >= Marker::kAllocatorEntered) {
         if (objects == nullptr) return;
         mark_objects(marker, values);
@@ -96,6 +102,8 @@ void EngineState::mark(Marker marker, std::span<const Word> values) {
         case Marker::kFreed:
         case Marker::kMapped:
         case Marker::kUnmapped:
+        case Marker::kCoherence:
+        case Marker::kCoreUse:
         case Marker::kCount:
             break;
     }
@@ -125,6 +133,32 @@ void EngineState::mark_objects(Marker marker, std::span<const Word> values) {
             objects->unmap(values[0], values[1]);
             return;
     }
+}
+
+// What is charged is charged like a miss of the latest block's.
+void EngineState::mark_sharing(Marker marker, std::span<const Word> values) {
+    if (current == nullptr || !current->collecting || current->last == nullptr) return;
+    if (marker == Marker::kCoreUse) {
+        sharing->add(CoreUseMark::of(values));
+        return;
+    }
+    const CoherenceMark mark = CoherenceMark::of(values);
+    const Exit& exit = *current->last_exit;
+    if (mark.access >= exit.accesses) return;  // only a trace that is made up has such
+    ChargeTarget target = charge_target(*current, *current->last, exit.block->accesses_[mark.access].instruction);
+    const CostId instruction = target.costs;
+    std::uint32_t group = 0;
+    if (objects != nullptr) {
+        const GroupId found = objects->find(mark.address, current->stack_pointer, *current, threads);
+        group = static_cast<std::uint32_t>(found);
+        target.costs = objects->cell(instruction, found);
+    }
+    ledger.charge(target, [mark](Costs charged, std::uint64_t times) {
+        if (mark.transferred) charged[column(mark.is_write ? Event::kXferw : Event::kXferr)] += times;
+        if (mark.lost) charged[column(Event::kLost)] += times;
+        charged[column(Event::kInval)] += times * mark.invalidated;
+    });
+    sharing->add(mark, group, instruction);
 }
 
 // Of what has been freed.
@@ -218,6 +252,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
             objects->clear_counts(0);
         }
         if (why != nullptr) why->clear();
+        if (sharing != nullptr) sharing->clear_counts();
         return;
     }
     for (const BlockCost* cost : blocks.all()) {
@@ -232,6 +267,12 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
     if (why != nullptr) {
         why->drop_zeroed(costs, thread_zeroed, [this](CostId id) {
             return objects != nullptr ? objects->costs().owner_of(id).instruction : id;
+        });
+    }
+    if (sharing != nullptr) {
+        sharing->clear_counts_if([this](CostId instruction) {
+            return std::ranges::all_of(std::as_const(costs)[instruction],
+                                       [](std::uint64_t count) { return count == 0; });
         });
     }
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {

@@ -26,6 +26,7 @@
 #include "engine/objects/objects.h"
 #include "engine/program/block.h"
 #include "engine/replay/engine_config.h"
+#include "engine/sharing/sharing.h"
 #include "engine/trace/trace.h"
 #include "engine/why/why.h"
 
@@ -58,6 +59,8 @@ struct EngineState {
     // A marker about the heap or what is mapped.
     void mark_objects(Marker marker, std::span<const Word> values);
     void end_lives();
+    // A marker about what cores do to each other's lines.
+    void mark_sharing(Marker marker, std::span<const Word> values);
 
     void charge_system_call(Execution& execution, std::span<const Word> values);
     void forget_calls();
@@ -92,6 +95,7 @@ struct EngineState {
     CallTracker calls;
     std::unique_ptr<Objects> objects;  // null: none are asked for
     std::unique_ptr<Why> why;          // null: it is not asked why
+    std::unique_ptr<Sharing> sharing;  // null: there is but one core
 
     // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
     std::vector<Executions> threads;

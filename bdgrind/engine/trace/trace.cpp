@@ -21,7 +21,7 @@ constinit const TracedExit kMarkers[] = {
     marker(Marker::kZero),          marker(Marker::kStop),      marker(Marker::kSystemCall),
     marker(Marker::kThreadCreate),  marker(Marker::kSignal),    marker(Marker::kAllocatorEntered),
     marker(Marker::kAllocatorLeft), marker(Marker::kFreed),     marker(Marker::kMapped),
-    marker(Marker::kUnmapped),
+    marker(Marker::kUnmapped),      marker(Marker::kCoherence), marker(Marker::kCoreUse),
 };
 
 }  // namespace bd

@@ -49,6 +49,8 @@ enum class Marker : std::uint8_t {
     kFreed,             // address: the block of memory there is freed
     kMapped,            // begin, end, what is there (a std::vector<MappedObject>*) or 0: memory without a file
     kUnmapped,          // begin, end
+    kCoherence,         // an access of the latest block that other cores have to do with, see coherence_marks.h
+    kCoreUse,           // how a core has used a line that it loses, see there
     kCount
 };
 

@@ -165,6 +165,8 @@ void TraceReader::read_marker() {
         case Marker::kAllocatorLeft:
         case Marker::kFreed:
         case Marker::kUnmapped:
+        case Marker::kCoherence:
+        case Marker::kCoreUse:
         case Marker::kCount:
             return;
     }

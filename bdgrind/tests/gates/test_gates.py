@@ -34,7 +34,8 @@ ROOMS: dict[str, set[str]] = {
     "objects": {"base", "program", "costs", "calls"},
     "order": {"base", "program", "trace"},
     "why": {"base", "costs"},
-    "replay": {"base", "program", "trace", "cache", "costs", "calls", "objects", "order", "why"},
+    "sharing": {"base", "program", "trace"},
+    "replay": {"base", "program", "trace", "cache", "costs", "calls", "objects", "order", "why", "sharing"},
 }
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 

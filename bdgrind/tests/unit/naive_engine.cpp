@@ -147,6 +147,8 @@ private:
             case Marker::kUnmapped:
                 objects_.unmap(value, record.values[1]);
                 break;
+            case Marker::kCoherence:
+            case Marker::kCoreUse:
             case Marker::kCount:
                 break;
         }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What happened between cores, as two markers of the trace say it: kCoherence behind the block whose access did it,
+// kCoreUse where a core loses a line.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "engine/base/types.h"
+#include "engine/trace/trace.h"
+
+namespace bd {
+
+// Cores are numbered from 0.
+inline constexpr std::uint32_t kMostCores = 64;
+
+// What threads make of a line that one of them got from another.
+enum class SharingKind : std::uint8_t {
+    kUnknown,    // which bytes others had written is not known
+    kFalse,      // no byte that another core had written was used
+    kTrue,       // such a byte was read
+    kMigrating,  // such a byte was written, or read and written
+    kCount
+};
+
+// An access that another core has something to do with: the part of it that lies in one line.
+struct CoherenceMark {
+    std::uint16_t access = 0;  // of the block, by index
+    std::uint8_t core = 0;
+    std::uint8_t invalidated = 0;  // so many copies in other cores, by this write
+    bool transferred = false;      // another core had modified the line
+    bool lost = false;             // this core had it, until a write of another core
+    bool is_write = false;
+    bool is_atomic = false;
+    bool is_followed = false;  // the line is, see Coherence
+    std::uint32_t bytes = 0;
+    Address address = 0;
+
+    std::array<Word, kMarkerValues> to_values() const {
+        const Word flags =
+            Word{transferred} | Word{lost} << 1 | Word{is_write} << 2 | Word{is_atomic} << 3 | Word{is_followed} << 4;
+        return {access | flags << 16 | Word{invalidated} << 24 | Word{core} << 32, address, bytes};
+    }
+    static CoherenceMark of(std::span<const Word> values) {
+        const Word packed = values[0];
+        return {.access = static_cast<std::uint16_t>(packed),
+                .core = static_cast<std::uint8_t>(packed >> 32 & (kMostCores - 1)),
+                .invalidated = static_cast<std::uint8_t>(packed >> 24 & (kMostCores - 1)),
+                .transferred = (packed >> 16 & 1) != 0,
+                .lost = (packed >> 17 & 1) != 0,
+                .is_write = (packed >> 18 & 1) != 0,
+                .is_atomic = (packed >> 19 & 1) != 0,
+                .is_followed = (packed >> 20 & 1) != 0,
+                .bytes = static_cast<std::uint32_t>(values[2] & 0xff),
+                .address = static_cast<Address>(values[1])};
+    }
+};
+
+// How a core has used a line until it lost it; bit i stands for byte i of the line, which has at most 64.
+struct CoreUseMark {
+    Address line = 0;  // where it begins
+    std::uint8_t core = 0;
+    SharingKind kind = SharingKind::kUnknown;
+    std::uint64_t read = 0;
+    std::uint64_t written = 0;
+
+    std::array<Word, kMarkerValues> to_values() const {
+        return {line | static_cast<Word>(kind) | Word{core} << kAddressBits, read, written};
+    }
+    static CoreUseMark of(std::span<const Word> values) {
+        constexpr Word kKinds = 3;
+        const Word address = values[0] & ((Word{1} << kAddressBits) - 1);
+        return {.line = static_cast<Address>(address & ~kKinds),
+                .core = static_cast<std::uint8_t>(values[0] >> kAddressBits & (kMostCores - 1)),
+                .kind = static_cast<SharingKind>(address & kKinds),
+                .read = values[1],
+                .written = values[2]};
+    }
+};
+static_assert(static_cast<unsigned>(SharingKind::kCount) == 4);
+
+}  // namespace bd

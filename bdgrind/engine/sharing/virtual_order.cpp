@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "engine/sharing/virtual_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/base/check.h"
+
+namespace bd {
+namespace {
+
+// Where other threads' doings may be seen: what comes before and behind is not of one piece.
+bool separates(Word first) {
+    return first == marker_word(Marker::kThread) || first == marker_word(Marker::kThreadCreate) ||
+           first == marker_word(Marker::kThreadEnd) || first == marker_word(Marker::kSignalEnter);
+}
+
+bool is_atomic(const Exit& exit, std::uint16_t instruction) {
+    return std::ranges::any_of(exit.block->accesses().first(exit.accesses), [=](const Access& access) {
+        return access.instruction == instruction && access.kind == AccessKind::kBus;
+    });
+}
+
+std::uint64_t mask_of(unsigned offset, unsigned bytes) {
+    return AccessGroup::mask(bytes) << offset;
+}
+
+}  // namespace
+
+VirtualOrder::Thread& VirtualOrder::thread(std::uint32_t id) {
+    if (threads_.size() <= id) threads_.resize(id + std::size_t{1});
+    if (threads_[id] == nullptr) threads_[id] = std::make_unique<Thread>();
+    return *threads_[id];
+}
+
+void VirtualOrder::take(Batch batch) {
+    const Word* begin = batch.data();
+    const Word* const end = begin + batch.size();
+    for (const Word* at = begin; at < end; at += record_words(at[0])) {
+        if (!separates(at[0])) continue;
+        add_piece(running_, {begin, at});
+        begin = at;
+        note_markers(at);
+    }
+    add_piece(running_, {begin, end});
+    run(false);
+}
+
+void VirtualOrder::note_markers(const Word* record) {
+    const auto id = static_cast<std::uint32_t>(record[1]);
+    if (record[0] == marker_word(Marker::kThread)) {
+        running_ = id;
+        thread(id).can_run = true;
+    } else if (record[0] == marker_word(Marker::kThreadCreate)) {
+        has_threads_ = true;
+        Thread& created = thread(static_cast<std::uint32_t>(record[2]));
+        created.after = taken_;
+        created.can_run = true;
+    } else if (record[0] == marker_word(Marker::kThreadEnd)) {
+        latest_end_ = taken_;
+        thread(id).can_run = false;
+        std::erase(waiters_, id);
+    } else {
+        acquire(id, true);
+    }
+}
+
+void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
+    if (words.empty()) return;
+    if (spare_.empty()) spare_.push_back(std::make_unique<Piece>());
+    pieces_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    Piece& piece = *pieces_.back();
+    piece.words.assign(words.begin(), words.end());
+    piece.thread = id;
+    piece.begin = taken_;
+    taken_ += words.size();
+    Thread& owner = thread(id);
+    piece.after = std::exchange(owner.after, 0);
+    if (!has_threads_) {
+        piece.simulated = piece.words.size();
+        return;
+    }
+    if (owner.waiting.empty()) owner.clock = std::max(owner.clock, now_);
+    owner.waiting.push_back(&piece);
+    words_waiting_ += words.size();
+}
+
+void VirtualOrder::begin_wait(std::uint32_t id, Address word) {
+    Thread& waiting = thread(id);
+    waiting.can_run = false;
+    waiting.waits_at = word;
+    waiting.waits_since = taken_;
+    waiting.woken = 0;
+    std::erase(waiters_, id);
+    waiters_.push_back(id);
+}
+
+void VirtualOrder::wake(Address word, std::uint64_t count) {
+    for (std::size_t i = 0; i < waiters_.size() && count != 0;) {
+        Thread& waiting = thread(waiters_[i]);
+        if (waiting.waits_at != word) {
+            ++i;
+            continue;
+        }
+        waiting.woken = taken_;
+        waiting.can_run = true;
+        waiters_.erase(waiters_.begin() + static_cast<std::ptrdiff_t>(i));
+        --count;
+    }
+}
+
+void VirtualOrder::end_wait(std::uint32_t id) {
+    Thread& going_on = thread(id);
+    going_on.can_run = true;
+    std::erase(waiters_, id);
+    std::uint64_t after = going_on.woken;
+    if (after == 0 && latest_end_ > going_on.waits_since) after = latest_end_;
+    going_on.after = std::max(going_on.after, after);
+}
+
+void VirtualOrder::release(std::uint32_t id) {
+    Thread& releasing = thread(id);
+    releasing.released = taken_;
+    releasing.can_run = false;
+}
+
+void VirtualOrder::acquire(std::uint32_t id, bool has_waited) {
+    Thread& going_on = thread(id);
+    going_on.can_run = true;
+    if (has_waited) going_on.after = std::max(going_on.after, latest_release(id));
+}
+
+std::uint64_t VirtualOrder::latest_release(std::uint32_t but) const {
+    std::uint64_t latest = 0;
+    for (std::size_t id = 0; id < threads_.size(); ++id) {
+        if (threads_[id] != nullptr && id != but) latest = std::max(latest, threads_[id]->released);
+    }
+    return latest;
+}
+
+// The first that has not been simulated.
+std::uint64_t VirtualOrder::next_word(const Thread& thread) const {
+    if (thread.waiting.empty()) return std::numeric_limits<std::uint64_t>::max();
+    return thread.waiting.front()->begin + thread.waiting.front()->simulated;
+}
+
+// By what others have not done yet.
+bool VirtualOrder::is_held(const Thread& thread) const {
+    const Piece& next = *thread.waiting.front();
+    if (next.simulated != 0 || next.after == 0) return false;
+    return std::ranges::any_of(threads_, [&](const std::unique_ptr<Thread>& other) {
+        return other != nullptr && other.get() != &thread && next_word(*other) < next.after;
+    });
+}
+
+// Whether a thread is yet to be heard of, so that nobody else should go on.
+bool VirtualOrder::waits_for_others() const {
+    std::size_t threads = 0;
+    bool is_waiting = false;
+    for (const std::unique_ptr<Thread>& each : threads_) {
+        if (each == nullptr || (!each->can_run && each->waiting.empty())) continue;
+        ++threads;
+        is_waiting |= each->waiting.empty();
+    }
+    return is_waiting && words_waiting_ < rules_.most_waiting * threads;
+}
+
+// Who is behind the others; null: nobody has anything to do. The one whose next word was taken first is never held.
+VirtualOrder::Thread* VirtualOrder::choose() {
+    Thread* chosen = nullptr;
+    for (const std::unique_ptr<Thread>& each : threads_) {
+        if (each == nullptr || each->waiting.empty()) continue;
+        if (rules_.is_virtual) {
+            if (is_held(*each)) {
+                each->clock = std::max(each->clock, now_);
+                continue;
+            }
+            if (chosen == nullptr || each->clock < chosen->clock) chosen = each.get();
+        } else if (chosen == nullptr || next_word(*each) < next_word(*chosen)) {
+            chosen = each.get();
+        }
+    }
+    return chosen;
+}
+
+void VirtualOrder::run(bool all) {
+    while (all || !rules_.is_virtual || !waits_for_others()) {
+        Thread* const chosen = choose();
+        if (chosen == nullptr) return;
+        run_slice(*chosen);
+    }
+}
+
+void VirtualOrder::run_slice(Thread& thread) {
+    now_ = thread.clock;
+    const std::uint64_t end = thread.clock + rules_.slice;
+    while (!thread.waiting.empty() && thread.clock < end) {
+        Piece* const piece = thread.waiting.front();
+        if (rules_.is_virtual && is_held(thread)) return;
+        const std::uint64_t whole = std::numeric_limits<std::uint64_t>::max();
+        const std::size_t before = piece->simulated;
+        thread.clock += simulate(piece, rules_.is_virtual ? end - thread.clock : whole);
+        words_waiting_ -= piece->simulated - before;
+        if (piece->simulated == piece->words.size()) thread.waiting.pop_front();
+        if (!rules_.is_virtual) return;
+    }
+}
+
+// Until so many instructions have been executed. Returns how many.
+std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
+    std::uint64_t done = 0;
+    const std::size_t size = piece->words.size();
+    while (piece->simulated < size && done < instructions) {
+        const Word first = piece->words[piece->simulated];
+        if (!is_marker(first)) {
+            const Exit& exit = exit_of(first);
+            simulate_record(piece, exit, piece->simulated);
+            done += exit.instructions;
+        }
+        piece->simulated += record_words(first);
+    }
+    return done;
+}
+
+void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t at) {
+    const auto core = static_cast<std::uint8_t>((piece->thread - 1) % rules_.cores);
+    const unsigned line_bits = rules_.line_bits;
+    const Address line_bytes = Address{1} << line_bits;
+    const Word* addresses = piece->words.data() + at + kHeaderWords;
+    const std::size_t behind = at + record_words(piece->words[at]);
+    const AccessGroup* const groups = exit.first_group;
+    for (std::size_t i = 0; i < exit.groups; ++i) {
+        const AccessGroup& group = groups[i];
+        const Address base = addresses[i];
+        const Address lowest = base - group.before;
+        if ((lowest & (line_bytes - 1)) + group.span <= line_bytes &&
+            coherence_.is_own(core, LineNumber{lowest >> line_bits})) {
+            continue;
+        }
+        const Access* access = &exit.block->accesses_[group.first];
+        if (base == 0 && access->guarded) continue;
+        for (const Access* const last = access + group.accesses; access != last; ++access) {
+            Address address = base + static_cast<Address>(std::int64_t{access->distance});
+            for (const Address end = address + access->size; address < end;) {
+                const auto offset = static_cast<unsigned>(address & (line_bytes - 1));
+                const auto bytes = static_cast<unsigned>(std::min(line_bytes - offset, end - address));
+                const bool writes = is_write(access->kind);
+                const CoherenceOutcome outcome =
+                    coherence_.access(core, LineNumber{address >> line_bits}, mask_of(offset, bytes), writes, &ends_);
+                if (__builtin_expect(!outcome.is_nothing(), 0)) {
+                    add_mark(piece, behind, Marker::kCoherence,
+                             CoherenceMark{
+                                 .access = static_cast<std::uint16_t>(access - exit.block->accesses_),
+                                 .core = core,
+                                 .invalidated = outcome.invalidated,
+                                 .transferred = outcome.transferred,
+                                 .lost = outcome.lost,
+                                 .is_write = writes,
+                                 .is_atomic = is_atomic(exit, access->instruction),
+                                 .is_followed = outcome.is_followed,
+                                 .bytes = bytes,
+                                 .address = address,
+                             }
+                                 .to_values());
+                    for (const CoreUseMark& end_of_use : ends_) {
+                        add_mark(piece, behind, Marker::kCoreUse, end_of_use.to_values());
+                    }
+                    ends_.clear();
+                }
+                address += bytes;
+            }
+        }
+    }
+}
+
+void VirtualOrder::add_mark(Piece* piece, std::size_t behind, Marker marker,
+                            const std::array<Word, kMarkerValues>& values) {
+    Piece::Mark& mark = piece->marks.emplace_back();
+    mark.behind = behind;
+    mark.words[0] = marker_word(marker);
+    std::ranges::copy(values, mark.words.begin() + 1);
+}
+
+std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
+    std::size_t done = 0;
+    while (has_output()) {
+        Piece& piece = *pieces_.front();
+        while (piece.put_out < piece.words.size() || piece.marks_put_out < piece.marks.size()) {
+            const bool has_mark = piece.marks_put_out < piece.marks.size();
+            if (has_mark && piece.marks[piece.marks_put_out].behind == piece.put_out) {
+                if (most - done < kMarkerWords) return done;
+                std::ranges::copy(piece.marks[piece.marks_put_out++].words, to + done);
+                done += kMarkerWords;
+                continue;
+            }
+            // As far as there is room, and no mark.
+            const std::size_t stop = has_mark ? piece.marks[piece.marks_put_out].behind : piece.words.size();
+            std::size_t end = stop;
+            if (stop - piece.put_out > most - done) {
+                end = piece.put_out;
+                for (;;) {
+                    const std::size_t next = end + record_words(piece.words[end]);
+                    if (next - piece.put_out > most - done) break;
+                    end = next;
+                }
+                if (end == piece.put_out) return done;
+            }
+            std::copy(piece.words.begin() + static_cast<std::ptrdiff_t>(piece.put_out),
+                      piece.words.begin() + static_cast<std::ptrdiff_t>(end), to + done);
+            done += end - piece.put_out;
+            piece.put_out = end;
+        }
+        piece.marks.clear();
+        piece.simulated = piece.put_out = piece.marks_put_out = 0;
+        piece.words.clear();
+        spare_.push_back(std::move(pieces_.front()));
+        pieces_.pop_front();
+    }
+    return done;
+}
+
+void VirtualOrder::empty_caches() {
+    BD_CHECK(pieces_.empty());
+    coherence_.clear();
+}
+
+void VirtualOrder::start_in_child() {
+    empty_caches();
+    threads_.clear();
+    waiters_.clear();
+    has_threads_ = false;
+}
+
+}  // namespace bd

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/sharing_writer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "profile/name_lists.h"
+#include "profile/object_writer.h"
+#include "profile/why_section.h"
+
+namespace bd {
+
+void SharingWriter::write(const RunDescription& run) {
+    NameLists names;
+    WhyPlaces places(engine_, run.thread);
+    for (const SharedAccess& access : sharing_.accesses()) {
+        if (access.counts != SharingCounts{}) places.use(access.instruction, &names);
+    }
+    places.number_all();
+    number_lines(places);
+
+    out_ << "sharing: 1\n";
+    write_process(out_, run);
+    write_descriptions(out_, run);
+    out_ << "line: " << engine_.config().caches.d1.line_bytes << "\ncores: " << engine_.config().cores << '\n';
+    names.write(out_, engine_);
+    places.write(out_, names);
+    write_lines(run.thread);
+    write_cores();
+    write_accesses(places, run.thread <= 1);
+}
+
+// Those that something has happened to, by address.
+void SharingWriter::number_lines(const WhyPlaces& places) {
+    numbers_.assign(sharing_.lines().size(), 0);
+    for (const SharedAccess& access : sharing_.accesses()) {
+        if (access.counts != SharingCounts{} && places.has(access.instruction)) numbers_[access.line] = 1;
+    }
+    for (std::uint32_t line = 0; line < numbers_.size(); ++line) {
+        if (numbers_[line] != 0) written_.push_back(line);
+    }
+    std::ranges::sort(written_, {}, [this](std::uint32_t line) {
+        return std::pair(sharing_.lines()[line].line, sharing_.lines()[line].group);
+    });
+    for (std::uint32_t i = 0; i < written_.size(); ++i) numbers_[written_[i]] = i + 1;
+}
+
+void SharingWriter::write_lines(std::uint32_t thread) {
+    std::vector<std::uint32_t> groups;
+    if (engine_.objects() != nullptr) groups = ObjectWriter(out_, engine_, false).group_numbers(thread);
+    std::vector<std::array<std::uint64_t, 2>> rows;
+    for (const std::uint32_t line : written_) {
+        const SharedLine& shared = sharing_.lines()[line];
+        rows.push_back({static_cast<std::uint64_t>(shared.line) << sharing_.line_bits(),
+                        shared.group < groups.size() ? groups[shared.group] : 0});
+    }
+    write_section(out_, "lines: address group", rows);
+}
+
+void SharingWriter::write_cores() {
+    std::vector<std::array<std::uint64_t, 8>> rows;
+    for (const std::uint32_t line : written_) {
+        for (const CoreUse& use : sharing_.lines()[line].cores) {
+            rows.push_back({numbers_[line], use.core, use.read, use.written, use.kinds[0], use.kinds[1], use.kinds[2],
+                            use.kinds[3]});
+        }
+    }
+    std::ranges::sort(rows);
+    write_section(out_, "cores: line core read written unknown false true migrating", rows);
+}
+
+// Blocks that overlap have costs of their own for the same instruction.
+void SharingWriter::write_accesses(const WhyPlaces& places, bool has_rest) {
+    using Row = std::array<std::uint64_t, 9>;
+    std::vector<Row> rows;
+    const auto add = [&rows](std::uint64_t line, std::uint64_t core, std::uint64_t place, std::uint64_t bytes,
+                             const SharingCounts& counts) {
+        rows.push_back(
+            {line, core, place, bytes, counts.reads, counts.writes, counts.lost, counts.invalidated, counts.atomics});
+    };
+    if (has_rest && sharing_.rest() != SharingCounts{}) add(0, 0, 0, 0, sharing_.rest());
+    for (const SharedAccess& access : sharing_.accesses()) {
+        if (access.counts == SharingCounts{} || !places.has(access.instruction)) continue;
+        add(numbers_[access.line], access.core, places[access.instruction], access.bytes, access.counts);
+    }
+    std::ranges::sort(rows);
+    std::vector<Row> sums;
+    for (const Row& row : rows) {
+        if (sums.empty() || !std::equal(row.begin(), row.begin() + 3, sums.back().begin())) {
+            sums.push_back(row);
+            continue;
+        }
+        sums.back()[3] |= row[3];
+        for (std::size_t i = 4; i < row.size(); ++i) sums.back()[i] += row[i];
+    }
+    write_section(out_, "accesses: line core place bytes reads writes lost invalidated atomics", sums);
+}
+
+}  // namespace bd

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that threads take from each other. guest/sharing.c has loops of so few instructions that what happens can be
+worked out by hand: with slices of 1,000 instructions, two threads that execute N each take a line from each other 2 N /
+1,000 times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+
+ROUNDS = 100_000
+# What glibc's own threads share: barriers, creation and ends of threads.
+AROUND = 60
+SHARING = ("Xferr", "Xferw", "Lost", "Inval")
+
+
+def run_kind(folder: Path, kind: str, threads: int = 2, *options: str) -> Run:
+    words: list[str | Path] = [GUESTS / "sharing", kind, str(threads)]
+    return run_tool(folder, words, [*SMALL_CACHES, "--cores=threads", "--fair-sched=try", *options])
+
+
+def transfers(run: Run) -> int:
+    totals = run.profile.totals
+    return totals.get("Xferr", 0) + totals.get("Xferw", 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "instructions"),
+    [("adjacent", 5), ("together", 3), ("readers", 5)],
+)
+def test_a_line_goes_back_and_forth_with_each_slice(kind: str, instructions: int, tmp_path: Path) -> None:
+    run = run_kind(tmp_path, kind)
+    expected = 2 * ROUNDS * instructions / 1000
+    assert expected * 0.95 <= transfers(run) <= expected * 1.05 + AROUND
+    assert run.profile.totals["Lost"] <= run.profile.totals["Inval"]
+    assert check_profile(run.profile_path) == ""
+
+
+@pytest.mark.parametrize("kind", ["apart", "reduction", "table"])
+def test_lines_of_one_thread_and_lines_that_are_read_stay(kind: str, tmp_path: Path) -> None:
+    assert transfers(run_kind(tmp_path, kind)) <= AROUND
+
+
+def test_the_shorter_the_slice_the_more_transfers(tmp_path: Path) -> None:
+    expected = 2 * ROUNDS * 5 / 100
+    count = transfers(run_kind(tmp_path, "adjacent", 2, "--thread-slice=100"))
+    assert expected * 0.95 <= count <= expected * 1.05 + AROUND
+
+
+def test_in_valgrinds_order_threads_hardly_meet(tmp_path: Path) -> None:
+    assert transfers(run_kind(tmp_path, "adjacent", 2, "--thread-order=valgrind")) <= AROUND
+
+
+def test_threads_of_one_core_take_nothing_from_each_other(tmp_path: Path) -> None:
+    words: list[str | Path] = [GUESTS / "sharing", "adjacent", "2"]
+    run = run_tool(tmp_path, words, [*SMALL_CACHES, "--cores=1"])
+    assert not any(run.profile.totals.get(name, 0) for name in SHARING)
+
+
+@pytest.mark.parametrize("kind", ["adjacent", "lock", "together"])
+def test_one_thread_changes_nothing(kind: str, tmp_path: Path) -> None:
+    """The profile is what it is without cores, but for four events that are 0."""
+    words: list[str | Path] = [GUESTS / "sharing", kind, "1"]
+    options = [*SMALL_CACHES, "--dump-instr=yes", "--objects=yes"]
+    with_cores = run_tool(tmp_path, words, [*options, "--cores=threads"], name="with").profile_path.read_text()
+    without = run_tool(tmp_path, words, options, name="without").profile_path.read_text()
+
+    def is_counted(line: str) -> bool:
+        own = ("pid:", "desc: Cores:", "events:", *(f"event: {name}" for name in (*SHARING, "Xfer")))
+        return not line.startswith(own)
+
+    assert list(filter(is_counted, with_cores.splitlines())) == list(filter(is_counted, without.splitlines()))
