@@ -55,6 +55,7 @@ class Options:
     separate_loops: bool
     separate_inlines: bool
     hints: bool
+    sharing: bool
     curve: str | None  # of which functions; empty: of the program
     html: str | None
     sources: bool
@@ -103,7 +104,7 @@ def _described(parser: argparse.ArgumentParser) -> Command:
 _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
-    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints",
+    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--sharing",
     "--inclusive", "--instructions", "--objects", "--separate-inlines", "--separate-loops", "--show-percs",
     "--structure", "--totals",
 })
@@ -134,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
                        help="the profile for other programs, see docs/format.md: with chosen "
                        "events first, as a graph for Graphviz, as paths of calls for flame graphs")
     _flag(what, "--hints", "what the numbers suggest, place by place", "no")
+    _flag(what, "--sharing",
+          "which lines of data threads take from each other, from profiles written with --cores=threads, and "
+          "which bytes each thread uses of them", "no")
     what.add_argument("--curve", metavar="FUNCTION",
                       help="the misses of data, and the bytes loaded, that caches from D1's size to "
                       "1 GiB would have, from profiles written with --why=causes or --why=yes; of the "
@@ -316,6 +320,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         separate_loops=given.separate_loops == "yes",
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
+        sharing=given.sharing == "yes",
         curve=given.curve,
         html=given.html,
         sources=not given.no_sources,
@@ -338,7 +343,7 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 
 # What each mode other than the report has no place for, nor has a page.
-_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "structure", "totals")
+_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "sharing", "structure", "totals")
 _VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
 
 

@@ -77,6 +77,6 @@ def _value(argument: ast.expr) -> str:
 
 
 def _option(kind: str, name: str, initial: str, form: str, text: str) -> Option:
-    default = initial or ("the machine's own" if kind == "Cache" else "none")
+    default = initial or {"Cache": "the machine's own", "Cores": "no"}.get(kind, "none")
     choices = tuple(form.split("|")) if "|" in form else ()
     return Option((f"--{name}",), f"={form}", f"{text} [{default}]", choices)

@@ -11,8 +11,9 @@ from ..analyses.hints import hints
 from ..analyses.loads import Loads
 from ..analyses.repairs import Repairs, told_of
 from ..analyses.report import Report, make_report
+from ..analyses.sharing import SharingReport
 from ..analyses.structure import Structure, structures
-from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, Options
+from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, Options
 from ..reading.parser import Detail
 from ..reading.why import why_path
 from ..views.curve import NamedCurve, curve_lines, curve_title
@@ -21,6 +22,7 @@ from ..views.json_values import to_json
 from ..views.names import Names
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
+from ..views.sharing import SHARING_TITLE, brief_sharing, sharing_lines
 from ..views.text import Page
 from .curves import named_curve
 from .inputs import Inputs
@@ -28,6 +30,7 @@ from .objects import (
     ReportedObjects, known_objects, object_sections, objects_as_csv, reported_objects,
 )
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
+from .sharing import shares_lines, sharing_of
 from .why import repairs_of, sites_of_run, why_beside, why_if_readable, with_what_misses_cost
 
 
@@ -52,15 +55,18 @@ def report(paths: Sequence[str], options: Options) -> int:
         made = inputs.with_inlined_lines(made)
     inputs.functions = made.selection.function
     found = _structures(made, inputs) if options.structure else []
-    known = known_objects(paths, profile, inputs, why is not None)
+    known = known_objects(paths, profile, inputs, why is not None or shares_lines(paths))
     objects = reported_objects(known, profile, made.graph, inputs)
     of_sizes = named_curve(paths, made, inputs)
+    sharing = None
+    if options.format != "csv":
+        sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs)
     repairs = repairs_of(sites, whole, known, inputs) if sites else None
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
-            of_sizes, repairs,
+            of_sizes, repairs, sharing,
         )
         console.write_data(to_json(shape))
     elif options.format == "sarif":
@@ -70,7 +76,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         console.write_data([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
-            first = _sections(made, found, objects, of_sizes, repairs, options, page)
+            first = _sections(made, found, objects, of_sizes, repairs, sharing, options, page)
             if of_sizes is not None and of_sizes.data:
                 return first
             return [*first, *object_sections(objects, options, page)]
@@ -106,9 +112,10 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
 
 
 def _is_of_details_alone(options: Options) -> bool:
-    """Whoever asks for some objects, or for curves, has seen the first screen, unless other views are
-    asked for, too."""
-    return (options.object is not None or options.curve is not None) and not (
+    """Whoever asks for some objects, for curves, or for what threads share, has seen the first screen,
+    unless other views are asked for, too."""
+    is_asked_for = options.object is not None or options.curve is not None or options.sharing
+    return is_asked_for and not (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure or options.objects
     )
@@ -116,7 +123,7 @@ def _is_of_details_alone(options: Options) -> bool:
 
 def _sections(
     made: Report, found: Sequence[Structure], objects: ReportedObjects, of_sizes: NamedCurve | None,
-    repairs: Repairs | None, options: Options, page: Page
+    repairs: Repairs | None, sharing: SharingReport | None, options: Options, page: Page
 ) -> list[str]:
     limits = text_report.Limits(
         rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
@@ -125,8 +132,10 @@ def _sections(
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure
-        or objects.asked_for is not None or of_sizes is not None
+        or objects.asked_for is not None or of_sizes is not None or options.sharing
     )
+    events = made.profile.events
+    instructions = made.totals[events.index("Ir")] if "Ir" in events else 0
     if _is_of_details_alone(options):
         lines = text_report.objects_head(made.profile, page)
     else:
@@ -134,6 +143,7 @@ def _sections(
             made, limits, not options.hints,
             not asked_for_more and options.format == "text", page, objects.are_there,
             () if options.hints else objects.notable, _brief(repairs, options, page),
+            None if sharing is None else brief_sharing(sharing, instructions, page),
         )
     loads = None
     if objects.asked_for and options.objects:
@@ -149,6 +159,9 @@ def _sections(
         if repairs is None or not repairs.is_none:
             functions = None if repairs is None else told_of(repairs, made.graph)
             lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
+    if options.sharing and sharing is not None:
+        most = rows_of(options.limit, DEFAULT_OBJECTS)
+        lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
     if options.tree != "none":
         lines += text_report.tree(made, page, options.tree, loads)
     if options.structure:

@@ -19,6 +19,9 @@ from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.profile import Function, Profile
 from ..model.threads import below_creators
+from ..model.sharing import Sharing
+from ..model.sharing import merge as merge_sharing
+from ..model.sharing import run_violation as sharing_run_violation
 from ..model.why import Why
 from ..model.why import merge as merge_why
 from ..model.why import run_violation as why_run_violation
@@ -29,6 +32,8 @@ from .object_files import newer_notes
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
 from .progress import Progress
+from .sharing import PREFIX as SHARING_PREFIX
+from .sharing import read_sharing, sharing_path
 from .why import PREFIX as WHY_PREFIX
 from .why import read_parts as read_why_parts
 from .why import why_path
@@ -157,6 +162,31 @@ def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why
         return whole.cold_parts.get(renamed, renamed)
 
     return merge_why(found, name)
+
+
+def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Sharing:
+    """Which lines cores take from each other, from the files beside all these profiles, whose sum `whole`
+    is. Their functions are those that the sum has."""
+    found: list[Sharing] = []
+    for profile in profiles:
+        path = sharing_path(profile)
+        if path is None:
+            other = no_file_beside(profile, SHARING_PREFIX)
+            raise UserError(
+                f"{other}: a run with --cores=threads writes a file" if other else
+                f"{profile}: there is no file {SHARING_PREFIX}{os.path.basename(profile)} beside it: lines "
+                "that threads share are told by a run with --cores=threads"
+            )
+        found += read_sharing(path)
+    violation = sharing_run_violation(found, whole)
+    if violation:
+        raise UserError(f"{violation}: remove or rename it")
+
+    def name(function: Function) -> Function:
+        renamed = rename_function(function, renaming)
+        return whole.cold_parts.get(renamed, renamed)
+
+    return merge_sharing(found, name)
 
 
 def _is_empty(path: str) -> bool:

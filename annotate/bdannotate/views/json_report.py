@@ -17,6 +17,7 @@ from ..analyses.per_file import PerFile, Spread
 from ..analyses.repairs import Repairs
 from ..analyses.report import Entry, Report
 from ..analyses.split import Split
+from ..analyses.sharing import SharingReport
 from ..analyses.structure import Structure
 from ..analyses.types import TypedGroup
 from ..model.frames import Frame
@@ -27,6 +28,7 @@ from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
 from .curve import NamedCurve
 from .json_why import named_curve_json, repairs_json
+from .sharing import sharing_json
 
 # Raised when a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
@@ -35,9 +37,9 @@ SCHEMA_VERSION = 1
 def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
     details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: NamedCurve | None = None,
-    repairs: Repairs | None = None,
+    repairs: Repairs | None = None, sharing: SharingReport | None = None,
 ) -> Json:
-    """hints and curve: None if they are not asked for; repairs: if nothing is known of any."""
+    """hints and curve: None if they are not asked for; repairs and sharing: if nothing is known of any."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -88,6 +90,7 @@ def profile_json(
         **({"objects": _objects(objects, details, index)} if objects else {}),
         **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
+        **({} if sharing is None else {"sharing": sharing_json(sharing)}),
     }
 
 

@@ -103,6 +103,7 @@ class BriefRepairs:
 def first_screen(
     report: Report, limits: Limits, with_hints: bool, with_next: bool, page: Page,
     has_objects: bool = False, details: Sequence[Details] = (), repairs: BriefRepairs | None = None,
+    sharing: str | None = None,
 ) -> list[str]:
     """What to change, and where: in 80 columns and 40 lines, unless more is asked for. details are
     those of notable objects. Repairs say better what hints guess."""
@@ -114,6 +115,8 @@ def first_screen(
         rows.append(("Unknown", note))
     if note := _beyond(report, page):
         rows.append(("Shares", note))
+    if sharing:
+        rows.append(("Sharing", sharing))
     lines = wrapped_pairs(rows, page)
     if repairs is not None and with_hints:
         lines += section("What to change", list(repairs.lines), page)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of data that cores take from each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .profile import Function, Part, Profile
+from .why import Instruction
+
+
+class CoreUse(NamedTuple):
+    """What a core did to a line: bit i of read and written stands for byte i. How often it lost the line
+    after a use of each kind."""
+
+    core: int
+    read: int
+    written: int
+    unknown: int
+    false: int
+    true: int
+    migrating: int
+
+    @property
+    def bytes(self) -> int:
+        return self.read | self.written
+
+
+class SharedAccess(NamedTuple):
+    core: int
+    place: Instruction | None
+    bytes: int
+    reads: int  # of a line that another core had modified
+    writes: int
+    lost: int
+    invalidated: int
+    atomics: int
+
+    @property
+    def transfers(self) -> int:
+        return self.reads + self.writes
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLine:
+    part: int  # its number in the parts
+    address: int
+    group: int  # of the data objects beside the profile; 0: none
+    uses: tuple[CoreUse, ...]
+    accesses: tuple[SharedAccess, ...]
+
+    @property
+    def transfers(self) -> int:
+        return sum(access.transfers for access in self.accesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """rest: transfers of all other lines."""
+
+    parts: tuple[Part, ...]
+    line: int  # bytes
+    cores: int
+    lines: tuple[SharedLine, ...]
+    rest: int
+
+    @property
+    def transfers(self) -> int:
+        return self.rest + sum(line.transfers for line in self.lines)
+
+
+def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sharing:
+    """name: what functions are called here."""
+    def renamed(access: SharedAccess) -> SharedAccess:
+        if access.place is None:
+            return access
+        return access._replace(place=access.place._replace(function=name(access.place.function)))
+
+    lines = [
+        replace(line, part=number, accesses=tuple(map(renamed, line.accesses)))
+        for number, one in enumerate(found) for line in one.lines
+    ]
+    parts = tuple(part for one in found for part in one.parts)
+    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), sum(one.rest for one in found))
+
+
+def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:
+    """The first thing by which they cannot be of the same run, as a sentence."""
+    def run(part: Part) -> tuple[object, ...]:
+        return part.pid, part.command, part.part, part.thread
+
+    mine = Counter(run(part) for one in found for part in one.parts)
+    if mine != Counter(map(run, profile.parts)):
+        return f"{found[0].parts[0].source} tells of another run than {profile.parts[0].source}"
+    return None

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which lines threads take from each other: what lies beside the profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.sharing import SharingReport, report_sharing
+from ..model.errors import UserError
+from ..model.objects import Objects
+from ..model.profile import Profile
+from ..reading.load import load_sharing
+from ..reading.sharing import sharing_path
+from .inputs import Inputs
+
+
+def shares_lines(paths: Sequence[str]) -> bool:
+    """Whether all profiles have such a file beside them."""
+    return all(sharing_path(path) is not None for path in paths)
+
+
+def sharing_of(
+    paths: Sequence[str], whole: Profile, objects: Objects | None, inputs: Inputs
+) -> SharingReport | None:
+    """Of these profiles, whose sum `whole` is. What is asked for by name must be readable; else what cannot
+    be read is left out, with a note."""
+    if not inputs.options.sharing and not shares_lines(paths):
+        return None
+    try:
+        return report_sharing(load_sharing(paths, whole, inputs.renaming), objects)
+    except UserError as error:
+        if inputs.options.sharing:
+            raise
+        inputs.say_notes([f"lines that threads share are left out: {error}"])
+        return None

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files beside a profile that list places in the code and have sections of rows: docs/format.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+from ..model.errors import FormatProblem, shorten
+from ..model.profile import Function
+from ..model.why import Instruction, Scope, ScopeKind
+from .columns import ColumnReader, counts
+
+# Far more than any program has: the writer's own bounds are in the hundred thousands.
+_MOST_ROWS = 1 << 22
+_MOST_COLUMNS = 64
+_MOST_DIGITS = 18
+
+Table = Sequence[Sequence[int]]
+_Part = TypeVar("_Part")
+
+
+class SectionReader(ColumnReader[_Part]):
+    """sections: the columns of those that are known, by name."""
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]]
+    has_events = False
+
+    def _sections(self) -> dict[str, Table]:
+        """All that follow, by name."""
+        found: dict[str, Table] = {}
+        while section := self._next_section():
+            name, table = section
+            if name in found:
+                raise FormatProblem(f"{name}: stands there twice")
+            found[name] = table
+        return found
+
+    def _next_section(self) -> tuple[str, Table] | None:
+        """Its name and rows; those of columns that are not known are left out. The part ends where a new
+        one begins, or the file."""
+        if not self._has_more():
+            return None
+        key, value = self._key_value()
+        if key == self.first_line:
+            # The next part; it is read again from there.
+            self._ahead = f"{key}: {value}\n".encode("utf-8", "surrogateescape")
+            return None
+        columns = value.split()
+        if len(columns) > _MOST_COLUMNS or len(set(columns)) < len(columns):
+            raise FormatProblem(f"{shorten(key)}: has too many columns, or one twice")
+        wanted = self.sections.get(key, ())
+        for name in wanted:
+            if name not in columns:
+                raise FormatProblem(f"{key}: has no column {name}")
+        chosen = [columns.index(name) for name in wanted]
+        rows: list[tuple[int, ...]] = []
+        number = 0
+        while count := self._block():
+            number += count
+            if number > _MOST_ROWS:
+                raise FormatProblem(f"{shorten(key)}: has more than {_MOST_ROWS:,} rows")
+            block = [self._column(count) for _ in columns]
+            rows += zip(*(counts(block[index]) for index in chosen))
+        self._check_sums(f"rows of {shorten(key)}", number, (), ())
+        return key, rows
+
+
+class PlaceNames:
+    """Places and scopes as the lists of such a file write them."""
+
+    def __init__(self, files: list[str], functions: list[Function]) -> None:
+        self._files = files
+        self._functions = functions
+
+    def place(self, text: str) -> Instruction:
+        return self._place(text, text.split(" "))
+
+    def scope(self, text: str) -> Scope:
+        match text.split(" "):
+            case ["call", function]:
+                return Scope(ScopeKind.CALL, self._place(text, [function, "0", "0", "0"]))
+            case ["loop", *words]:
+                return Scope(ScopeKind.LOOP, self._place(text, words))
+        raise FormatProblem(f"'{shorten(text)}' is not a scope")
+
+    def _place(self, text: str, words: Sequence[str]) -> Instruction:
+        if len(words) != 4 or not all(
+            word.isascii() and word.isdigit() and len(word) <= 20 for word in words
+        ):
+            raise FormatProblem(f"'{shorten(text)}' is not the place of an instruction")
+        function, file, line, address = map(int, words)
+        if function >= len(self._functions) or file >= len(self._files):
+            raise FormatProblem(f"'{shorten(text)}' is in a function or file that has no name")
+        return Instruction(self._functions[function], self._files[file], line, address)
+
+
+def number_of(own: Mapping[str, str], key: str, missing: int | None = None) -> int:
+    """What a line of the head says."""
+    text = own.get(key, "" if missing is None else str(missing))
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS and int(text)):
+        raise FormatProblem(f"{key}: '{shorten(text)}' is not a number above 0")
+    return int(text)

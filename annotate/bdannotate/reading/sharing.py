@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads which lines cores take from each other, the file beside a profile that docs/format.md describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..model.errors import FormatProblem
+from ..model.profile import Function
+from ..model.sharing import CoreUse, SharedAccess, SharedLine, Sharing
+from ..model.why import Instruction
+from .columns import named_function, path_beside
+from .sections import PlaceNames, SectionReader, Table, number_of
+
+PREFIX = "sharing."
+
+_SECTIONS = {
+    "lines": ("address", "group"),
+    "cores": ("line", "core", "read", "written", "unknown", "false", "true", "migrating"),
+    "accesses": ("line", "core", "place", "bytes", "reads", "writes", "lost", "invalidated", "atomics"),
+}
+_MOST_CORES = 64
+
+
+def sharing_path(profile: str) -> str | None:
+    """The file beside a profile, if there is one; either may be compressed."""
+    return path_beside(profile, PREFIX)
+
+
+def read_sharing(path: str) -> list[Sharing]:
+    """Its parts."""
+    return _Reader.read(path)
+
+
+class _Reader(SectionReader[Sharing]):
+    what = "a file on lines that threads share"
+    plural = "files on lines that threads share"
+    first_line = "sharing"
+    sections = _SECTIONS
+
+    def _part(self) -> Sharing:
+        headers, own, objects, files = self._head(("line", "cores"))
+        line, cores = number_of(own, "line"), number_of(own, "cores")
+        if line > 64 or cores > _MOST_CORES:
+            raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
+        functions = [Function("", "", "")]
+        for text in self._names(self._section("functions")):
+            functions.append(named_function(text, objects, files)[0])
+        names = PlaceNames(files, functions)
+        places: list[Instruction | None] = [None]
+        places += map(names.place, self._names(self._section("places")))
+        found = self._sections()
+        for name in _SECTIONS:
+            if name not in found:
+                raise FormatProblem(f"{name}: is missing")
+        lines, rest = _lines(found, places)
+        return Sharing((headers.part(self._source, ()),), line, cores, lines, rest)
+
+
+def _lines(
+    found: Mapping[str, Table], places: Sequence[Instruction | None]
+) -> tuple[tuple[SharedLine, ...], int]:
+    """And the transfers of all others."""
+    number_of_lines = len(found["lines"])
+    uses: dict[int, list[CoreUse]] = {}
+    accesses: dict[int, list[SharedAccess]] = {}
+    for line, *use in found["cores"]:
+        _check(line, number_of_lines + 1, "line")
+        _check(use[0], _MOST_CORES, "core")
+        uses.setdefault(line, []).append(CoreUse(*use))
+    for line, core, place, *counts in found["accesses"]:
+        _check(line, number_of_lines + 1, "line")
+        _check(core, _MOST_CORES, "core")
+        _check(place, len(places), "place")
+        accesses.setdefault(line, []).append(SharedAccess(core, places[place], *counts))
+    lines = tuple(
+        SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())))
+        for number, (address, group) in enumerate(found["lines"], 1)
+    )
+    return lines, sum(access.transfers for access in accesses.get(0, ()))
+
+
+def _check(number: int, limit: int, what: str) -> None:
+    if number >= limit:
+        raise FormatProblem(f"{what} {number} is not there")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that threads take from each other, as text and as JSON."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+
+from bdcommon.console import printable
+
+from ..analyses.object_labels import label
+from ..analyses.sharing import CoreBytes, Kind, Place, SharedData, SharingReport
+from ..model.numbers import short_count
+from .json_values import Json, text
+from .names import fit
+from .objects import short_label
+from .text import Page
+
+SHARING_TITLE = "Lines that threads take from each other"
+_LONGEST_NAME = 48
+_MOST_CORES = 8
+_MOST_PLACES = 2
+_KINDS = {
+    Kind.FALSE: "false sharing",
+    Kind.TRUE: "true sharing",
+    Kind.MIGRATING: "migrating",
+    Kind.MIXED: "false and true sharing",
+    Kind.UNKNOWN: "sharing of a kind that is not known",
+}
+
+
+def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[str]:
+    """limit: how many objects, or all."""
+    if not found.transfers:
+        return ["No core has taken a modified line from another one."]
+    lines: list[str] = []
+    shown = found.data[:limit]
+    for data in shown:
+        lines += _wrapped(_summary(data, found, page), "", page)
+        for core in data.cores[:_MOST_CORES]:
+            lines += _wrapped(_core(core, found, page), "  ", page)
+        if len(data.cores) > _MOST_CORES:
+            lines.append(f"  and {len(data.cores) - _MOST_CORES} more")
+        lines.append("")
+    if hidden := len(found.data) - len(shown):
+        lines += [f"{hidden} more: --limit=all", ""]
+    if found.rest:
+        lines += _wrapped(
+            f"{found.rest:,} transfers are of lines that went over less than four times each, or for which there "
+            "was no room.", "", page,
+        )
+    return lines if lines[-1] else lines[:-1]
+
+
+def brief_sharing(found: SharingReport, instructions: int, page: Page) -> str | None:
+    """For the first screen of a run of so many instructions; None if there is nothing to gain."""
+    notable = found.notable(instructions)
+    if not notable:
+        return None
+    names = ", ".join(_name(data, page, 24) for data in notable[:2])
+    return (
+        f"{short_count(found.transfers)} lines taken from other cores, {100 * found.false / found.transfers:.0f}% by "
+        f"false sharing ({names}{', ...' if len(notable) > 2 else ''}): --sharing"
+    )
+
+
+def _summary(data: SharedData, found: SharingReport, page: Page) -> str:
+    number = len(data.lines)
+    atomic = f"; {short_count(data.atomics)} by atomic instructions" if data.atomics else ""
+    after = "none" if not data.after else f"about {short_count(data.after)}"
+    advice = f"; each thread's bytes aligned to {found.line}: {after}" if data.transfers > data.after else ""
+    return (
+        f"{_name(data, page, _LONGEST_NAME)}: {number} line{'s' if number > 1 else ''}, {_KINDS[data.kind]}, "
+        f"{short_count(data.transfers)} transfers ({100 * data.transfers / found.transfers:.0f}%){atomic}{advice}"
+    )
+
+
+def _name(data: SharedData, page: Page, room: int) -> str:
+    if data.group is not None:
+        return short_label(label(data.group), room, page)
+    return f"line at {data.lines[0].address:#x}"
+
+
+def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
+    uses = [
+        f"{verb} {spans(mask)}"
+        for verb, mask in (("reads", core.read & ~core.written), ("writes", core.written)) if mask
+    ]
+    what = "core" if found.cores < 64 else "thread"
+    number = core.core if found.cores < 64 else core.core + 1
+    told = f"{what} {number}: {', '.join(uses) or 'bytes not known'}; {short_count(core.transfers)} transfers"
+    places = ", ".join(_place(place, page) for place in core.places[:_MOST_PLACES])
+    return f"{told}; {places}" if places else told
+
+
+def _place(place: Place, page: Page) -> str:
+    name = fit(page.name(place.function), _LONGEST_NAME)
+    return f"{name} ({printable(os.path.basename(place.file))}:{place.line})" if place.line else name
+
+
+def spans(mask: int) -> str:
+    """As bytes 0-7, 12."""
+    found: list[str] = []
+    start = 0
+    while mask >> start:
+        if not mask >> start & 1:
+            start += 1
+            continue
+        end = start
+        while mask >> (end + 1) & 1:
+            end += 1
+        found.append(str(start) if end == start else f"{start}-{end}")
+        start = end + 1
+    return f"{'bytes' if len(found) > 1 or '-' in found[0] else 'byte'} {', '.join(found)}"
+
+
+def sharing_json(found: SharingReport) -> Json:
+    return {
+        "transfers": found.transfers, "saved": found.false, "other": found.rest, "line": found.line,
+        "data": [_data(data) for data in found.data],
+    }
+
+
+def _data(data: SharedData) -> Json:
+    return {
+        "object": text(label(data.group)) if data.group is not None else None,
+        "address": data.lines[0].address, "lines": len(data.lines), "kind": data.kind.value,
+        "transfers": data.transfers, "after": data.after, "invalidated": data.invalidated, "atomics": data.atomics,
+        "cores": [_core_json(core) for core in data.cores],
+    }
+
+
+def _core_json(core: CoreBytes) -> Json:
+    return {
+        "core": core.core, "read": _bytes(core.read), "written": _bytes(core.written), "transfers": core.transfers,
+        "places": [
+            {"function": text(place.function.name), "file": text(place.file), "line": place.line}
+            for place in core.places
+        ],
+    }
+
+
+def _bytes(mask: int) -> Json:
+    return [byte for byte in range(64) if mask >> byte & 1]
+
+
+def _wrapped(line: str, indent: str, page: Page) -> list[str]:
+    return textwrap.wrap(
+        line, page.width, initial_indent=indent, subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False, break_long_words=page.cut,
+    )

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that threads take from each other: reading the file beside a profile, and what is said of it."""
+
+import json
+import struct
+
+import pytest
+from bdannotate.analyses.sharing import Kind, report_sharing
+from bdannotate.cli import main
+from bdannotate.model.errors import ProfileError
+from bdannotate.reading.sharing import read_sharing
+from bdannotate.views.sharing import spans
+from column_files import blocks, head, place_lines
+
+FUNCTIONS = [("prog", "/src/prog.c", 1, "main"), ("prog", "/src/prog.c", 20, "count")]
+PLACES = [(2, "/src/prog.c", 23, 200), (2, "/src/prog.c", 24, 204)]
+HEAD = "creator: bdgrind-1\npid: 7\ncmd: prog\npart: 1\n"
+LOW, HIGH = 0xFF, 0xFF00
+LINES = "lines: address group"
+CORES = "cores: line core read written unknown false true migrating"
+ACCESSES = "accesses: line core place bytes reads writes lost invalidated atomics"
+# Line 1: false. Line 2: a lock beside data that only one core uses; a quarter of its uses are false.
+SECTIONS = [
+    (LINES, [(0x1000, 0), (0x2000, 0)]),
+    (CORES, [
+        (1, 1, LOW, LOW, 1, 500, 0, 0), (1, 2, HIGH, HIGH, 0, 499, 0, 0),
+        (2, 1, 0xF, 0xF, 0, 0, 0, 30), (2, 2, 0xFF0, 0xF, 0, 10, 0, 0),
+    ]),
+    (ACCESSES, [
+        (0, 0, 0, 0, 5, 2, 1, 3, 0),
+        (1, 1, 1, LOW, 400, 100, 500, 500, 0), (1, 2, 1, HIGH, 500, 0, 500, 499, 0),
+        (2, 1, 2, 0xF, 0, 30, 30, 30, 30), (2, 2, 2, 0xF, 0, 10, 10, 10, 10),
+    ]),
+]
+PROFILE = f"""# callgrind format
+version: 1
+{HEAD}positions: line
+events: Ir Xferr Xferw Lost Inval
+ob=prog
+fl=/src/prog.c
+fn=main
+6 100 5 2 1 3
+fn=count
+23 1000 900 100 1000 999
+24 100 0 40 40 40
+totals: 1200 905 142 1041 1042
+"""
+
+
+def beside(folder, sections=SECTIONS, head_lines=HEAD, profile=PROFILE, line=64):
+    names, files = place_lines(FUNCTIONS, [place[1] for place in PLACES])
+    data = head([
+        "sharing: 1", *head_lines.splitlines(), f"line: {line}", "cores: 64", *names, f"places: {len(PLACES)}",
+        *(f"{function} {files.index(file)} {at} {address}" for function, file, at, address in PLACES),
+    ])
+    for title, rows in sections:
+        data += head([title]) + blocks(rows, 3) + struct.pack("<Q", len(rows))
+    (folder / "sharing.p.out").write_bytes(data)
+    (folder / "p.out").write_text(profile)
+    return str(folder / "p.out")
+
+
+def printed(path, capsys, *options):
+    assert main([*options, path]) == 0
+    return capsys.readouterr().out
+
+
+def test_what_is_read(tmp_path):
+    beside(tmp_path)
+    (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
+    assert (found.line, found.cores, found.rest, found.transfers) == (64, 64, 7, 1047)
+    first, second = found.lines
+    assert (first.address, first.transfers, second.address, second.transfers) == (0x1000, 1000, 0x2000, 40)
+    assert [use.bytes for use in first.uses] == [LOW, HIGH]
+    assert second.accesses[0].place.line == 24
+    assert second.accesses[0].atomics == 30
+
+
+def test_kinds_and_what_is_left(tmp_path):
+    beside(tmp_path)
+    (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
+    told = report_sharing(found, None)
+    first, second = told.data
+    assert (first.kind, first.transfers, first.after) == (Kind.FALSE, 1000, 0)
+    assert (second.kind, second.transfers, second.after) == (Kind.MIXED, 40, 30)
+    assert told.false == 1010
+
+
+def test_the_first_screen_names_what_padding_would_save(tmp_path, capsys):
+    path = beside(tmp_path)
+    assert "96% by false sharing (line at 0x1000): --sharing" in " ".join(printed(path, capsys).split())
+    # Among a billion instructions it is not worth it.
+    many = PROFILE.replace("23 1000 ", "23 1000000000 ").replace("totals: 1200", "totals: 1000000200")
+    path = beside(tmp_path, profile=many)
+    assert "--sharing" not in printed(path, capsys)
+
+
+def test_each_line_has_its_threads_bytes_and_code(tmp_path, capsys):
+    text = " ".join(printed(beside(tmp_path), capsys, "--sharing", "--width=80").split())
+    assert "line at 0x1000: 1 line, false sharing, 1,000 transfers (96%)" in text
+    assert "each thread's bytes aligned to 64: none" in text
+    assert "thread 2: writes bytes 0-7; 500 transfers; count (prog.c:23)" in text
+    assert "thread 3: writes bytes 8-15; 500 transfers; count (prog.c:23)" in text
+    assert "40 transfers (4%); 40 by atomic instructions; each thread's bytes aligned to 64: about 30" in text
+    assert "reads bytes 4-11, writes bytes 0-3" in text
+    assert "7 transfers are of lines that went over less than four times" in text
+
+
+def test_json(tmp_path, capsys):
+    found = json.loads(printed(beside(tmp_path), capsys, "--format=json"))["sharing"]
+    assert (found["transfers"], found["saved"], found["other"]) == (1047, 1010, 7)
+    data = found["data"][0]
+    assert (data["kind"], data["transfers"], data["after"]) == ("false", 1000, 0)
+    assert data["cores"][1]["written"] == list(range(8, 16))
+    assert data["cores"][1]["places"][0] == {"function": "count", "file": "/src/prog.c", "line": 23}
+
+
+def test_without_a_file_it_is_said_what_writes_one(tmp_path, capsys):
+    path = beside(tmp_path)
+    (tmp_path / "sharing.p.out").unlink()
+    assert main(["--sharing", path]) != 0
+    assert "a run with --cores=threads" in " ".join(capsys.readouterr().err.split())
+    assert "Sharing" not in printed(path, capsys)
+
+
+def test_of_another_run_it_is_left_out(tmp_path, capsys):
+    path = beside(tmp_path, head_lines=HEAD.replace("pid: 7", "pid: 8"))
+    assert main([path]) == 0
+    captured = capsys.readouterr()
+    assert "Sharing" not in captured.out
+    assert "of another run" in " ".join(captured.err.split())
+    assert main(["--sharing", path]) != 0
+
+
+@pytest.mark.parametrize(
+    ("sections", "sentence"),
+    [
+        ([SECTIONS[0], SECTIONS[1]], "accesses: is missing"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(3, 0, 1, 1, 1, 1, 1, 1, 0)])], "line 3 is not there"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 64, 1, 1, 1, 1, 1, 1, 0)])], "core 64 is not there"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 0, 3, 1, 1, 1, 1, 1, 0)])], "place 3 is not there"),
+        ([SECTIONS[0], (CORES, [(9, 0, 1, 1, 1, 1, 1, 1)]), SECTIONS[2]], "line 9 is not there"),
+    ],
+)
+def test_what_is_not_there_is_refused(sections, sentence, tmp_path):
+    beside(tmp_path, sections)
+    with pytest.raises(ProfileError, match=sentence):
+        read_sharing(str(tmp_path / "sharing.p.out"))
+
+
+def test_lines_are_no_longer_than_masks(tmp_path):
+    beside(tmp_path, line=128)
+    with pytest.raises(ProfileError, match="more than there can be"):
+        read_sharing(str(tmp_path / "sharing.p.out"))
+
+
+def test_spans():
+    assert spans(0b1) == "byte 0"
+    assert spans(0b1110) == "bytes 1-3"
+    assert spans(0b11001) == "bytes 0, 3-4"
+    assert spans((1 << 64) - 1) == "bytes 0-63"
