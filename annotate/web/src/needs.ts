@@ -17,7 +17,6 @@ export const treeStructure = ["parent", "frame", "place"] as const;
 // A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
 // whole.
 const wholeTables: Partial<Record<View, readonly string[]>> = {
-    icicle: ["arcs"],
     tables: ["arcs", "cycles", "frames"],
     graph: ["arcs", "frames"],
     source: ["lines", "sites", "code", "dataRows", "frames"],
@@ -26,7 +25,9 @@ const wholeTables: Partial<Record<View, readonly string[]>> = {
 };
 
 export function needs(report: Report, state: State): Need[] {
-    const found = (wholeTables[state.view] ?? []).flatMap((table) => wholeTable(report, table));
+    // What a full tree leaves out.
+    const exact = state.view === "icicle" && typeof report.facts.tree?.other === "number" ? ["arcs"] : [];
+    const found = [...(wholeTables[state.view] ?? []), ...exact].flatMap((table) => wholeTable(report, table));
     const metrics = treeMetrics(report, state);
     if (report.facts.tree && metrics) {
         found.unshift({ table: "tree", columns: [...treeStructure, ...selfColumns(report, metrics), "calls"] });

@@ -31,10 +31,10 @@ export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "sourc
 // A name that gives way in the middle where there is too little room: names differ at their ends.
 export function Shortened({ text }: { text: string }) {
     if (text.length <= shortEnough) return <span class="shortened">{text}</span>;
+    // What is copied is all of it: the end that stands behind the start is drawn by the style sheet.
     return (
-        <span class="shortened">
-            <span class="start">{text.slice(0, -keptEnd)}</span>
-            <span class="end">{text.slice(-keptEnd)}</span>
+        <span class="shortened" data-end={text.slice(-keptEnd)}>
+            <span class="start">{text.slice(0, -keptEnd)}<span class="copied">{text.slice(-keptEnd)}</span></span>
         </span>
     );
 }

@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -279,6 +279,7 @@ def test_curves_have_the_numbers_of_the_json(browse, reports):
     """In the picture the knees, in the table the misses; arrow keys read it."""
     path = reports / "product" / "p.out"
     truth = json_of("--curve", path)["curve"]
+    other_name = next(f["name"] for f in json_of(path)["functions"] if f["name"] != "work")
     table = "Array.from(document.querySelector('.numbers').querySelectorAll('tr[data-size]'), (row) => " \
             "[Number(row.dataset.size), Number(row.querySelector('[data-exact]').dataset.exact)])"
     knees = "Array.from(document.querySelector('.curve svg').querySelectorAll('[data-knee]'), (e) => e.dataset.knee)"
@@ -287,7 +288,7 @@ def test_curves_have_the_numbers_of_the_json(browse, reports):
         {"read": "(document.querySelector('.curve-box').focus(), document.querySelector('.readout').innerText)"},
         {"keys": ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"],
          "read": "document.querySelector('.readout').innerText"},
-        {"fragment": "#summary?fn=other", "read": "document.querySelectorAll('.curve')[1].innerText"},
+        {"fragment": f"#summary?fn={quote(other_name)}", "read": "document.querySelectorAll('.curve')[1].innerText"},
     ])
     expected = {point["size"]: point["misses"] for point in truth["points"]}
     assert sizes == [[size, expected[size]] for size, _ in sizes] and len(sizes) > 2
@@ -525,9 +526,8 @@ def test_a_comparison_has_the_data_that_changed(browse, reports):
         {"fragment": "#data?q=30", "read": "document.querySelectorAll('[data-loader] .change').length"},
     ])
     assert listed == [
-        ["heap prog.c:30, make new", ["SpLoss1:self", 480, "480"]],
-        ["heap prog.c:22, make gone", ["SpLoss1:self", 0, "\u2212480"]],
-        ["variable table", ["SpLoss1:self", 96, "64"]], ["(unknown)", ["SpLoss1:self", 10, ""]],
+        ["heap prog.c:30, make new", ["SpLoss1:self", 480, "480"]], ["variable table", ["SpLoss1:self", 96, "64"]],
+        ["(unknown)", ["SpLoss1:self", 10, ""]], ["heap prog.c:22, make gone", ["SpLoss1:self", 0, "\u2212480"]],
     ]
     assert "It is gone: this is what it was before." in gone and "Loaded by" not in gone
     assert after == 0, "who loaded it before is not told"
@@ -556,7 +556,7 @@ def test_links_are_names(browse, reports):
     names = [function["name"] for function in json_of(PROFILES / "helper.out")["functions"]]
     link = "document.querySelector('.row[data-function] a.fn').getAttribute('href')"
     (href,) = browse(reports / "plain.html", [{"fragment": "#tables?table=flat", "read": link}])
-    assert href.split("fn=")[1].split("&")[0] in [quote(name) for name in names]
+    assert href.split("fn=")[1].split("&")[0] in [quote_plus(name) for name in names]
 
 
 def apart(folder, code=10, data=1000):

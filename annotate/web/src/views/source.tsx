@@ -174,8 +174,9 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
     const note = source
         ? source.newer ? "The file is newer than the profile: costs may stand beside the wrong lines." : null
         : report.facts.hasSources
-          ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}. It is looked for by this path, and by its `
-              + "end in the folders that -I names."
+          ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}.`
+              + (file in report.facts.sourceNotes
+                  ? " It is looked for by this path, and by its end in the folders that -I names." : "")
           : "The report was made without sources.";
     const match = useMatch();
     const found = useMemo(
