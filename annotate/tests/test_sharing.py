@@ -3,11 +3,16 @@
 
 import json
 import struct
+from dataclasses import replace
 
 import pytest
+from bdannotate.analyses.repair import Amount, Remedy, Repair
+from bdannotate.analyses.repair_unshare import with_unshare
+from bdannotate.analyses.repairs import Repairs
 from bdannotate.analyses.sharing import Kind, report_sharing
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
+from bdannotate.model.profile import Function
 from bdannotate.reading.sharing import read_sharing
 from bdannotate.views.sharing import spans
 from column_files import blocks, head, place_lines
@@ -159,3 +164,26 @@ def test_spans():
     assert spans(0b1110) == "bytes 1-3"
     assert spans(0b11001) == "bytes 0, 3-4"
     assert spans((1 << 64) - 1) == "bytes 0-63"
+
+
+NONE = Repair(
+    Remedy.NONE, Function("prog", "/src/prog.c", "main"), "", (), (), None, Amount(0, 0), Amount(0, 0), None, 0.0,
+    0.0, ("nothing",), (), "", frozenset(), 64,
+)
+
+
+def test_unsharing_is_a_repair_where_it_is_worth_it(tmp_path):
+    beside(tmp_path)
+    (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
+    told = report_sharing(found, None)
+    fuse = replace(NONE, remedy=Remedy.FUSE, saved=10_000.0)
+    other = replace(fuse, saved=1.0)
+    repairs = with_unshare(Repairs((fuse, NONE), {0: (other,)}, 100_000.0), told)
+    first, second = repairs.list
+    assert (first.remedy, first.transfers, second) == (Remedy.UNSHARE, (1000, 0), fuse)
+    assert (first.function.name, first.file, first.lines) == ("count", "/src/prog.c", (23,))
+    assert first.share == 50_000 / (100_000 + 1047 * 50)
+    assert repairs.alternatives == {1: (other,)}
+    # Among so much else it is nothing.
+    many = Repairs((fuse, NONE), {0: (other,)}, 1e9)
+    assert with_unshare(many, told) == many

@@ -27,7 +27,7 @@ class Remedy(enum.Enum):
     PREFETCH = "prefetch"
     COLOCATE = "colocate"
     HUGE_PAGES = "huge-pages"
-    UNSHARE = "unshare"  # reserved: one cache for all threads cannot tell
+    UNSHARE = "unshare"
     SMALLER_WORKING_SET = "smaller-working-set"
     NONE = "none"
 
@@ -68,6 +68,7 @@ class Repair:
     sites: frozenset[int]  # numbers of the instructions
     line: int  # bytes of a line
     added: float = 0.0  # nanoseconds of instructions that the repair adds, at most
+    transfers: tuple[int, int] | None = None  # between cores, before and after
     waiting: float = 0.0  # of what is saved, what the processor waits for now
 
     @property

@@ -9,6 +9,7 @@ from bdcommon import console
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
+from ..analyses.repair_unshare import with_unshare
 from ..analyses.repairs import Repairs, told_of
 from ..analyses.report import Report, make_report
 from ..analyses.sharing import SharingReport
@@ -62,6 +63,8 @@ def report(paths: Sequence[str], options: Options) -> int:
     if options.format != "csv":
         sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs)
     repairs = repairs_of(sites, whole, known, inputs) if sites else None
+    if repairs is not None and sharing is not None:
+        repairs = with_unshare(repairs, sharing)
     if options.format == "json":
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,

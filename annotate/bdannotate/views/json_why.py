@@ -59,6 +59,8 @@ def _repair(repair: Repair) -> dict[str, Json]:
     }
     if repair.walks:
         saves["page walks"] = {"before": repair.walks[0], "after": repair.walks[1]}
+    if repair.transfers:
+        saves["transfers"] = {"before": repair.transfers[0], "after": repair.transfers[1]}
     return {
         "remedy": repair.remedy.value,
         "function": text(repair.function.name),

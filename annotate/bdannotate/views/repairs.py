@@ -100,6 +100,8 @@ def _savings(repair: Repair) -> str:
     if repair.walks:
         before, after = map(short_count, repair.walks)
         return f"Saves: page walks {before}, then about {after}; {_share(repair)}."
+    if repair.transfers:
+        return f"Saves: transfers between cores {_transfers(*repair.transfers)}; {_share(repair)}, at 50 ns each."
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"Saves: no misses, but {_share(repair)}."
     return (
@@ -120,6 +122,10 @@ def _then(before: int, after: int) -> str:
     return f"{short_count(before)}, then about {short_count(after)}"
 
 
+def _transfers(before: int, after: int) -> str:
+    return _then(before, after) if after else f"{short_count(before)}, then none"
+
+
 def what_to_do(repair: Repair, page: Page, variable: Variables) -> str:
     """And where, without what it saves."""
     return _WHAT[repair.remedy](repair, page, variable)
@@ -137,6 +143,8 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     one, other = repair.before, repair.after
     if repair.walks:
         return f"{text}: page walks {_then(*repair.walks)}; {100 * repair.share:.0f}% of the time"
+    if repair.transfers:
+        return f"{text}: transfers {_transfers(*repair.transfers)}; {100 * repair.share:.0f}% of the time"
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"{text}: as many misses, {_share(repair)} less"
     text += f": L1 misses {_then(one.lines, other.lines)}"
@@ -198,6 +206,9 @@ _WHAT: dict[Remedy, Callable[[Repair, Page, Variables], str]] = {
         f"put {_data(it, page, 'the data')}, used at {_place(it, page)}, on huge pages"
     ),
     Remedy.SMALLER_WORKING_SET: lambda it, page, _: f"work on less data at a time at {_place(it, page)}",
+    Remedy.UNSHARE: lambda it, page, _: (
+        f"give each thread's part of {_data(it, page, 'the data')}, used at {_place(it, page)}, lines of its own"
+    ),
     Remedy.NONE: lambda it, page, _: "nothing to gain by other loops or layouts",
 }
 

@@ -5,10 +5,14 @@ worked out by hand: with slices of 1,000 instructions, two threads that execute 
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, Run, check_profile, run_tool
 
 ROUNDS = 100_000
 # What glibc's own threads share: barriers, creation and ends of threads.
@@ -72,3 +76,46 @@ def test_one_thread_changes_nothing(kind: str, tmp_path: Path) -> None:
         return not line.startswith(own)
 
     assert list(filter(is_counted, with_cores.splitlines())) == list(filter(is_counted, without.splitlines()))
+
+
+def report(run: Run) -> dict[str, Any]:
+    command = [sys.executable, str(BD_ANNOTATE), "--format=json", str(run.profile_path)]
+    found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+def test_the_repair_predicts_what_the_repaired_program_transfers(tmp_path: Path) -> None:
+    """Four counters in one line; and the same, each in a line of its own."""
+    told = report(run_kind(tmp_path, "adjacent", 4, "--why=yes", "--objects=yes"))
+    repair = told["repairs"][0]
+    assert (repair["remedy"], repair["object"]) == ("unshare", "variable counters")
+    expected = 4 * ROUNDS * 5 / 1000
+    assert expected * 0.95 <= repair["saves"]["transfers"]["before"] <= expected * 1.05
+    assert repair["saves"]["transfers"]["after"] == 0
+    (counters,) = (data for data in told["sharing"]["data"] if data["object"] == "variable counters")
+    assert [core["written"] for core in counters["cores"]] == [list(range(8 * i, 8 * i + 8)) for i in range(4)]
+    told = report(run_kind(tmp_path, "apart", 4, "--why=yes", "--objects=yes"))
+    assert all(repair["remedy"] != "unshare" for repair in told["repairs"])
+    assert all("counters" not in data["object"] for data in told["sharing"]["data"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "expected"),
+    [
+        ("adjacent", "variable counters", "false"), ("fields", "variable connection", "false"),
+        ("together", "variable total", "migrating"), ("lock", "variable account", "migrating"),
+        ("readers", "variable document", "migrating"), ("queue", "variable queue", "true"),
+    ],
+)
+def test_kinds(kind: str, data: str, expected: str, tmp_path: Path) -> None:
+    found = report(run_kind(tmp_path, kind, 2, "--objects=yes"))["sharing"]["data"][0]
+    assert (found["object"], found["kind"]) == (data, expected)
+    atomic = {"together", "lock", "readers"}
+    assert (found["atomics"] > found["transfers"] / 2) == (kind in atomic)
+    assert (found["after"] == 0) == (expected == "false")
+
+
+def test_in_a_queue_with_padding_less_goes_over(tmp_path: Path) -> None:
+    """Each slice of either thread takes what the other one wrote: one line, or the other's of two."""
+    found = report(run_kind(tmp_path, "padded-queue", 2, "--objects=yes"))["sharing"]["data"][0]
+    assert (found["object"], found["kind"], found["lines"]) == ("variable padded_queue", "true", 2)
