@@ -29,7 +29,7 @@ void free_loop(std::uint64_t times) {
 void plain_loop(std::uint64_t times) {
     std::uint64_t hash = 1, at = 0, x = 0;
     asm volatile(
-        "1: movzbl (%[p],%[at]), %k[x]\n xor %[x], %[hash]\n imul $16777619, %[hash], %[hash]\n"
+        "1: movzbl (%[p],%[at]), %k[x]\n xor %[x], %[hash]\n rol $5, %[hash]\n"
         "inc %[at]\n and $2047, %[at]\n cmp $300, %[x]\n ja 2f\n dec %[n]\n jnz 1b\n2:\n"
         : [hash] "+r"(hash), [at] "+r"(at), [x] "+r"(x), [n] "+r"(times)
         : [p] "r"(words.data())
@@ -62,11 +62,11 @@ void free_loop(std::uint64_t times) {
 void plain_loop(std::uint64_t times) {
     std::uint64_t hash = 1, at = 0, x = 0;
     asm volatile(
-        "1: ldrb %w[x], [%[p], %[at]]\n eor %[hash], %[hash], %[x]\n mul %[hash], %[hash], %[m]\n"
+        "1: ldrb %w[x], [%[p], %[at]]\n eor %[hash], %[hash], %[x]\n ror %[hash], %[hash], #59\n"
         "add %[at], %[at], #1\n and %[at], %[at], #2047\n cmp %[x], #300\n b.hi 2f\n"
         "subs %[n], %[n], #1\n b.ne 1b\n2:\n"
         : [hash] "+r"(hash), [at] "+r"(at), [x] "+r"(x), [n] "+r"(times)
-        : [p] "r"(words.data()), [m] "r"(std::uint64_t{16777619})
+        : [p] "r"(words.data())
         : "cc", "memory");
 }
 

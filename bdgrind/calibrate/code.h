@@ -11,7 +11,7 @@ namespace bd::calibrate {
 // An instruction of a loop whose data hits L1.
 enum class Loop {
     kFree,     // loads and sums of their own: as many at a time as the processor can
-    kPlain,    // part of them needs the one before: a hash of bytes
+    kPlain,    // two of nine need the one before: a checksum of bytes
     kChained,  // each needs the one before
 };
 std::unique_ptr<Measurement> instructions_of(Loop loop);

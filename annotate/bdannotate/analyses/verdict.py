@@ -134,6 +134,7 @@ def _time(metrics: Mapping[str, Metric], totals: Row) -> Time | None:
         return None
     seconds, least, most = (float(metrics[name].value(totals) or 0) for name in TIMES)
     waiting = SECOND * (metrics[TIME_WAIT].value(totals) or 0)
+    least, most = min(least, seconds), max(most, seconds)
     return Time(seconds, least, most, waiting / seconds if seconds else 0.0, metrics[TIMES[0]].title)
 
 
