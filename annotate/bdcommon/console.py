@@ -93,6 +93,19 @@ def guarded(program: str, run: Callable[[], int]) -> int:
     except OutputError as error:
         say(f"{program}: standard output: {error}")
         return EXIT_ERROR
+    finally:
+        _drop_unsaid()
+
+
+def _drop_unsaid() -> None:
+    """What standard error has not taken by now, whoever wrote it: Python would try once more when it
+    exits, and from 3.13 on the status would then be its own, 120."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _fail(error: OSError) -> NoReturn:
