@@ -29,7 +29,10 @@ def _main(argv: Sequence[str]) -> int:
     except UserError as error:
         console.say(f"bd_annotate: {error}")
         return EXIT_ERROR
-    except MemoryError:
+    except (MemoryError, SystemError) as error:
+        # Python 3.13 wraps what a constructor ran out of memory with.
+        if not isinstance(error, MemoryError) and not isinstance(error.__cause__, MemoryError):
+            raise
         console.say("bd_annotate: there is not enough memory for so large a profile")
         return EXIT_ERROR
 
