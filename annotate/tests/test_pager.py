@@ -33,7 +33,8 @@ def test_a_pager_gets_the_report_on_a_terminal_only(tmp_path):
     mine.write_text(f"#!/bin/sh\necho \"$LESS\" >{tmp_path}/options\ncat >{tmp_path}/paged\n")
     mine.chmod(mine.stat().st_mode | stat.S_IXUSR)
     command = f"{sys.executable} {ROOT}/bd_annotate {HELPER}"
-    environment = {k: v for k, v in os.environ.items() if k != "LESS"} | {"BD_PAGER": str(mine)}
+    inherited = {k: v for k, v in os.environ.items() if k != "LESS"}
+    environment = inherited | {"BD_PAGER": str(mine), "TERM": "xterm"}  # a dumb terminal gets no pager
     subprocess.run(
         [sys.executable, "-c", "import pty, sys; pty.spawn(['sh', '-c', sys.argv[1]])", command],
         env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True,
