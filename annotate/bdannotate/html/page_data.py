@@ -37,6 +37,8 @@ from .subject import Subject
 from .tables import Table
 
 _CAUSES = ("D1first", "D1cap", "D1conf")
+# Of the facts and tables. The page refuses any other: it and its writer are of one version of bd_annotate.
+VERSION = 2
 # Sources are embedded, the costliest first, up to so many characters together.
 SOURCE_LIMIT = 8_000_000
 
@@ -88,7 +90,7 @@ def page_data(
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
     facts: dict[str, Json] = {
-        "version": 1,
+        "version": VERSION,
         "generator": generator,
         "matched": subject.matched,
         "sides": [[part_json(part) for part in side.profile.parts] for side in subject.sides],

@@ -309,7 +309,18 @@ async function json<T>(id: string): Promise<T> {
     return JSON.parse(withoutDirections(new TextDecoder().decode(await block(id)))) as T;
 }
 
-export const readFacts = (): Promise<Facts> => json<Facts>("facts");
+// Of the facts and tables that this page reads, as bdannotate/html/page_data.py has it.
+export const version = 2;
+
+export async function readFacts(): Promise<Facts> {
+    const facts = await json<Facts>("facts");
+    if (facts.version !== version) {
+        throw new Error(`its data has version ${facts.version}, and the page reads ${version}: bd_annotate is not `
+            + "installed as a whole");
+    }
+    return facts;
+}
+
 export const readSources = (): Promise<SourceText[]> => json<SourceText[]>("sources");
 
 export async function readColumn(facts: Facts, table: string, name: string): Promise<Column> {

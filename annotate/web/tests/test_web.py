@@ -5,6 +5,7 @@ browser, with the numbers that bd_annotate prints. Needs node and npm's packages
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
 sys.path[:0] = [str(ANNOTATE), str(ANNOTATE / "tests")]
 from bdannotate.cli import main  # noqa: E402
+from bdannotate.html import page_data  # noqa: E402
 from bdannotate.model.types import Field, Type  # noqa: E402
 from context_files import ContextFile, large  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
@@ -1009,6 +1011,16 @@ def test_a_page_with_too_little_to_be_opened(browse, reports, tmp_path, end, sai
     shown = "new Promise((done) => setTimeout(() => done(document.getElementById('root').innerText), 500))"
     (text,) = browse(tmp_path / "cut.html", [{"read": shown}], opens=False)
     assert text.endswith(said)
+
+
+def test_data_of_another_version_is_refused(browse, tmp_path, monkeypatch):
+    """As when a page and its writer are of different releases."""
+    assert str(page_data.VERSION) in re.search(r"version = (\d+);", (WEB / "src" / "data.ts").read_text())[1]
+    monkeypatch.setattr(page_data, "VERSION", 1)
+    assert main([f"--html={tmp_path}/x.html", str(PROFILES / "helper.out")]) == 0
+    shown = "new Promise((done) => setTimeout(() => done(document.getElementById('root').innerText), 500))"
+    (text,) = browse(tmp_path / "x.html", [{"read": shown}], opens=False)
+    assert text.startswith("The report cannot be shown: its data has version 1, and the page reads 2")
 
 
 def test_a_large_tree(browse, tmp_path):
