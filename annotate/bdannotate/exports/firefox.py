@@ -203,6 +203,14 @@ def _thread(
         times.append(_WHOLE_MS * passed / total)
         passed += weight
     process = request.profile.parts[0].pid or "0"
+    samples: dict[str, object] = {
+        **_table({
+            "stack": [number for number, _ in chosen],
+            "time": times,
+            "weight": [weight for _, weight in chosen],
+        }),
+        "weightType": "bytes" if counts_bytes(metric) else "samples",
+    }
     return {
         "name": f"{metric.name}: {unicode_text(metric.title)}",
         "processName": "bdgrind",
@@ -215,14 +223,7 @@ def _thread(
         "isMainThread": index == 0,
         "pid": process,
         "tid": index + 1,
-        "samples": {
-            **_table({
-                "stack": [number for number, _ in chosen],
-                "time": times,
-                "weight": [weight for _, weight in chosen],
-            }),
-            "weightType": "bytes" if counts_bytes(metric) else "samples",
-        },
+        "samples": samples,
         "markers": _table({
             "data": [], "name": [], "startTime": [], "endTime": [], "phase": [], "category": [],
         }),
