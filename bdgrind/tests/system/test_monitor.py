@@ -245,7 +245,9 @@ def test_a_program_that_waits_in_a_system_call(start: Start) -> None:
     """vgdb interrupts it, and it does not notice."""
     running = start(command=["/bin/sleep", "6"], waits_in="nanosleep")
     stack = frames(running.vgdb("status", "stacks"))
-    assert "nanosleep" in stack[0][0] and stack[0][1] == 1
+    # From glibc 2.41 on, what can be cancelled makes its system call in a function of its own.
+    name, calls, _ = next(frame for frame in stack if "syscall_cancel" not in frame[0])
+    assert "nanosleep" in name and calls == 1
     assert running.vgdb("dump", "asleep") == "part 1 is written\n"
     first, last = running.finish()
     assert first.trigger == "Monitor command: asleep"
