@@ -90,7 +90,7 @@ def compiler(folder: Path) -> list[str]:
 
 
 PROGRAMS = [
-    Program("xz", lambda _: ["/usr/bin/xz", "-1", "-c"], text(400_000)),
+    Program("xz", lambda _: ["/usr/bin/xz", "-1", "-T1", "-c"], text(400_000)),
     Program("bzip2", lambda _: ["/bin/bzip2", "-c"], text(200_000)),
     Program("sqlite3", lambda _: ["/usr/bin/sqlite3", "-batch", ":memory:"], SQL.encode()),
     Program("python3", lambda _: ["/usr/bin/python3", "-S", "-c", PYTHON]),
