@@ -35,12 +35,20 @@ def natively(*command: str | Path) -> bytes:
     return completed.stdout
 
 
+def is_there_from_name_space(folder: Path) -> bool:
+    """Whether a process that enters its own mount name space, and so gets its root, still sees the folder."""
+    command = ["nsenter", "--mount=/proc/self/ns/mnt", "test", "-d", folder]
+    return subprocess.run(command, check=False, env=ENVIRONMENT, timeout=60).returncode == 0
+
+
 @pytest.mark.parametrize(
     "action",
     ["user-namespace", "own-namespace", "futex-refused", "futex-kills", "threads", "others"],
 )
 def test_a_process_of_one_thread_is_one(action: str, tmp_path: Path) -> None:
     output = natively(GUEST, action)
+    if action == "own-namespace" and not is_there_from_name_space(tmp_path):
+        pytest.skip("no package helps: this is a chroot, out of which entering the own name space leads")
     options = [*SMALL_CACHES, ON_THREAD]
     run = run_tool(tmp_path, [GUEST, action], options, timeout=60)
     assert (run.status, run.stdout) == (0, output)
