@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// build: -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+// build: -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns -fno-unroll-loops
 //
 // Goes through memory in orders that are known. A comment behind a line says it for the accesses of that line:
 //
