@@ -71,7 +71,7 @@ def _summary(data: SharedData, found: SharingReport, page: Page) -> str:
     advice = f"; each thread's bytes aligned to {found.line}: {after}" if data.transfers > data.after else ""
     return (
         f"{_name(data, page, _LONGEST_NAME)}: {number} line{'s' if number > 1 else ''}, {_KINDS[data.kind]}, "
-        f"{short_count(data.transfers)} transfers ({100 * data.transfers / found.transfers:.0f}%){atomic}{advice}"
+        f"{_transfers(data.transfers)} ({100 * data.transfers / found.transfers:.0f}%){atomic}{advice}"
     )
 
 
@@ -88,9 +88,13 @@ def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
     ]
     what = "core" if found.cores < 64 else "thread"
     number = core.core if found.cores < 64 else core.core + 1
-    told = f"{what} {number}: {', '.join(uses) or 'bytes not known'}; {short_count(core.transfers)} transfers"
+    told = f"{what} {number}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
     places = ", ".join(_place(place, page) for place in core.places[:_MOST_PLACES])
     return f"{told}; {places}" if places else told
+
+
+def _transfers(number: int) -> str:
+    return "1 transfer" if number == 1 else f"{short_count(number)} transfers"
 
 
 def _place(place: Place, page: Page) -> str:
