@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from bdcommon.auxiliary import ToolError, answer_of
@@ -45,7 +45,7 @@ def function_codes(report: Report) -> list[FunctionCode]:
     """The code of the report's functions, as far as it reaches a tenth of the threshold."""
     if not report.profile.instructions:
         raise UserError("the profile has no instructions: it needs --dump-instr=yes")
-    by_function = _instructions(report)
+    by_function = _instructions(report, {entry.function for entry in report.entries})
     calls = _calls(report)
     found: list[FunctionCode] = []
     for entry in report.entries:
@@ -75,11 +75,13 @@ def function_codes(report: Report) -> list[FunctionCode]:
 _Known = dict[int, tuple[str, int, Row]]
 
 
-def _instructions(report: Report) -> dict[Function, _Known]:
+def _instructions(report: Report, wanted: Container[Function]) -> dict[Function, _Known]:
     found: dict[Function, _Known] = {}
-    for place, instructions in report.profile.instructions.items():
+    for place in report.profile.instructions:
+        if place.function not in wanted:
+            continue
         mine = found.setdefault(place.function, {})
-        for address, (line, cost) in instructions.items():
+        for address, (line, cost) in report.profile.instructions[place].items():
             known = mine.get(address)
             total = add_rows(known[2], cost) if known else cost
             mine[address] = (place.file, line, total)

@@ -129,6 +129,13 @@ class Loops:
         }
         return [address for address, number in nest.innermost.items() if number in inside]
 
+    def all_addresses(self) -> dict[str, set[int]]:
+        """Of the executed instructions in any loop, by object."""
+        found: dict[str, set[int]] = {}
+        for function, nest in self._nests.items():
+            found.setdefault(function.object, set()).update(nest.innermost)
+        return found
+
     def of(self, scope: int) -> LoopPlace | None:
         return self._places[scope]
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
+from ..model.code import costs_at
 from ..model.frames import Chains
 from ..model.machine import Machine
 from ..model.profile import Function, Profile, Row
@@ -263,11 +264,12 @@ class SiteRows:
         )
         self._profile = profile
         self._events = {event: number for number, event in enumerate(profile.events)}
-        self._costs: dict[tuple[str, int], Row] = {
-            (place.function.object, address): instruction.cost
-            for place, instructions in profile.instructions.items()
-            for address, instruction in instructions.items()
-        } if profile.instructions else {}
+        wanted: dict[str, set[int]] = {}
+        for place in why.places:
+            if place is not None:
+                wanted.setdefault(place.function.object, set()).add(place.address)
+        self._instructions = profile.instructions
+        self._costs = self.costs_at(wanted)
         self.reuses: dict[int, list[Reuse]] = {}
         for row in why.reuses or ():
             self.reuses.setdefault(row.place, []).append(row)
@@ -300,8 +302,11 @@ class SiteRows:
             found[place.function] = sum(map(count, rows.values()), found.get(place.function, count(())))
         return found
 
+    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
+        return costs_at(self._instructions, wanted)
+
     def cost(self, module: str, address: int) -> Row:
-        """Empty where the profile does not know the instruction."""
+        """Of one that misses; empty where the profile does not know it."""
         return self._costs.get((module, address), ())
 
     def count(self, cost: Row, event: str) -> int:
@@ -323,6 +328,7 @@ class Sites:
         self._rows = rows
         self._chains = chains
         self._chooser = Chooser(chains, folders.is_library, ())
+        self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
         found = [
             known.get(number) or self._site(number, place)
             for number, place in enumerate(rows.why.places)
@@ -334,11 +340,14 @@ class Sites:
 
     def instructions_of(self, loop: LoopPlace) -> int:
         """How many were executed in a loop itself, without what it calls; 0 if that is not known."""
+        return sum(self._rows.count(cost, "Ir") for cost in self._costs_of(loop))
+
+    def _costs_of(self, loop: LoopPlace) -> list[Row]:
+        """Of its instructions."""
+        if self._costs is None:
+            self._costs = self._rows.costs_at(self.loops.all_addresses())
         module = loop.function.object
-        return sum(
-            self._rows.count(self._rows.cost(module, address), "Ir")
-            for address in self.loops.addresses(loop)
-        )
+        return [self._costs.get((module, address), ()) for address in self.loops.addresses(loop)]
 
     def _with_overlap(self, found: Sequence[Site], known: Mapping[int, Site]) -> list[Site]:
         """What processors do while lines are on their way, loop by loop: of misses that they foresee, or that do not
@@ -382,7 +391,7 @@ class Sites:
         """Instructions and mispredicted branches of a loop; of its function where they are not known."""
         function = where
         if isinstance(where, LoopPlace):
-            costs = [self._rows.cost(where.function.object, address) for address in self.loops.addresses(where)]
+            costs = self._costs_of(where)
             if instructions := sum(self._rows.count(cost, "Ir") for cost in costs):
                 return instructions, sum(map(self._rows.mispredicted, costs))
             function = where.function

@@ -25,10 +25,10 @@ def wanted_lines(profile: Profile, functions: Iterable[Function]) -> dict[str, d
     """The executed addresses of these functions, by object, each with its source line."""
     chosen = frozenset(functions)
     found: dict[str, dict[int, int]] = {}
-    for place, instructions in profile.instructions.items():
+    for place in profile.instructions:
         if place.function in chosen:
             mine = found.setdefault(place.function.object, {})
-            for address, instruction in instructions.items():
+            for address, instruction in profile.instructions[place].items():
                 mine[address] = instruction.line
     return found
 

@@ -96,6 +96,6 @@ def _positions(
     """By function and address."""
     return {
         (place.function, address): _Position(place, instruction.line, address)
-        for place, instructions in profile.instructions.items() if place.function in functions
-        for address, instruction in instructions.items()
+        for place in profile.instructions if place.function in functions
+        for address, instruction in profile.instructions[place].items()
     }

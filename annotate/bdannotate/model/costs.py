@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .code import Code, JumpRow
 from .profile import (
     Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row, ThreadOrigin,
     add_rows, sum_rows,
@@ -20,6 +21,9 @@ class Costs:
         self.instructions: dict[Place, dict[int, Instruction]] = {}
         self.instruction_calls: dict[InstructionCall, Call] = {}
         self.jumps: dict[Jump, JumpCount] = {}
+        # The same as they are read.
+        self.code: dict[Place, Code] = {}
+        self.jump_rows: dict[Place, list[JumpRow]] = {}
         self.beginnings: dict[Function, int] = {}
         self.origins: list[ThreadOrigin] = []
         self.hot: dict[Place, dict[int, Instruction]] = {}
@@ -86,6 +90,10 @@ class Costs:
             self.add_beginning(function, address)
         for place in other.hot.keys() | other.hot_calls.keys():
             self.add_hot_code(place, other.hot.get(place, {}), other.hot_calls.get(place, {}))
+        for place, code in other.code.items():
+            self.code.setdefault(place, Code()).add(code.addresses, code.lines, code.costs)
+        for place, jump_rows in other.jump_rows.items():
+            self.jump_rows.setdefault(place, []).extend(jump_rows)
         self.origins += other.origins
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .caught import Reach, caught_ways
+from .code import jumps_of
 from .errors import UserError
 from .profile import Function, Jump, JumpCount, Profile, Row, add_rows
 
@@ -71,18 +72,18 @@ def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flo
         raise UserError("the profile does not count instructions (Ir): no loops can be found")
     executed_event = profile.events.index("Ir")
     steps: dict[Function, dict[int, Step]] = {}
-    for place, instructions in profile.instructions.items():
+    for place in profile.instructions:
         if place.function not in wanted:
             continue
         mine = steps.setdefault(place.function, {})
-        for address, (line, cost) in instructions.items():
+        for address, (line, cost) in profile.instructions[place].items():
             known = mine.get(address)
             total = add_rows(known.cost, cost) if known else cost
             mine[address] = Step(address, place.file, line, total)
     jumps: dict[Function, dict[tuple[int, int], int]] = {}
-    for jump, count in profile.jumps.items():
+    for jump, count in jumps_of(profile.jumps, steps).items():
         function = jump.source.function
-        if function in steps and jump.target.function == function:
+        if jump.target.function == function:
             _add_jump(jumps.setdefault(function, {}), jump, count)
     calls: dict[Function, dict[int, int]] = {}
     resolved: dict[Function, dict[int, int]] = {}

@@ -5,37 +5,39 @@ from __future__ import annotations
 
 import re
 
+from ..model.code import JumpRow
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import (
-    CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row,
+    CallSite, Function, InstructionCall, Place, Row,
 )
 from .fields import absolute, count
 from .hot_code import HotCode
 from .names import NameTable
 from .origins import Origins
+from .place_costs import PlaceCosts
 
 _REMEMBERED = 1 << 16  # values of calls=, most of which come again
 _CALLS = re.compile(r"(\d+)(?:\s+(?:\*|[+-]?(?:0x[0-9a-fA-F]+|\d+)))*\s*", re.ASCII)
 
-# A jump whose own position is on the next line: (count, target, its line and address, conditional).
-_PendingJump = tuple[JumpCount, Place, int, int, bool]
+# The line and the address of something; 0 where the file has no such column.
+_Position = tuple[int, int]
+# What a line says of a jump from the place: its target, line and address there; whether it is conditional; how
+# often it was followed and executed.
+_JumpTo = tuple[Place, int, int, bool, int, int]
 
 
 class Body:
     """The state of one part: names, positions and the current function start anew in each.
 
-    The parser's loop reads and writes `slot`, `line` and `address`; all else happens here.
+    The parser reads and writes `line` and `address`; all else happens here.
     """
 
     def __init__(self, functions: dict[Function, Function], by_line: bool, by_instruction: bool):
         self.costs = Costs()
         self.line = 0
         self.address = 0
-        # The costs by line of the current function and file; None where a cost line means
-        # something else: the second line of a call or jump, or an error.
-        self.slot: dict[int, Row] | None = None
-        self.instruction_slot: dict[int, Instruction] = {}
+        self.open: PlaceCosts | None = None  # of the current function and file; None outside of functions
         self.line_column: int | None = None
         self.address_column: int | None = None
         self.columns = 0
@@ -56,7 +58,7 @@ class Body:
             "jcnd": self._start_conditional_jump,
         }
         self._functions = functions
-        self._by_line = by_line
+        self.by_line = by_line
         self._wants_instructions = by_instruction
         self.by_instruction = False
         self._object_names = NameTable()
@@ -75,9 +77,6 @@ class Body:
         self._callee_object = ""
         self._callee_file = ""
         self._callee = ""
-        self._here: dict[int, Row] = {}  # `slot`, also while a call or jump waits for its costs
-        # Rows by line that are yet to be added to `slot`: at once, they take half the time.
-        self.gathered: dict[int, list[Row]] = {}
         self._call_counts: dict[str, int] = {}
         # Whether the second line of a call or jump must come now.
         self.is_waiting = False
@@ -85,7 +84,8 @@ class Body:
         self._callee_address = 0
         self._jump_file = ""
         self._jump_function = ""
-        self._pending_jump: _PendingJump | None = None
+        self._pending_jump: _JumpTo | None = None
+        self._jump_counts: dict[str, tuple[bool, int, int]] = {}
 
     def set_layout(self, positions: tuple[str, ...]) -> None:
         self.columns = len(positions)
@@ -96,7 +96,7 @@ class Body:
     def comment(self, text: str, events: int) -> None:
         """Any line that is empty or a comment; events: how many there are."""
         self.origins.comment(text)
-        if self._by_line:
+        if self.by_line:
             self._hot_code.comment(text, events)
 
     def second_line(self, row: Row) -> None:
@@ -107,7 +107,7 @@ class Body:
             callee = self._identity(
                 self._callee_object or self._object, self._callee_file or self._file, self._callee
             )
-            line = self.line if self._by_line else 0
+            line = self.line if self.by_line else 0
             site = CallSite(self._function, callee, self._file, line)
             self.costs.add_call(site, self._pending_calls, row)
             if self.by_instruction:
@@ -118,41 +118,24 @@ class Body:
             self._pending_calls = None
             self._callee_object = self._callee_file = self._callee = ""
         elif self._pending_jump is not None:
-            number, target, line, address, conditional = self._pending_jump
-            if self.by_instruction:
-                here = Place(self._function, self._file)
-                jump = Jump(here, self.line, self.address, target, line, address, conditional)
-                self.costs.add_jump(jump, number)
+            self.add_jump((self.line, self.address), self._pending_jump)
             self._pending_jump = None
         self.is_waiting = False
-        self.slot = self._here
 
     def _identity(self, object_name: str, file: str, name: str) -> Function:
         function = Function(object_name, file, name)
         return self._functions.setdefault(function, function)
 
-    def add_up(self) -> None:
-        """What was gathered. It grows with each row, so this is to be called for each block of lines."""
-        for line, rows in self.gathered.items():
-            if line in self._here:
-                rows.append(self._here[line])
-            if rows:
-                self._here[line] = rows[0] if len(rows) == 1 else tuple(map(sum, zip(*rows)))
-        self.gathered.clear()
-
     def _enter(self, place: Place) -> None:
-        self.add_up()
-        self.slot = self._here = self.costs.lines.setdefault(place, {})
-        if self.by_instruction:
-            self.instruction_slot = self.costs.instructions.setdefault(place, {})
+        self.open = PlaceCosts(place, self.costs, self.by_instruction)
 
     def _set_object(self, value: str) -> None:
         self._object = self._object_names.resolve(value)
-        self._function = self.slot = None
+        self._function = self.open = None
 
     def _set_function_file(self, value: str) -> None:
         self._function_file = self._file = self._file_names.resolve(value)
-        self._function = self.slot = None
+        self._function = self.open = None
 
     def _set_file(self, value: str) -> None:
         self._file = self._file_names.resolve(value)
@@ -192,7 +175,6 @@ class Body:
             column = self.address_column if is_whole else None
             self._callee_address = absolute(target, column, self.address)
         self.is_waiting = True
-        self.slot = None
 
     def _set_jump_file(self, value: str) -> None:
         self._jump_file = self._file_names.resolve(value)
@@ -201,35 +183,55 @@ class Body:
         self._jump_function = self._function_names.resolve(value)
 
     def _start_jump(self, value: str) -> None:
-        words = value.split()
-        if not words:
-            raise FormatProblem("jump= without a count")
-        number = count(words[0])
-        self._await_jump(JumpCount(number, number), words[1:], False)
+        self._await_jump(value, False)
 
     def _start_conditional_jump(self, value: str) -> None:
-        words = value.split()
-        followed, slash, executed = words[0].partition("/") if words else ("", "", "")
-        if not slash:
-            raise FormatProblem("jcnd= needs followed/executed counts")
-        self._await_jump(JumpCount(count(followed), count(executed)), words[1:], True)
+        self._await_jump(value, True)
 
-    def _await_jump(self, number: JumpCount, target: list[str], conditional: bool) -> None:
-        if self._function is None:
+    def _await_jump(self, value: str, conditional: bool) -> None:
+        self._pending_jump = self.jump(value, conditional, (self.line, self.address))
+        self.is_waiting = True
+
+    def jump(self, value: str, conditional: bool, before: _Position) -> _JumpTo:
+        """before: the position that the target is relative to."""
+        counts, *target = value.split() or [""]
+        known = self._jump_counts.get(counts)
+        if known is None or conditional is not known[0]:
+            known = self._counts_of_jump(counts, conditional)
+        _, followed, executed = known
+        function = self._function
+        if function is None:
             raise FormatProblem("a jump outside of a function")
         if len(target) != self.columns:
             raise FormatProblem("the target of the jump is incomplete")
         file = self._jump_file or self._file
-        function = self._function
         if self._jump_function:
             function = self._identity(self._object, file, self._jump_function)
-        self._pending_jump = (
-            number,
-            Place(function, file),
-            absolute(target, self.line_column, self.line),
-            absolute(target, self.address_column, self.address),
-            conditional,
-        )
         self._jump_file = self._jump_function = ""
-        self.is_waiting = True
-        self.slot = None
+        line, address = before
+        return (
+            Place(function, file), absolute(target, self.line_column, line),
+            absolute(target, self.address_column, address), conditional, followed, executed,
+        )
+
+    def _counts_of_jump(self, text: str, conditional: bool) -> tuple[bool, int, int]:
+        followed, slash, executed = text.partition("/")
+        if conditional and not slash:
+            raise FormatProblem("jcnd= needs followed/executed counts")
+        if not conditional:
+            if not text:
+                raise FormatProblem("jump= without a count")
+            followed = executed = text
+        if len(self._jump_counts) >= _REMEMBERED:
+            self._jump_counts.clear()
+        found = self._jump_counts[text] = conditional, count(followed), count(executed)
+        return found
+
+    def add_jump(self, position: _Position, jump: _JumpTo) -> None:
+        """position: its own."""
+        if self.open is not None and self.by_instruction:
+            line, address = position
+            target, target_line, target_address, conditional, followed, executed = jump
+            self.open.add_jump(JumpRow(
+                line, address, target, target_line, target_address, conditional, followed, executed
+            ))

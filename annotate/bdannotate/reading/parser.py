@@ -3,31 +3,26 @@
 
 Reads callgrind format (bdgrind, Callgrind, and others that write it) and Cachegrind's, which is
 a subset of it.
-
-Most lines of a large profile are short and repeat: "+4 1 1 1". The meaning of a line with relative
-positions is therefore remembered by its text, and that of costs by theirs. That is more than twice
-as fast as taking each line apart, and equal rows share their memory.
 """
 
 from __future__ import annotations
 
 import enum
 
-from ..model.costs import Costs, add_instruction
+from ..model.code import Instructions, Jumps
+from ..model.costs import Costs
 from ..model.errors import FormatProblem, ProfileError, shorten
-from ..model.profile import Function, Part, Profile, Row
+from ..model.profile import Function, Part, Profile
 from .blocks import display_name, line_blocks
 from .body import Body
-from .fields import cost_row, position
+from .bulk import Bulk
+from .cost_lines import STARTS, CostLine, CostLines
+from .fields import moved
 from .headers import CLOSING_KEYS, Headers, is_known, split_header
 from .progress import Progress
 
-_REMEMBERED = 200_000
-_COST_STARTS = frozenset("0123456789+-*")
-_RELATIVE_STARTS = frozenset("+-*")
-
-# A cost line taken apart: (line is relative, line, address is relative, address, costs).
-_CostLine = tuple[bool, int, bool, int, Row]
+# So many times a block is begun again behind a header: what is behind is looked at each time.
+_MOST_RESTARTS = 8
 
 
 class Detail(enum.IntEnum):
@@ -66,8 +61,7 @@ class _Parser:
         self._events: tuple[str, ...] = ()
         self._all_costs = Costs()
         self._functions: dict[Function, Function] = {}
-        self._remembered: dict[str, _CostLine] = {}
-        self._rows: dict[str, Row] = {}
+        self._cost_lines = CostLines()
         self._body = self._new_body()
 
     def _new_body(self) -> Body:
@@ -77,111 +71,61 @@ class _Parser:
 
     def feed(self, lines: list[str]) -> None:
         try:
-            if self._by_line:
-                self._feed_lines(lines)
-            else:
-                self._feed_functions(lines)
+            done = 0
+            for _ in range(_MOST_RESTARTS):
+                done = self._feed_bulk(lines, done)
+                # What is not about costs is a header, whose part has its first function further on.
+                after = done
+                while after < len(lines) and not lines[after].startswith("fn="):
+                    after += 1
+                self._feed_one_by_one(lines, done, after)
+                done = after
+            self._feed_one_by_one(lines, done, len(lines))
         except FormatProblem as problem:
             raise ProfileError(self._source, self._number, str(problem)) from None
         self._lines_done += len(lines)
 
-    def _feed_lines(self, lines: list[str]) -> None:
-        remembered = self._remembered
+    def _feed_bulk(self, lines: list[str], done: int) -> int:
+        """Returns how many lines are done: up to the first that is not about costs, or is wrong."""
+        if not self._in_costs or self._body.is_waiting or done == len(lines):
+            return done
+        bulk = Bulk(self._body, self._cost_lines, lines[done:] if done else lines, len(self._headers.events))
+        if not bulk.is_understood():
+            return done
+        try:
+            return done + bulk.feed()
+        finally:
+            self._number = self._lines_done + done + bulk.number
+
+    def _feed_one_by_one(self, lines: list[str], start: int, stop: int) -> None:
+        """What else stands there, and what is wrong."""
         body = self._body
-        by_instruction = body.by_instruction
-        slot, line, address = body.slot, body.line, body.address
-        gathered, instructions = body.gathered, body.instruction_slot
-        for number, text in enumerate(lines, self._lines_done + 1):
-            cost = remembered.get(text)
-            if cost is None:
-                self._number = number
-                if text[:1] not in _COST_STARTS:
-                    body.line, body.address = line, address
-                    self._other_line(text)
-                    body = self._body
-                    slot, line, address = body.slot, body.line, body.address
-                    by_instruction = body.by_instruction
-                    gathered, instructions = body.gathered, body.instruction_slot
-                    continue
-                cost = self._take_apart(text)
-            line_is_relative, new_line, address_is_relative, new_address, row = cost
-            line = line + new_line if line_is_relative else new_line
-            address = address + new_address if address_is_relative else new_address
-            if line < 0 or address < 0:
-                self._number = number
-                raise FormatProblem("the relative position leads below 0")
-            if slot is None:
-                self._number = number
-                body.line, body.address = line, address
-                body.second_line(row)
-                slot = body.slot
+        for number in range(start, stop):
+            text = lines[number]
+            if text[:1] not in STARTS:
+                self._number = self._lines_done + number + 1
+                self._other_line(text)
+                body = self._body
                 continue
-            rows = gathered.get(line)
-            if rows is None:
-                gathered[line] = [row]
+            cost = self._cost_lines.remembered.get(text)
+            if cost is None or body.open is None or body.is_waiting:
+                self._number = self._lines_done + number + 1
+                cost = cost or self._take_apart(text)
+            if self._by_line:
+                body.line, body.address = moved(body.line, cost[1]), moved(body.address, cost[0])
+                if body.line < 0 or body.address < 0:
+                    self._number = self._lines_done + number + 1
+                    raise FormatProblem("the relative position leads below 0")
+            if body.open is None or body.is_waiting:
+                body.second_line(cost[2])
             else:
-                rows.append(row)
-            if by_instruction:
-                add_instruction(instructions, address, line, row)
-        body.line, body.address = line, address
-        body.add_up()
+                body.open.add((cost,), (body.line if self._by_line else 0,), (body.address,))
 
-    def _feed_functions(self, lines: list[str]) -> None:
-        """The same without positions."""
-        remembered = self._remembered
-        body = self._body
-        rows = body.gathered.setdefault(0, [])
-        for number, text in enumerate(lines, self._lines_done + 1):
-            cost = remembered.get(text)
-            if cost is None:
-                self._number = number
-                if text[:1] not in _COST_STARTS:
-                    self._other_line(text)
-                    body = self._body
-                    rows = body.gathered.setdefault(0, [])
-                    continue
-                cost = self._take_apart(text)
-            if body.slot is None:
-                self._number = number
-                body.second_line(cost[4])
-                continue
-            rows.append(cost[4])
-        body.add_up()
-
-    def _take_apart(self, text: str) -> _CostLine:
-        body = self._body
+    def _take_apart(self, text: str) -> CostLine:
         if not self._headers.events:
             raise FormatProblem("costs come before events:")
         self._in_costs = True
-        words = text.split(None, body.columns)
-        if len(words) < body.columns:
-            raise FormatProblem("the position is incomplete")
-        behind = words[body.columns] if len(words) > body.columns else ""
-        row = self._rows.get(behind)
-        if row is None:
-            row = self._row(behind)
-        line, address = body.line_column, body.address_column
-        line_is_relative, new_line = position(words[line]) if line is not None else (False, 0)
-        address_is_relative, new_address = (
-            position(words[address]) if address is not None else (False, 0)
-        )
-        cost = line_is_relative, new_line, address_is_relative, new_address, row
-        if text[0] in _RELATIVE_STARTS:  # others hardly ever come again
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[text] = cost
-        return cost
-
-    def _row(self, text: str) -> Row:
-        width = len(self._headers.events)
-        row = cost_row(text)
-        if len(row) > width:
-            raise FormatProblem(f"{len(row)} costs for {width} events")
-        row += (0,) * (width - len(row))
-        if len(self._rows) >= _REMEMBERED:
-            self._rows.clear()
-        self._rows[text] = row
-        return row
+        return self._cost_lines.take_apart(text)
 
     def _other_line(self, text: str) -> None:
         body = self._body
@@ -217,8 +161,7 @@ class _Parser:
         if key in ("events", "positions"):
             if self._parts and self._headers.events != self._events:
                 raise FormatProblem("this part counts other events than those before it")
-            self._remembered.clear()
-            self._rows.clear()
+            self._cost_lines.set_layout(self._headers.positions, len(self._headers.events))
             self._body.set_layout(self._headers.positions)
 
     def _finish_part(self) -> None:
@@ -227,7 +170,6 @@ class _Parser:
         if self._body.is_waiting:
             raise FormatProblem("the profile ends in the middle of a call or jump")
         self._events = self._headers.events
-        self._body.add_up()
         costs = self._body.costs
         costs.origins += self._body.origins.finish()
         self._parts.append(self._headers.part(self._source, costs.sums(len(self._events))))
@@ -255,9 +197,11 @@ class _Parser:
             formulas=self._headers.formulas,
             lines={place: rows for place, rows in costs.lines.items() if rows},
             calls=costs.calls,
-            instructions={place: rows for place, rows in costs.instructions.items() if rows},
+            instructions=Instructions(
+                {place: code for place, code in costs.code.items() if code.costs}, self._cost_lines.row,
+            ),
             instruction_calls=costs.instruction_calls,
-            jumps=costs.jumps,
+            jumps=Jumps({place: rows for place, rows in costs.jump_rows.items() if rows}),
             beginnings=costs.beginnings,
             origins=tuple(costs.origins),
             hot=costs.hot,

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Instructions and jumps as columns, made into objects when they are asked for.
+
+They are most of a large profile, and few reports look at more than those of some functions: with an object
+for each, reading takes twice the time and the memory.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from .profile import Function, Instruction, Jump, JumpCount, Place, Row, add_rows
+
+# The costs of a line, or how they are written.
+Written = Row | str
+
+
+
+class Code:
+    """What cost lines say of the instructions of a place, in the order of the file."""
+
+    __slots__ = ("addresses", "lines", "costs")
+
+    def __init__(self) -> None:
+        self.addresses: array[int] | list[int] = array("Q")
+        self.lines: array[int] | list[int] = array("Q")
+        self.costs: list[Written] = []
+
+    def add(self, addresses: Sequence[int], lines: Sequence[int], costs: Iterable[Written]) -> None:
+        self.addresses = _longer(self.addresses, addresses)
+        self.lines = _longer(self.lines, lines)
+        self.costs += costs
+
+
+def _longer(known: array[int] | list[int], more: Sequence[int]) -> array[int] | list[int]:
+    """A stranger's numbers may be larger than any that a writer has."""
+    if isinstance(known, array):
+        try:
+            known += array("Q", more)
+            return known
+        except OverflowError:
+            known = list(known)
+    known += more
+    return known
+
+
+class Instructions(Mapping[Place, Mapping[int, Instruction]]):
+    """By place and address."""
+
+    def __init__(self, code: Mapping[Place, Code], row: Callable[[str], Row]) -> None:
+        """row: what costs mean that are kept as they are written."""
+        self._code = code
+        self._row = row
+        self._made: dict[Place, dict[int, Instruction]] = {}
+
+    def __getitem__(self, place: Place) -> Mapping[int, Instruction]:
+        made = self._made.get(place)
+        if made is None:
+            code = self._code[place]
+            made = {}
+            for address, line, cost in zip(code.addresses, code.lines, map(self._whole, code.costs)):
+                known = made.get(address)
+                made[address] = Instruction(line, add_rows(known.cost, cost) if known else cost)
+            self._made[place] = made
+        return made
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._code)
+
+    def __len__(self) -> int:
+        return len(self._code)
+
+    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
+        """The costs of these addresses, by object: where several places have one, of the last."""
+        found: dict[tuple[str, int], Row] = {}
+        for place, code in self._code.items():
+            module = place.function.object
+            here = wanted.get(module)
+            if not here or here.isdisjoint(code.addresses):
+                continue
+            rows: dict[int, Row] = {}
+            for address, cost in zip(code.addresses, code.costs):
+                if address in here:
+                    row = self._whole(cost)
+                    rows[address] = add_rows(rows[address], row) if address in rows else row
+            for address, row in rows.items():
+                found[module, address] = row
+        return found
+
+    def _whole(self, cost: Written) -> Row:
+        return self._row(cost) if isinstance(cost, str) else cost
+
+
+class JumpRow(NamedTuple):
+    """A jump from a place, as a line says it."""
+
+    line: int
+    address: int
+    target: Place
+    target_line: int
+    target_address: int
+    conditional: bool
+    followed: int
+    executed: int
+
+
+class Jumps(Mapping[Jump, JumpCount]):
+    """Those of equal positions are added up."""
+
+    def __init__(self, rows: Mapping[Place, list[JumpRow]]) -> None:
+        self._rows = rows
+        self._made: dict[Jump, JumpCount] | None = None
+
+    def __getitem__(self, jump: Jump) -> JumpCount:
+        return self._all()[jump]
+
+    def __iter__(self) -> Iterator[Jump]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def of(self, functions: Container[Function]) -> dict[Jump, JumpCount]:
+        """Those that begin in these functions."""
+        found: dict[Jump, JumpCount] = {}
+        for place, rows in self._rows.items():
+            if place.function not in functions:
+                continue
+            for line, address, target, target_line, target_address, conditional, followed, executed in rows:
+                jump = Jump(place, line, address, target, target_line, target_address, conditional)
+                known = found.get(jump)
+                if known:
+                    followed, executed = followed + known.followed, executed + known.executed
+                found[jump] = JumpCount(followed, executed)
+        return found
+
+    def _all(self) -> dict[Jump, JumpCount]:
+        if self._made is None:
+            self._made = self.of({place.function for place in self._rows})
+        return self._made
+
+
+def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Function]) -> Mapping[Jump, JumpCount]:
+    """Those that begin in these functions, without making the others."""
+    if isinstance(profile_jumps, Jumps):
+        return profile_jumps.of(functions)
+    return {jump: count for jump, count in profile_jumps.items() if jump.source.function in functions}
+
+
+def costs_at(
+    instructions: Mapping[Place, Mapping[int, Instruction]], wanted: Mapping[str, Set[int]]
+) -> dict[tuple[str, int], Row]:
+    """The costs of these addresses, by object, without making the others."""
+    if isinstance(instructions, Instructions):
+        return instructions.costs_at(wanted)
+    return {
+        (place.function.object, address): rows[address].cost
+        for place, rows in instructions.items()
+        for address in rows.keys() & wanted.get(place.function.object, frozenset())
+    }
