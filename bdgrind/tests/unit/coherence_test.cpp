@@ -20,13 +20,13 @@ struct CoreAccess {
     bool writes;
 };
 
-constexpr std::uint64_t kFirst = 0x00ff;
-constexpr std::uint64_t kSecond = 0xff00;
+constexpr std::uint64_t kLowBytes = 0x00ff;
+constexpr std::uint64_t kHighBytes = 0xff00;
 
 class CoherenceTest : public testing::Test {
 protected:
-    CoherenceOutcome read(std::uint8_t core, std::uint64_t bytes = kFirst) { return access(core, bytes, false); }
-    CoherenceOutcome write(std::uint8_t core, std::uint64_t bytes = kFirst) { return access(core, bytes, true); }
+    CoherenceOutcome read(std::uint8_t core, std::uint64_t bytes = kLowBytes) { return access(core, bytes, false); }
+    CoherenceOutcome write(std::uint8_t core, std::uint64_t bytes = kLowBytes) { return access(core, bytes, true); }
     CoherenceOutcome access(std::uint8_t core, std::uint64_t bytes, bool writes) {
         return coherence_.access(core, LineNumber{7}, bytes, writes, &ends_);
     }
@@ -80,23 +80,23 @@ TEST_F(CoherenceTest, WhatAnotherCoreHasModifiedIsTransferredOnce) {
 
 TEST_F(CoherenceTest, KindsAreThoseOfTheBytesInCommon) {
     follow(2);
-    write(0, kFirst);
-    write(1, kSecond);  // takes it: core 0 loses a stay in which it has used nothing of core 1's
+    write(0, kLowBytes);
+    write(1, kHighBytes);  // takes it: core 0 loses a stay in which it has used nothing of core 1's
     ASSERT_EQ(ends_.size(), 2u);
     EXPECT_EQ(ends_[1].core, 0);
-    EXPECT_EQ(ends_[1].written, kFirst);
-    write(0, kFirst);
+    EXPECT_EQ(ends_[1].written, kLowBytes);
+    write(0, kLowBytes);
     EXPECT_EQ(ends_.back().core, 1);
     EXPECT_EQ(ends_.back().kind, SharingKind::kFalse);
-    read(1, kFirst);
-    write(1, kSecond);
-    write(0, kFirst);
+    read(1, kLowBytes);
+    write(1, kHighBytes);
+    write(0, kLowBytes);
     EXPECT_EQ(ends_.back().kind, SharingKind::kTrue);
-    EXPECT_EQ(ends_.back().read, kFirst);
-    EXPECT_EQ(ends_.back().written, kSecond);
-    read(1, kFirst);
-    write(1, kFirst);
-    write(0, kFirst);
+    EXPECT_EQ(ends_.back().read, kLowBytes);
+    EXPECT_EQ(ends_.back().written, kHighBytes);
+    read(1, kLowBytes);
+    write(1, kLowBytes);
+    write(0, kLowBytes);
     EXPECT_EQ(ends_.back().kind, SharingKind::kMigrating);
 }
 
