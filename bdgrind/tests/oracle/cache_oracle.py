@@ -185,13 +185,37 @@ class Hierarchy:
             self.evict_ll(number)
 
 
-def simulate(trace: Iterable[bytes], i1: Geometry, d1: Geometry, ll: Geometry) -> dict[str, int]:
+class CallgrindHierarchy(Hierarchy):
+    """Where one of two lines misses the first level, looks both up in LL, as Callgrind does. Its lines are of one
+    size, and what they are used for is not kept."""
+
+    def access(self, l1: Cache, address: int, size: int) -> tuple[bool, bool]:
+        missed = False
+        for number in range(address // l1.line_size, (address + size - 1) // l1.line_size + 1):
+            if l1.use(number) is None:
+                missed = True
+                victim = l1.victim(number)
+                if victim is not None:
+                    l1.sets[victim % l1.set_count].pop(victim)
+                l1.load(number, l1 is self.d1)
+        return missed, missed and self.look_in_ll(address, address + size, l1 is self.d1)
+
+    def evict_ll(self, number: int) -> None:
+        self.ll.sets[number % self.ll.set_count].pop(number)
+
+    def flush(self) -> None:
+        pass
+
+
+def simulate(
+    trace: Iterable[bytes], i1: Geometry, d1: Geometry, ll: Geometry, hierarchy: type[Hierarchy] = Hierarchy
+) -> dict[str, int]:
     """The totals of a lackey trace.
 
     A line of it is `I  address,size` for an instruction, followed by its data accesses: ` L `
     loads, ` S ` stores, ` M ` modifies. A modify is one access, and counted as a write.
     """
-    caches = Hierarchy(i1, d1, ll)
+    caches = hierarchy(i1, d1, ll)
     access, i1_cache, d1_cache = caches.access, caches.i1, caches.d1
     instructions = reads = writes = 0
     i1_misses = d1_read_misses = d1_write_misses = 0

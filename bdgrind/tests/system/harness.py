@@ -24,7 +24,8 @@ SOURCE = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(SOURCE / "annotate"), str(SOURCE / "bdgrind" / "tests" / "oracle")]
 
 from bdannotate.cli import main as bd_annotate  # noqa: E402
-from cache_oracle import Geometry, simulate, trace_program  # noqa: E402
+from cache_oracle import CallgrindHierarchy as CallgrindHierarchy  # noqa: E402
+from cache_oracle import Geometry, Hierarchy, simulate, trace_program  # noqa: E402
 
 BUILD = Path(os.environ.get("BDGRIND_BUILD", SOURCE))
 VALGRIND = BUILD / "vg-in-place"
@@ -194,7 +195,7 @@ def geometry(options: Sequence[str], level: str) -> Geometry:
 
 
 def oracle_totals(
-    folder: Path, command: Sequence[str | Path], caches: Sequence[str]
+    folder: Path, command: Sequence[str | Path], caches: Sequence[str], hierarchy: type[Hierarchy] = Hierarchy
 ) -> dict[str, int]:
     """The totals of a program as the independent simulator sees them."""
     words = [str(word) for word in command]
@@ -202,4 +203,5 @@ def oracle_totals(
         trace = trace_program(
             words, (str(VALGRIND),), environment=ENVIRONMENT, cwd=FOLDER, stdout=stdout
         )
-        return simulate(trace, *(geometry(caches, level) for level in ("I1", "D1", "LL")))
+        i1, d1, ll = (geometry(caches, level) for level in ("I1", "D1", "LL"))
+        return simulate(trace, i1, d1, ll, hierarchy)
