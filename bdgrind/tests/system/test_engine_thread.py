@@ -37,7 +37,7 @@ def natively(*command: str | Path) -> bytes:
 
 def is_there_from_name_space(folder: Path) -> bool:
     """Whether a process that enters its own mount name space, and so gets its root, still sees the folder."""
-    command = ["nsenter", "--mount=/proc/self/ns/mnt", "test", "-d", folder]
+    command = ["nsenter", "--mount=/proc/self/ns/mnt", "test", "-d", str(folder)]
     return subprocess.run(command, check=False, env=ENVIRONMENT, timeout=60).returncode == 0
 
 
