@@ -88,16 +88,14 @@ def time_left(site: Site, after: Amount, access: Access) -> float:
     """Nanoseconds for a site that would load so much, in this order. The distances of what is left are
     not known: the average of today's is taken."""
     far, near = max(after.last_level, 0), max(after.lines - after.last_level, 0)
-    time = site.costs.time_of([Distance(site.number, 0, far, far)], access, site.line, site.windows)
+    time = site.costs.time_of([Distance(site.number, 0, far, far)], access, site.line)
     rows = [row._replace(misses=row.misses - row.last_level, last_level=0) for row in site.distances]
     now = sum(row.misses for row in rows)
     if not near:
         return time
     if not now:
         return time + near * site.costs.miss_cost(access, 0)
-    # The same instructions and branches: what is left waits as often.
-    windows = max(site.windows - far, 0.0) * now / near
-    return time + site.costs.time_of(rows, access, site.line, windows) / now * near
+    return time + site.costs.time_of(rows, access, site.line) / now * near
 
 
 def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:

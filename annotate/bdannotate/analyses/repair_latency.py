@@ -39,7 +39,7 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
     elif order is not None and order.depends is Depends.ARITHMETIC:
         evidence.append("each is computed, and depends on nothing that was loaded there")
     work = _work(sites, guilty)
-    window = sites.costs.window
+    window, under_way = sites.costs.window, sites.costs.in_flight
     if work:
         under_way = max(min(window / work, sites.costs.in_flight), 1.0)
         evidence.append(
@@ -47,25 +47,25 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
             f"{under_way:.0f} of these lines are on their way at a time"
         )
     time = sum(site.time for site in guilty)
-    asked_for = sum(site.costs.time_of(site.distances, site.access, site.line) for site in guilty)
-    saved = time - min(asked_for, PREFETCHED * time)
+    added = _computed_again(sites, guilty)
+    saved = time * max(1 - under_way / sites.costs.in_flight, 1 - PREFETCHED) - added
     return Repair(
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
         saved, 0.0, tuple(evidence),
         ("__builtin_prefetch(&table[index(i + 16)]);    // some iterations ahead", "use(table[index(i)]);"),
         "how much the processor has under way already: where little is done between two look-ups, that "
         "is as much as it can",
-        frozenset(site.number for site in guilty), sites.why.line, _computed_again(sites, guilty),
+        frozenset(site.number for site in guilty), sites.why.line, added,
     )
 
 
 def _computed_again(sites: Sites, guilty: Sequence[Site]) -> float:
-    """The time for addresses that are computed, and not loaded, some iterations ahead: at most that of all that the
-    loop does."""
+    """The time for addresses that are computed, and not loaded, some iterations ahead: half of what the loop does,
+    as the rest uses what is looked up."""
     level = guilty[0].inner
     if level is None or level.loop is None or level.order.depends is not Depends.ARITHMETIC:
         return 0.0
-    return sites.instructions_of(level.loop) * sites.costs.instruction
+    return sites.instructions_of(level.loop) * sites.costs.instruction / 2
 
 
 def _work(sites: Sites, guilty: Sequence[Site]) -> float:

@@ -130,9 +130,14 @@ def _with_waiting(repair: Repair, sites: Sites) -> Repair:
     """Of what a repair saves, only that is time which instructions do not take anyway."""
     meant = [sites.by_number[number] for number in repair.sites]
     walks = repair.saved if repair.walks else 0.0
-    now = sum(site.waiting for site in meant)
-    left = sum(site.time - site.hidden for site in meant) - (repair.saved - walks)
-    return replace(repair, waiting=max(now - max(left, 0.0) + walks - repair.added, 0.0))
+    now, time = sum(site.waiting for site in meant), sum(site.time for site in meant)
+    hidden = sum(site.hidden for site in meant)
+    if repair.remedy is Remedy.PREFETCH:
+        left = max(time - hidden, 0.0)  # as many are on their way as can be
+    else:
+        share = (repair.saved - walks) / time if time else 0.0
+        left = max((now + hidden) * (1 - share) - hidden, 0.0)
+    return replace(repair, waiting=max(now - left + walks - repair.added, 0.0))
 
 
 def _time_with_walks(repair: Repair, sites: Sites, time: float) -> float:

@@ -190,25 +190,20 @@ class Site:
 
     @cached_property
     def time(self) -> float:
-        """Estimated nanoseconds until its lines have come."""
-        return self.costs.time_of(self.distances, self.access, self.line, self.windows)
+        """Estimated nanoseconds until its lines have come, where as many are on their way as can be."""
+        return self.costs.time_of(self.distances, self.access, self.line)
 
     @cached_property
     def first_time(self) -> float:
         """The part of it that first touches cost."""
         first = [row for row in self.distances if row.bucket == 0]
-        last = sum(row.last_level for row in first)
-        share = last / self.last_level if self.last_level else 0.0
-        return self.costs.time_of(first, self.access, self.line, self.windows * share)
+        return self.costs.time_of(first, self.access, self.line)
 
     @property
     def waiting(self) -> float:
-        """Of its time, the part in which the processor has nothing else to do."""
-        return self.waiting_of(self.time)
-
-    def waiting_of(self, time: float) -> float:
-        """The same if its lines took so many nanoseconds, with the same instructions."""
-        return max(time - self.hidden, 0.0)
+        """Estimated nanoseconds in which the processor has nothing else to do: with as many lines on their way as its
+        window of instructions has."""
+        return max(self.costs.time_of(self.distances, self.access, self.line, self.windows) - self.hidden, 0.0)
 
     @property
     def is_foreseen(self) -> bool:
