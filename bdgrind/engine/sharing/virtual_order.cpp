@@ -23,6 +23,14 @@ bool is_atomic(const Exit& exit, std::uint16_t instruction) {
     });
 }
 
+// The empty instruction keeps the compiler from calling memmove, which in Valgrind's core goes byte by byte.
+void copy_words(const Word* from, std::size_t words, Word* to) {
+    for (std::size_t i = 0; i < words; ++i) {
+        to[i] = from[i];
+        asm volatile("");
+    }
+}
+
 std::uint64_t mask_of(unsigned offset, unsigned bytes) {
     return AccessGroup::mask(bytes) << offset;
 }
@@ -73,14 +81,16 @@ void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
     pieces_.push_back(std::move(spare_.back()));
     spare_.pop_back();
     Piece& piece = *pieces_.back();
-    piece.words.assign(words.begin(), words.end());
+    if (piece.room.size() < words.size()) piece.room.resize(words.size());
+    copy_words(words.data(), words.size(), piece.room.data());
+    piece.words = words.size();
     piece.thread = id;
     piece.begin = taken_;
     taken_ += words.size();
     Thread& owner = thread(id);
     piece.after = std::exchange(owner.after, 0);
     if (!has_threads_) {
-        piece.simulated = piece.words.size();
+        piece.simulated = piece.words;
         return;
     }
     if (owner.waiting.empty()) owner.clock = std::max(owner.clock, now_);
@@ -204,7 +214,7 @@ void VirtualOrder::run_slice(Thread& thread) {
         const std::size_t before = piece->simulated;
         thread.clock += simulate(piece, rules_.is_virtual ? end - thread.clock : whole);
         words_waiting_ -= piece->simulated - before;
-        if (piece->simulated == piece->words.size()) thread.waiting.pop_front();
+        if (piece->simulated == piece->words) thread.waiting.pop_front();
         if (!rules_.is_virtual) return;
     }
 }
@@ -212,9 +222,9 @@ void VirtualOrder::run_slice(Thread& thread) {
 // Until so many instructions have been executed. Returns how many.
 std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     std::uint64_t done = 0;
-    const std::size_t size = piece->words.size();
+    const std::size_t size = piece->words;
     while (piece->simulated < size && done < instructions) {
-        const Word first = piece->words[piece->simulated];
+        const Word first = piece->room[piece->simulated];
         if (!is_marker(first)) {
             const Exit& exit = exit_of(first);
             simulate_record(piece, exit, piece->simulated);
@@ -229,8 +239,8 @@ void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t a
     const auto core = static_cast<std::uint8_t>((piece->thread - 1) % rules_.cores);
     const unsigned line_bits = rules_.line_bits;
     const Address line_bytes = Address{1} << line_bits;
-    const Word* addresses = piece->words.data() + at + kHeaderWords;
-    const std::size_t behind = at + record_words(piece->words[at]);
+    const Word* addresses = piece->room.data() + at + kHeaderWords;
+    const std::size_t behind = at + record_words(piece->room[at]);
     const AccessGroup* const groups = exit.first_group;
     for (std::size_t i = 0; i < exit.groups; ++i) {
         const AccessGroup& group = groups[i];
@@ -288,7 +298,7 @@ std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
     std::size_t done = 0;
     while (has_output()) {
         Piece& piece = *pieces_.front();
-        while (piece.put_out < piece.words.size() || piece.marks_put_out < piece.marks.size()) {
+        while (piece.put_out < piece.words || piece.marks_put_out < piece.marks.size()) {
             const bool has_mark = piece.marks_put_out < piece.marks.size();
             if (has_mark && piece.marks[piece.marks_put_out].behind == piece.put_out) {
                 if (most - done < kMarkerWords) return done;
@@ -297,25 +307,23 @@ std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
                 continue;
             }
             // As far as there is room, and no mark.
-            const std::size_t stop = has_mark ? piece.marks[piece.marks_put_out].behind : piece.words.size();
+            const std::size_t stop = has_mark ? piece.marks[piece.marks_put_out].behind : piece.words;
             std::size_t end = stop;
             if (stop - piece.put_out > most - done) {
                 end = piece.put_out;
                 for (;;) {
-                    const std::size_t next = end + record_words(piece.words[end]);
+                    const std::size_t next = end + record_words(piece.room[end]);
                     if (next - piece.put_out > most - done) break;
                     end = next;
                 }
                 if (end == piece.put_out) return done;
             }
-            std::copy(piece.words.begin() + static_cast<std::ptrdiff_t>(piece.put_out),
-                      piece.words.begin() + static_cast<std::ptrdiff_t>(end), to + done);
+            copy_words(piece.room.data() + piece.put_out, end - piece.put_out, to + done);
             done += end - piece.put_out;
             piece.put_out = end;
         }
         piece.marks.clear();
-        piece.simulated = piece.put_out = piece.marks_put_out = 0;
-        piece.words.clear();
+        piece.words = piece.simulated = piece.put_out = piece.marks_put_out = 0;
         spare_.push_back(std::move(pieces_.front()));
         pieces_.pop_front();
     }

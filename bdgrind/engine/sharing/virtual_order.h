@@ -57,7 +57,7 @@ public:
     // What has been taken and has its marks, in the order in which it was taken: whole records, `most` words at most,
     // which has room for any record and two markers. Returns how many words; 0: there are none yet.
     std::size_t put_out(Word* to, std::size_t most);
-    bool has_output() const { return !pieces_.empty() && pieces_.front()->simulated == pieces_.front()->words.size(); }
+    bool has_output() const { return !pieces_.empty() && pieces_.front()->simulated == pieces_.front()->words; }
 
     // All that has been taken is to be put out.
     void settle() { run(true); }
@@ -69,7 +69,8 @@ public:
 private:
     // What a thread did without a break.
     struct Piece {
-        std::vector<Word> words;
+        std::vector<Word> room;  // for so many words at least
+        std::size_t words = 0;
         std::uint32_t thread = 0;
         std::uint64_t begin = 0;  // how many words were taken before
         std::uint64_t after = 0;  // so many of them must have been simulated
