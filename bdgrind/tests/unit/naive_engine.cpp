@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/sharing/coherence_marks.h"
 #include "naive_branches.h"
 #include "naive_caches.h"
 #include "naive_execution.h"
@@ -148,7 +149,9 @@ private:
                 objects_.unmap(value, record.values[1]);
                 break;
             case Marker::kCoherence:
-            case Marker::kCoreUse:
+                on_coherence(CoherenceMark::of({{record.values[0], record.values[1], record.values[2]}}));
+                break;
+            case Marker::kCoreUse:  // costs nothing
             case Marker::kCount:
                 break;
         }
@@ -172,6 +175,20 @@ private:
         charge(Event::ksysCount, 1, charged);
         charge(Event::ksysTime, time, charged);
         charge(Event::ksysCpuTime, cpu_time, charged);
+    }
+
+    // What an access of the latest block has to do with other cores: docs/simulation.md, rules 36 and 37.
+    void on_coherence(const CoherenceMark& mark) {
+        if (!has_run() || !execution().collecting) return;
+        const Site& last = *execution().last;
+        if (mark.access >= exit_of(last).accesses) return;
+        const unsigned instruction = block_of(last).accesses[mark.access].instruction;
+        charged_ = execution().charged_site ? last_instruction(*execution().charged_site)
+                                            : InstructionKey{last.block, last.context, instruction};
+        const std::string group = objects_.group_at(mark.address, execution(), executions_);
+        if (mark.transferred) count(mark.is_write ? Event::kXferw : Event::kXferr, group);
+        if (mark.lost) count(Event::kLost, group);
+        for (unsigned i = 0; i < mark.invalidated; ++i) count(Event::kInval, group);
     }
 
     InstructionKey last_instruction(const Site& site) {

@@ -29,6 +29,7 @@ using test::BuiltScenario;
 using test::Counts;
 using test::random_scenario;
 using test::Scenario;
+using test::with_cores;
 using test::with_objects;
 
 #ifdef __SANITIZE_ADDRESS__
@@ -53,6 +54,7 @@ struct RunVariant {
     std::uint64_t why_times = 0;             // asks why lines are loaded, times being counted anew after so many; 0: no
     bool stays = false;                      // with what became of lines, too
     std::uint64_t whole_reuses = ~std::uint64_t{0};  // reuse is of all lines until so many have been loaded
+    bool cores = false;
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -112,7 +114,8 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .object_rules = {.depth = variant.object_depth},
             .why = variant.why_times != 0,
             .whole_reuses = variant.whole_reuses,
-            .reuse_rules = {.fewest_times = variant.why_times}};
+            .reuse_rules = {.fewest_times = variant.why_times},
+            .cores = variant.cores ? kMostCores : 0};
 }
 
 // How the engine differs from the naive one after so many records.
@@ -229,6 +232,25 @@ TEST(Oracle, DataObjectsAreTheSame) {
                               .dumps_between_batches = static_cast<unsigned>(random() % 3),
                               .object_depth = static_cast<unsigned>(1 + random() % 3)};
         expect_equal(with_objects(random_scenario(seed), seed), seed, variant);
+    });
+}
+
+// What cores do to each other, by instruction, call, path and data; in one part or in many. Lines have 64 bytes at most.
+TEST(Oracle, WhatCoresDoIsTheSame) {
+    for_each_seed(kRuns / 2, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const Scenario plain = random_scenario(seed);
+        if (plain.caches.d1.line_bytes > 64) return;
+        const unsigned object_depth = random() % 2 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
+        const RunVariant variant{.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+                                 .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = random() % 4 != 0,
+                                 .dumps_between_batches = static_cast<unsigned>(random() % 3),
+                                 .paths = random() % 2 == 0 ? std::optional(paths) : std::nullopt,
+                                 .object_depth = object_depth,
+                                 .cores = true};
+        expect_equal(with_cores(object_depth == 0 ? plain : with_objects(plain, seed), seed), seed, variant);
     });
 }
 
@@ -397,7 +419,7 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
     std::size_t large = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 400; ++seed) {
-        const Scenario scenario = random_scenario(seed);
+        const Scenario scenario = with_cores(random_scenario(seed), seed);
         common += has_common_lines(scenario.caches) ? 1 : 0;
         large += scenario.caches.d1.lines() > 4096 ? 1 : 0;
         for (const Scenario::Record& record : scenario.records)
@@ -431,7 +453,7 @@ TEST(Oracle, TheGeneratedRunsHaveObjectsOfEveryKind) {
     std::uint64_t patterns = 0;
     std::map<Marker, unsigned> markers;
     for (unsigned seed = 0; seed < 300; ++seed) {
-        const Scenario scenario = with_objects(random_scenario(seed), seed);
+        const Scenario scenario = with_cores(with_objects(random_scenario(seed), seed), seed);
         for (const Scenario::Record& record : scenario.records) markers[record.marker] += record.is_marker ? 1 : 0;
         const test::RunCosts costs = run_naively(scenario, scenario.records.size(), {}, 2);
         for (const auto& [key, counts] : costs.objects) {

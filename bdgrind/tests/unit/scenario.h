@@ -98,4 +98,7 @@ Scenario random_scenario(unsigned seed);
 // free, and no block is larger than 64 KiB.
 Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse = true);
 
+// The same, in which other cores have to do with some accesses, at random.
+Scenario with_cores(const Scenario& plain, unsigned seed);
+
 }  // namespace bd::test
