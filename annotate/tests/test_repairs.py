@@ -18,6 +18,7 @@ from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming
 from bdannotate.reading.load import load_sum, load_why
+from bdannotate.reading.machine import reference_machine
 from bdannotate.reading.parser import Detail
 from why_machine import LINE, Machine
 
@@ -170,7 +171,7 @@ def test_what_callers_go_through_is_no_field_of_an_element(capsys):
 
 def sites(path, chains):
     profile = load_sum([path], Detail.INSTRUCTIONS, Renaming())
-    return sites_of(SiteRows(load_why([path], profile, Renaming()), profile), {}, chains)
+    return sites_of(SiteRows(load_why([path], profile, Renaming()), profile, reference_machine()), {}, chains)
 
 
 def test_a_pool_of_elements_is_no_element():

@@ -16,7 +16,6 @@ from ..model.frames import Chains
 from ..model.machine import Machine
 from ..model.profile import Function, Profile, Row
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, Why, by_place, bucket_start
-from ..reading.machine import reference_machine
 from .inlined_lines import Chooser
 from .loop_nests import LoopPlace, Loops
 from .miss_costs import FORESEEN, MISPREDICTED, OVERLAPPING, WAITING, Access, MissCosts
@@ -251,12 +250,10 @@ class Site:
 class SiteRows:
     """What the files say of each instruction, by its number."""
 
-    def __init__(self, why: Why, profile: Profile, machine: Machine | None = None) -> None:
-        """machine: the one that times are of; None: the reference."""
+    def __init__(self, why: Why, profile: Profile, machine: Machine) -> None:
+        """machine: the one that times are of."""
         self.why = why
-        self.costs = MissCosts(
-            machine or reference_machine(), why.d1_lines * why.line, why.ll_lines * why.line
-        )
+        self.costs = MissCosts(machine, why.d1_lines * why.line, why.ll_lines * why.line)
         self._profile = profile
         self._events = {event: number for number, event in enumerate(profile.events)}
         wanted: dict[str, set[int]] = {}

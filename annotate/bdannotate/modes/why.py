@@ -21,6 +21,7 @@ from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, Separation, code_of_frames
 from ..model.why import Scope, ScopeKind, Why
 from ..reading.load import load_why
+from ..reading.machine import reference_machine
 from ..reading.why import why_path
 from .inputs import Inputs
 from .objects import with_types
@@ -94,7 +95,7 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
                 "by a run with --why=yes"
             ])
         return None
-    rows = SiteRows(why, profile, inputs.machine)
+    rows = SiteRows(why, profile, inputs.machine or reference_machine())
     first = sites_of(rows, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]
