@@ -235,7 +235,8 @@ TEST(Oracle, DataObjectsAreTheSame) {
     });
 }
 
-// What cores do to each other, by instruction, call, path and data; in one part or in many. Lines have 64 bytes at most.
+// What cores do to each other, by instruction, call, path and data; in one part or in many. Lines have 64 bytes at
+// most.
 TEST(Oracle, WhatCoresDoIsTheSame) {
     for_each_seed(kRuns / 2, [](unsigned seed) {
         std::mt19937 random(seed);
