@@ -182,8 +182,7 @@ def _time(found: Verdict) -> str:
         return ""
     where = time.what.removeprefix("Estimated time ")
     return (
-        f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)}): "
-        f"{100 * time.waiting:.0f}% waiting for data"
+        f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
     )
 
 
