@@ -91,7 +91,7 @@ def test_without_the_tool_a_sentence_names_its_package(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     found = read_inlined_calls({"/bin/true": {0x10: 3}})
     assert found.notes == (
-        "inlined functions of /bin/true are not told apart: that needs llvm-symbolizer (package llvm)",
+        "inlined functions of /bin/true are not shown: that needs llvm-symbolizer (package llvm)",
     )
 
 

@@ -226,7 +226,7 @@ def test_a_file_that_is_gone_is_told_of_once(tmp_path, capsys):
     )
     assert main(["--object=heap", profile]) == 0
     assert capsys.readouterr().err == (
-        "bd_annotate: note: inlined functions of /prog are not told apart: there is no such file\n"
+        "bd_annotate: note: inlined functions of /prog are not shown: there is no such file\n"
     )
 
 

@@ -112,7 +112,7 @@ struct CoreCount {
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
-    BD_OPTION_GROUP("what costs are kept apart by")                                                     \
+    BD_OPTION_GROUP("how costs are separated")                                                          \
     BD_OPTION(Flag, separate_threads, "separate-threads", false, "no|yes",                              \
               "write each thread's costs into a file of its own")                                       \
     BD_OPTION(Number, separate_callers, "separate-callers", 0, "<n>",                                   \

@@ -54,7 +54,7 @@ def read_inlined_calls(
         try:
             found = _ask(name, sorted(lines), with_types, seconds, options)
         except UserError as error:
-            notes.append(f"inlined functions of {shorten(name)} are not told apart: {error}")
+            notes.append(f"inlined functions of {shorten(name)} are not shown: {error}")
             continue
         known = [address for address, line in lines.items() if line]
         right = sum(
@@ -63,7 +63,7 @@ def read_inlined_calls(
         if right < _FEWEST_RIGHT * len(known):
             changed.add(name)
             notes.append(
-                f"inlined functions of {shorten(name)} are not told apart: the file is not what "
+                f"inlined functions of {shorten(name)} are not shown: the file is not what "
                 "ran, or its debug information is not here"
             )
             continue

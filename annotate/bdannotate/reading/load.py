@@ -123,7 +123,7 @@ def load_objects(
             raise UserError(
                 f"{other}: a run with --objects=yes writes a file" if other else
                 f"{profile}: there is no file {PREFIX}{os.path.basename(profile)} beside it: data "
-                "objects are told apart by a run with --objects=yes"
+                "objects are what a run with --objects=yes writes"
             )
         found += read_parts(path)
     violation = object_run_violation(found, whole)
