@@ -15,13 +15,15 @@ GUEST = GUESTS / "exit_deep"
 GUEST_STATUS = 5
 
 
-def run(tmp_path: Path, *options: str, command: tuple[str, ...] = (str(GUEST),)) -> tuple[int, str]:
+def run(
+    tmp_path: Path, *options: str, command: tuple[str, ...] = (str(GUEST),), folder: Path | None = None
+) -> tuple[int, str]:
     """Status, and everything that was said; no file is written outside of tmp_path."""
     completed = subprocess.run(
         [str(VALGRIND), "--tool=bdgrind", *options, *command],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder or tmp_path,
         env=ENVIRONMENT | {"TMPDIR": str(tmp_path)},
         timeout=60,
         check=False,
@@ -105,9 +107,9 @@ def test_a_missing_folder_for_the_profile(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="no package helps: root may write everywhere")
 def test_a_folder_without_permission(tmp_path: Path) -> None:
-    tmp_path.chmod(0o555)
-    status, said = run(tmp_path)
-    tmp_path.chmod(0o755)
+    folder = tmp_path / "closed"
+    folder.mkdir(0o555)
+    status, said = run(tmp_path, folder=folder)
     assert "could not be written" in said and "permission" in said.lower()
     assert status == 1
 
