@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import TypeVar
 
 from ..model.check import sum_violations
 from ..model.context_check import run_violation
@@ -38,6 +39,7 @@ from .why import PREFIX as WHY_PREFIX
 from .why import read_parts as read_why_parts
 from .why import why_path
 
+_Part = TypeVar("_Part")
 _DEFAULT_PATTERNS = ("bdgrind.out.*", "callgrind.out.*")
 
 
@@ -102,6 +104,35 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     return Contexts(tree)
 
 
+def _read_beside(
+    profiles: Sequence[str], path_of: Callable[[str], str | None], prefix: str,
+    read: Callable[[str], list[_Part]], option: str, without: str,
+) -> list[_Part]:
+    """The parts of the files beside all profiles, which a run with this option writes. without: what is said
+    where there is none, as the end of a sentence."""
+    found: list[_Part] = []
+    for profile in profiles:
+        path = path_of(profile)
+        if path is None:
+            other = no_file_beside(profile, prefix)
+            raise UserError(
+                f"{other}: a run with {option} writes a file" if other else
+                f"{profile}: there is no file {prefix}{os.path.basename(profile)} beside it: {without}"
+            )
+        found += read(path)
+    return found
+
+
+def _names_of(whole: Profile, renaming: Renaming) -> Callable[[Function], Function]:
+    """The functions of the sum, for those of a file."""
+
+    def name(function: Function) -> Function:
+        renamed = rename_function(function, renaming)
+        return whole.cold_parts.get(renamed, renamed)
+
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedObjects:
     """notes say in sentences what is not known of them, and why."""
@@ -115,78 +146,45 @@ def load_objects(
 ) -> LoadedObjects:
     """The data objects beside all these profiles, whose sum `whole` is, `written` in seconds since
     1970. Their functions are those that the sum has."""
-    found: list[Objects] = []
-    for profile in profiles:
-        path = objects_path(profile)
-        if path is None:
-            other = no_file_beside(profile, PREFIX)
-            raise UserError(
-                f"{other}: a run with --objects=yes writes a file" if other else
-                f"{profile}: there is no file {PREFIX}{os.path.basename(profile)} beside it: data "
-                "objects are what a run with --objects=yes writes"
-            )
-        found += read_parts(path)
+    found = _read_beside(
+        profiles, objects_path, PREFIX, read_parts, "--objects=yes",
+        "data objects are what a run with --objects=yes writes",
+    )
     violation = object_run_violation(found, whole)
     if violation:
         raise UserError(f"{violation}: remove or rename it")
     inlined = read_inlined_calls(inlined_calls(found))
 
-    def name(function: Function) -> Function:
-        renamed = rename_function(function, renaming)
-        return whole.cold_parts.get(renamed, renamed)
-
-    objects = merge_objects([at_own_lines(one, inlined.chains) for one in found], name)
+    objects = merge_objects([at_own_lines(one, inlined.chains) for one in found], _names_of(whole, renaming))
     return LoadedObjects(objects, (*inlined.notes, *newer_notes(inlined.chains, written)))
 
 
 def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why:
     """Why lines were loaded, from the files beside all these profiles, whose sum `whole` is. Their
     functions are those that the sum has."""
-    found: list[Why] = []
-    for profile in profiles:
-        path = why_path(profile)
-        if path is None:
-            other = no_file_beside(profile, WHY_PREFIX)
-            raise UserError(
-                f"{other}: a run with --why=yes or --why=causes writes a file" if other else
-                f"{profile}: there is no file {WHY_PREFIX}{os.path.basename(profile)} beside it: why "
-                "lines were loaded is told by a run with --why=yes; --why=causes is enough for curves"
-            )
-        found += read_why_parts(path)
+    found = _read_beside(
+        profiles, why_path, WHY_PREFIX, read_why_parts, "--why=yes or --why=causes",
+        "why lines were loaded is told by a run with --why=yes; --why=causes is enough for curves",
+    )
     violation = why_run_violation(found, whole)
     if violation:
         raise UserError(f"{violation}: remove or rename it")
 
-    def name(function: Function) -> Function:
-        renamed = rename_function(function, renaming)
-        return whole.cold_parts.get(renamed, renamed)
-
-    return merge_why(found, name)
+    return merge_why(found, _names_of(whole, renaming))
 
 
 def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Sharing:
     """Which lines cores take from each other, from the files beside all these profiles, whose sum `whole`
     is. Their functions are those that the sum has."""
-    found: list[Sharing] = []
-    for profile in profiles:
-        path = sharing_path(profile)
-        if path is None:
-            other = no_file_beside(profile, SHARING_PREFIX)
-            raise UserError(
-                f"{other}: a run with --cores=threads writes a file" if other else
-                f"{profile}: there is no file {SHARING_PREFIX}{os.path.basename(profile)} beside it: lines "
-                "that threads share are told by a run with --cores=threads"
-            )
-        found += read_sharing(path)
+    found = _read_beside(
+        profiles, sharing_path, SHARING_PREFIX, read_sharing, "--cores=threads",
+        "lines that threads share are told by a run with --cores=threads",
+    )
     violation = sharing_run_violation(found, whole)
     if violation:
         raise UserError(f"{violation}: remove or rename it")
 
-    def name(function: Function) -> Function:
-        renamed = rename_function(function, renaming)
-        return whole.cold_parts.get(renamed, renamed)
-
-    return merge_sharing(found, name)
+    return merge_sharing(found, _names_of(whole, renaming))
 
 
 def _is_empty(path: str) -> bool:
