@@ -98,7 +98,7 @@ def guarded(program: str, run: Callable[[], int]) -> int:
 
 
 def _drop_unsaid() -> None:
-    """What standard error has not taken by now, whoever wrote it: Python would try once more when it
+    """Drops what standard error has not taken by now: Python would try once more when it
     exits, and from 3.13 on the status would then be its own, 120."""
     if sys.stderr is None:
         return

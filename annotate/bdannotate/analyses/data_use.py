@@ -73,7 +73,7 @@ _LEVEL_OF = {
     for level, misses in _MISSES.items()
     for name in (*misses, *(f"{counted}{level}" for counted in _OF_LINES))
 }
-# Where data is not kept apart, the lines of both stand for it, as above. Nothing stands for those of code.
+# A run that counts code and data together has the lines of both for it, as above, and none for code alone.
 _INSTEAD = {"D1": "1", "DL": "2"}
 
 

@@ -51,7 +51,7 @@ class CoreBytes:
 
 @dataclass(frozen=True, slots=True)
 class SharedData:
-    """group: None where objects are not told apart, and each line is by itself."""
+    """group: None of a run without data objects, where each line is by itself."""
 
     group: Group | None
     lines: tuple[SharedLine, ...]  # most transfers first

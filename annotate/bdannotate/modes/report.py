@@ -115,7 +115,7 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
 
 
 def _is_of_details_alone(options: Options) -> bool:
-    """Whoever asks for some objects, for curves, or for what threads share, has seen the first screen,
+    """One who asks for some objects, for curves, or for what threads share has seen the first screen,
     unless other views are asked for, too."""
     is_asked_for = options.object is not None or options.curve is not None or options.sharing
     return is_asked_for and not (

@@ -48,7 +48,7 @@ public:
     TouchTime* home(LineNumber line) { return &times_[line]; }
     // It is absent no more; 0: it never was.
     static TouchTime take(TouchTime* home) { return std::exchange(*home, kPresent); }
-    // The times of absent lines, in which somebody else may count more, until renumber() or clear().
+    // The times of absent lines; a caller may count others in it, too, until renumber() or clear().
     TickSet& ticks() { return ticks_; }
     // Of these slots, how many were touched later.
     std::uint64_t slots_later(std::span<const TouchTime> times, TouchTime than) {

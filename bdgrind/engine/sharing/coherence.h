@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which cores hold a line, by the MESI protocol: any number of them as long as nobody writes, one that has modified it.
+// Which cores hold a line, by the MESI protocol: any number of them until one writes, then that one alone.
 // Caches are as large as memory here, so a line that a core has touched is there until another core writes to it, and
 // everything that is counted is due to sharing.
 //
