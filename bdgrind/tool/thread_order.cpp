@@ -68,7 +68,7 @@ void order_futex_before(VirtualOrder* order, ThreadId thread, const UWord* argum
             order->wake(arguments[0], arguments[2]);
             order->wake(arguments[4], arguments[3]);
             break;
-        case FutexCall::kMove:  // whoever is moved is ordered too early
+        case FutexCall::kMove:  // a thread that is moved is ordered too early
             order->wake(arguments[0], most);
             break;
         case FutexCall::kOther:

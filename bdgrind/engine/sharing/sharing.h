@@ -51,7 +51,7 @@ struct CoreUse {
 
 struct SharedLine {
     LineNumber line{};
-    std::uint32_t group = 0;  // of data objects; 0 where they are not told apart
+    std::uint32_t group = 0;  // of data objects; 0 of a run without them
     std::vector<CoreUse> cores;
 };
 

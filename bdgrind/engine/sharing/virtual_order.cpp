@@ -166,7 +166,7 @@ bool VirtualOrder::is_held(const Thread& thread) const {
     });
 }
 
-// Whether a thread is yet to be heard of, so that nobody else should go on.
+// Whether a thread that can run has not been heard of yet, so that the others should not go on.
 bool VirtualOrder::waits_for_others() const {
     std::size_t threads = 0;
     bool is_waiting = false;
@@ -178,7 +178,8 @@ bool VirtualOrder::waits_for_others() const {
     return is_waiting && words_waiting_ < rules_.most_waiting * threads;
 }
 
-// Who is behind the others; null: nobody has anything to do. The one whose next word was taken first is never held.
+// The thread that is behind the others; null: none has anything to do. The one whose next word was taken first is never
+// held.
 VirtualOrder::Thread* VirtualOrder::choose() {
     Thread* chosen = nullptr;
     for (const std::unique_ptr<Thread>& each : threads_) {

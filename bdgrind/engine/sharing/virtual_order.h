@@ -5,7 +5,7 @@
 // each thread that can run; then what the threads did is taken in small slices, in turn, and goes through Coherence.
 // The trace itself goes on in Valgrind's order, with marks where cores had to do with each other.
 //
-// So whoever is behind sees all that was there before, in the same order, and a few markers more.
+// So the stages behind see all that was there before, in the same order, and a few markers more.
 
 #pragma once
 
