@@ -88,7 +88,7 @@ class Costs:
             self.add_jump(jump, count)
         for function, address in other.beginnings.items():
             self.add_beginning(function, address)
-        for place in other.hot.keys() | other.hot_calls.keys():
+        for place in {**other.hot, **other.hot_calls}:
             self.add_hot_code(place, other.hot.get(place, {}), other.hot_calls.get(place, {}))
         for place, code in other.code.items():
             self.code.setdefault(place, Code()).add(code.addresses, code.lines, code.costs)

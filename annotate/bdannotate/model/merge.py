@@ -225,7 +225,7 @@ def map_functions(
         costs.add_lines(place(old_place), rows)
     for old_place, instructions in profile.instructions.items():
         costs.add_instructions(place(old_place), instructions)
-    for old_place in profile.hot.keys() | profile.hot_calls.keys():
+    for old_place in {**profile.hot, **profile.hot_calls}:
         costs.add_hot_code(
             place(old_place), profile.hot.get(old_place, {}), profile.hot_calls.get(old_place, {})
         )
