@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bdcommon import console
 from bdcommon.console import EXIT_ERROR
 
-from .model.errors import UserError
+from .model.errors import UserError, is_out_of_memory
 from .modes.check import check
 from .modes.diff import diff
 from .modes.export import export
@@ -30,8 +30,7 @@ def _main(argv: Sequence[str]) -> int:
         console.say(f"bd_annotate: {error}")
         return EXIT_ERROR
     except (MemoryError, SystemError) as error:
-        # Python 3.13 wraps what a constructor ran out of memory with.
-        if not isinstance(error, MemoryError) and not isinstance(error.__cause__, MemoryError):
+        if not is_out_of_memory(error):
             raise
         console.say("bd_annotate: there is not enough memory for so large a profile")
         return EXIT_ERROR

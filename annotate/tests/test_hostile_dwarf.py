@@ -10,7 +10,7 @@ import pytest
 from bdannotate.analyses.instructions import disassemble
 from bdannotate.model.errors import UserError
 from bdannotate.model.types import Type
-from bdannotate.reading import bounded, dwarf
+from bdannotate.reading import bounded, dwarf, types
 from bdannotate.reading.inlined import read_inlined_calls
 from bdannotate.reading.types import _alike
 from dwarf_corpus import CASES, units
@@ -115,3 +115,29 @@ def test_what_no_count_bounds_ends(limit, problem, monkeypatch):
 
     with pytest.raises(UserError, match=problem):
         bounded.bounded(work, "its debug information")
+
+
+@pytest.mark.parametrize("wrap", [False, True], ids=["as it is", "as Python 3.13 wraps it"])
+def test_memory_that_runs_out_is_said(wrap, tmp_path, monkeypatch):
+    def fail(*_):
+        try:
+            raise MemoryError
+        except MemoryError as error:
+            if wrap:
+                raise SystemError("<class 'bytes'> returned a result with an exception set") from error
+            raise
+
+    monkeypatch.setattr(types, "with_debug_information", fail)
+    path = tmp_path / "self"
+    path.write_bytes(units())
+    assert read(path)[0].problems == {
+        str(path): "its debug information takes more than 4 GiB of memory to read"
+    }
+
+
+def test_other_errors_of_python_are_not_memory():
+    def fail():
+        raise SystemError
+
+    with pytest.raises(UserError, match="makes its reader fail"):
+        bounded.bounded(fail, "its debug information")

@@ -22,6 +22,13 @@ class FormatProblem(Exception):
     """What is wrong with a line. The parser makes a ProfileError of it, with file and line."""
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Python 3.13 wraps what a constructor ran out of memory with in a SystemError."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, SystemError) and isinstance(error.__cause__, MemoryError)
+    )
+
+
 def shorten(text: str, length: int = 60) -> str:
     """Text from a file as it may stand in a message: printable and not endless."""
     start = printable(text[: length + 1])

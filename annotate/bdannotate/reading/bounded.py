@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..model.errors import UserError
+from ..model.errors import UserError, is_out_of_memory
 
 _SECONDS = 240  # of processor time
 _MOST_BYTES = 4 << 30  # beyond what there is already
@@ -57,7 +57,9 @@ def _answer(work: Callable[[], object], what: str, target: int) -> None:
             answer = True, work()
         except UserError as error:
             answer = False, str(error)
-        except MemoryError:
+        except (MemoryError, SystemError) as error:
+            if not is_out_of_memory(error):
+                raise
             answer = False, f"{what} takes more than {_MOST_BYTES >> 30} GiB of memory to read"
         with os.fdopen(target, "wb") as file:
             pickle.dump(answer, file)

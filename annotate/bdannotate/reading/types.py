@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..model.errors import UserError, shorten
+from ..model.errors import UserError, is_out_of_memory, shorten
 from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .bounded import bounded
 from .dwarf import (
@@ -81,11 +81,13 @@ def _read(path: str, wanted: WantedTypes) -> _Found:
     try:
         with with_debug_information(path) as elf:
             return _in_file(elf, path, wanted)
-    except (UserError, MemoryError):
+    except UserError:
         raise
     except OSError as error:
         raise UserError(error.strerror or "it cannot be read") from None
     except Exception as error:  # pyelftools documents none, and raises many
+        if is_out_of_memory(error):
+            raise
         reason = shorten(str(error) or type(error).__name__)
         raise UserError(f"its debug information cannot be read ({reason})") from None
 
