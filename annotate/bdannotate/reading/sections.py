@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Container, Mapping, Sequence
+from typing import ClassVar, NamedTuple, TypeVar
 
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
 from ..model.why import Instruction, Scope, ScopeKind
-from .columns import ColumnReader, counts
+from .columns import ColumnReader, counts, named_function
+from .headers import Headers
 
 # Far more than any program has: the writer's own bounds are in the hundred thousands.
 _MOST_ROWS = 1 << 22
@@ -20,11 +21,31 @@ Table = Sequence[Sequence[int]]
 _Part = TypeVar("_Part")
 
 
+class SectionHead(NamedTuple):
+    """own: the lines of this kind of file. Functions and places have numbers from 1 on; 0 is none."""
+
+    headers: Headers
+    own: dict[str, str]
+    functions: list[Function]
+    places: list[Instruction | None]
+    names: PlaceNames
+
+
 class SectionReader(ColumnReader[_Part]):
     """sections: the columns of those that are known, by name."""
 
     sections: ClassVar[Mapping[str, tuple[str, ...]]]
     has_events = False
+
+    def _places_head(self, own: Container[str]) -> SectionHead:
+        """Up to the list of places. own: the keys of this kind of file."""
+        headers, texts, objects, files = self._head(own)
+        functions = [Function("", "", "")]
+        functions += (named_function(text, objects, files)[0] for text in self._names(self._section("functions")))
+        names = PlaceNames(files, functions)
+        places: list[Instruction | None] = [None]
+        places += map(names.place, self._names(self._section("places")))
+        return SectionHead(headers, texts, functions, places, names)
 
     def _sections(self) -> dict[str, Table]:
         """All that follow, by name."""

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.errors import FormatProblem
-from ..model.profile import Function
 from ..model.sharing import CoreUse, SharedAccess, SharedLine, Sharing
 from ..model.why import Instruction
-from .columns import named_function, path_beside
-from .sections import PlaceNames, SectionReader, Table, number_of
+from .columns import path_beside
+from .sections import SectionReader, Table, number_of
 
 PREFIX = "sharing."
 
@@ -39,16 +38,10 @@ class _Reader(SectionReader[Sharing]):
     sections = _SECTIONS
 
     def _part(self) -> Sharing:
-        headers, own, objects, files = self._head(("line", "cores"))
+        headers, own, _, places, _ = self._places_head(("line", "cores"))
         line, cores = number_of(own, "line"), number_of(own, "cores")
         if line > 64 or cores > _MOST_CORES:
             raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
-        functions = [Function("", "", "")]
-        for text in self._names(self._section("functions")):
-            functions.append(named_function(text, objects, files)[0])
-        names = PlaceNames(files, functions)
-        places: list[Instruction | None] = [None]
-        places += map(names.place, self._names(self._section("places")))
         found = self._sections()
         for name in _SECTIONS:
             if name not in found:

@@ -11,8 +11,8 @@ from ..model.why import (
     NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Instruction, Order, Reuse, Sampled,
     Scope, Stay, Why, merge, with_scaled_reuses,
 )
-from .columns import named_function, path_beside
-from .sections import PlaceNames, SectionReader, Table, number_of
+from .columns import path_beside
+from .sections import SectionReader, Table, number_of
 
 PREFIX = "why."
 
@@ -55,14 +55,8 @@ class _Reader(SectionReader[Why]):
     sections = _SECTIONS
 
     def _part(self) -> Why:
-        headers, own, objects, files = self._head(_OWN_LINES)
+        headers, own, functions, places, names = self._places_head(_OWN_LINES)
         line, d1_lines, ll_lines, sets = (number_of(own, key) for key in _OWN_LINES[:4])
-        functions = [Function("", "", "")]
-        for text in self._names(self._section("functions")):
-            functions.append(named_function(text, objects, files)[0])
-        names = PlaceNames(files, functions)
-        places: list[Instruction | None] = [None]
-        places += map(names.place, self._names(self._section("places")))
         scopes = [NO_SCOPE, *map(names.scope, self._names(self._section("scopes")))]
         found = self._sections()
         if "distances" not in found:
