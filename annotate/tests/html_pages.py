@@ -5,9 +5,12 @@ import base64
 import json
 import re
 import struct
+import types
+import typing
 import zlib
 
 from bdannotate.cli import main
+from bdannotate.html import schema
 
 FORMATS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
@@ -25,6 +28,11 @@ class Page:
         }
         self.facts = json.loads(self.blocks["facts"])
         self.sources = json.loads(self.blocks["sources"]) if "sources" in self.blocks else None
+        assert not unlike(self.facts, schema.Facts)
+        assert not unlike(self.sources or [], list[schema.SourceText])
+        for table, shape in self.facts["tables"].items():
+            assert all(schema.is_column(table, column) for column in shape["columns"]), table
+            assert set(schema.TABLES[table].own) <= set(shape["columns"]), table
 
     def table(self, name):
         shape = self.facts["tables"][name]
@@ -48,6 +56,32 @@ class Page:
         columns = self.table(table)
         names = [prefix + event for event in self.facts["events"]]
         return [list(row) for row in zip(*(columns[name] for name in names))]
+
+
+def unlike(value, kind, where="facts"):
+    """Where JSON is not as its description says; empty if it is."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        found = [unlike(value, one, where) for one in inner]
+        return "" if "" in found else found[0]
+    if origin is typing.Literal:
+        return "" if value in inner else where
+    if origin is list and isinstance(value, list):
+        return "".join(unlike(one, inner[0], f"{where}[{number}]") for number, one in enumerate(value))
+    if origin is dict and isinstance(value, dict):
+        return "".join(unlike(one, inner[1], f"{where}[{key!r}]") for key, one in value.items())
+    if origin is tuple and isinstance(value, list) and len(value) == len(inner):
+        return "".join(unlike(one, what, f"{where}[{number}]") for number, (one, what) in enumerate(zip(value, inner)))
+    if typing.is_typeddict(kind) and isinstance(value, dict):
+        fields = typing.get_type_hints(kind)
+        if value.keys() != fields.keys():
+            return f"{where}: {sorted(value.keys() ^ fields.keys())}"
+        return "".join(unlike(one, fields[key], f"{where}.{key}") for key, one in value.items())
+    if kind is float:
+        return "" if isinstance(value, (int, float)) and not isinstance(value, bool) else where
+    if origin is not None or typing.is_typeddict(kind):
+        return where
+    return "" if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) else where
 
 
 def report(tmp_path, *arguments):

@@ -355,7 +355,7 @@ def test_names_are_shown_as_people_know_them(tmp_path):
     )
     facts = report(tmp_path, profile).facts
     assert facts["unknown"] is None, "there is no loss"
-    shown = [(function[4:] or function[:1])[0] for function in facts["functions"]]
+    shown = [function[4] or function[0] for function in facts["functions"]]
     assert sorted(shown) == ["(below main)", "main", "std::vector<int>::push_back", "x+0x1ab70"]
     assert [shown[number] for number in facts["above"]] == ["(below main)", "x+0x1ab70"]
 

@@ -3,14 +3,21 @@
 // build.mjs OUTPUT: the report's page without data, in one file. The same sources and packages give the same bytes.
 
 import { build } from "esbuild";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const read = (...path) => readFileSync(join(here, ...path), "utf8");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+// Where the description of the data is at hand, its types are made anew.
+const types = join(here, "page_types.py");
+if (existsSync(join(here, "..", "bdannotate"))) {
+    writeFileSync(join(here, "src", "schema.ts"), execFileSync("python3", [types]));
+}
 
 const common = {
     bundle: true, minify: true, write: false, legalComments: "none", absWorkingDir: here, logLevel: "warning",

@@ -5,16 +5,18 @@ numbers stand for "never used" on all of the page."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from ..analyses.columns import Column, Side, SortKey, parse_column, with_keys_first
 from ..analyses.ranking import by_verdict
 from ..analyses.report import Report, Selection
 from ..analyses.top_lines import TopLines
 from ..analyses.verdict import First, Verdict
-from ..views.json_values import Json, text
+from ..views.json_values import text
 from ..views.names import Names
 from ..views.overview import first, first_place
 from ..views.text import Page
+from . import schema
 from .numbers import Numbers
 from .tables import Table, table_of_rows
 
@@ -46,10 +48,11 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
     return replace(selection, keys=keys, columns=tuple(with_keys_first(selection.columns, keys)))
 
 
-def use_facts(report: Report, found: Verdict | None) -> Json:
+def use_facts(report: Report, found: Verdict | None) -> schema.Use:
     """The metrics of each level that speak of the bytes that the page is about: of code, where that comes first;
     else of data, or of both together, where the profile does not keep them apart."""
     metrics = report.metrics
+    of: Literal["code", "data", "all"]
     if found is not None and found.first is First.L1_CODE and "UnusedI1" in metrics:
         of, levels = "code", (("I1", "I1mr"), ("IL", "ILmr"))
     elif "UnusedD1" in metrics:
@@ -65,7 +68,9 @@ def use_facts(report: Report, found: Verdict | None) -> Json:
     ]}
 
 
-def first_facts(report: Report, found: Verdict | None, lines: TopLines | None, numbers: Numbers) -> Json:
+def first_facts(
+    report: Report, found: Verdict | None, lines: TopLines | None, numbers: Numbers
+) -> schema.First | None:
     """None where the profile does not tell what misses cost."""
     if found is None:
         return None
@@ -74,15 +79,15 @@ def first_facts(report: Report, found: Verdict | None, lines: TopLines | None, n
     place = first_place(found, report, lines)
     return {
         "says": text(first(found, report, lines, page, with_options=False)),
-        "place": None if place is None else [
+        "place": None if place is None else (
             numbers.function(place[0].functions[0]), numbers.file(place[0].file), place[0].line,
-        ],
+        ),
     }
 
 
 def hot_lines(
     report: Report, lines: TopLines | None, events: tuple[str, ...], numbers: Numbers
-) -> tuple[Json, Table]:
+) -> tuple[schema.Hottest | None, Table]:
     """The facts, and a row for each line: what it costs with what counts for it. events: the page's, which those of
     the report begin with."""
     if lines is None:

@@ -18,10 +18,10 @@ from ..analyses.unknown import unknown_code
 from ..analyses.verdict import Verdict, verdict
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
-from ..model.profile import Function
-from ..views.json_report import part_json
-from ..views.json_values import Json, text
+from ..model.profile import Function, Part
+from ..views.json_values import text
 from ..views.names import Names
+from . import schema
 from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
 from .page_answer import first_facts, hot_lines, page_selection, use_facts
@@ -37,17 +37,15 @@ from .subject import Subject
 from .tables import Table
 
 _CAUSES = ("D1first", "D1cap", "D1conf")
-# Of the facts and tables. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 2
 # Sources are embedded, the costliest first, up to so many characters together.
 SOURCE_LIMIT = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class PageData:
-    facts: Json
+    facts: schema.Facts
     tables: dict[str, Table]
-    sources: list[Json] | None  # None: not wanted
+    sources: list[schema.SourceText] | None  # None: not wanted
 
 
 def page_data(
@@ -72,15 +70,15 @@ def page_data(
         tables["code"] = code
     if subject.members:
         tables["members"] = members_table(subject, numbers)
-    inlined: Json = []
+    inlined: list[str] = []
     if subject.structures:
         inlined, tables["frames"] = frames_table(subject.structures, subject, numbers)
-    objects: Json = None
+    objects: schema.Data | None = None
     if subject.objects is not None:
         columns = data_columns(report.metrics, report.profile.events, subject.objects.objects.events)
         objects, more = objects_for_page(subject.objects, columns, numbers)
         tables |= more
-    why: Json = None
+    why: schema.Why | None = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
     frames = _frames(subject.tree, numbers)
@@ -89,11 +87,14 @@ def page_data(
     first = first_facts(costed, found, lines, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
-    facts: dict[str, Json] = {
-        "version": VERSION,
+    object_names, functions = _functions(numbers, subject.tree)
+    hints = hints_for_page(subject, found, numbers)
+    places = _places(subject.tree, numbers)
+    facts: schema.Facts = {
+        "version": schema.VERSION,
         "generator": generator,
         "matched": subject.matched,
-        "sides": [[part_json(part) for part in side.profile.parts] for side in subject.sides],
+        "sides": [[_part(part) for part in side.profile.parts] for side in subject.sides],
         "totals": [list(side.profile.totals()) for side in subject.sides],
         "members": [
             {"label": label, "totals": list(totals)} for label, totals in _members(subject)
@@ -101,7 +102,8 @@ def page_data(
         "events": list(report.profile.events),
         "metrics": [_metric(metric, report.metrics) for metric in report.metrics.values()],
         "columns": _columns(report),
-        **_names(numbers, subject.tree),
+        "objects": object_names,
+        "functions": functions,
         "above": [
             numbers.function(function) for function in sorted(above_main(subject.sides[0].graph))
         ],
@@ -114,7 +116,7 @@ def page_data(
         "first": first,
         "hottest": hottest,
         "unknown": _unknown(report),
-        "hints": hints_for_page(subject, found, numbers),
+        "hints": hints,
         "why": why,
         "tables": {
             name: {"rows": table.rows, "columns": list(table.columns)}
@@ -123,7 +125,7 @@ def page_data(
         "inlined": inlined,
         "codeTexts": [text(line) for line in code_texts],
         "frames": frames,
-        "places": _places(subject.tree, numbers),
+        "places": places,
         "data": objects,
         "tree": None if subject.tree is None else {
             "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
@@ -143,28 +145,39 @@ def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:
     return [(part_name(part), part.sums) for part in parts] if len(parts) > 1 else []
 
 
-def _names(numbers: Numbers, tree: ContextTree | None) -> dict[str, Json]:
-    """Of each function its name, as numbers its object and file, the line where it begins or 0,
-    and how people know it, if that is not its name."""
+def _part(part: Part) -> schema.Part:
+    return {
+        "source": text(part.source),
+        "creator": text(part.creator),
+        "pid": text(part.pid),
+        "command": text(part.command),
+        "part": text(part.part),
+        "thread": text(part.thread),
+        "descriptions": [(text(name), text(value)) for name, value in part.descriptions],
+    }
+
+
+def _functions(
+    numbers: Numbers, tree: ContextTree | None
+) -> tuple[list[str], list[tuple[str, int, int, int, str]]]:
+    """The objects, and the functions."""
     names = Names(numbers.functions)
     objects: dict[str, int] = {}
     lines: dict[Function, int] = {}
     if tree is not None:
         for frame, line in zip(tree.frames, tree.lines):
             lines.setdefault(frame.function, line)
-    functions: list[Json] = []
+    functions: list[tuple[str, int, int, int, str]] = []
     for function in numbers.functions:
-        functions.append([
-            text(function.name),
-            objects.setdefault(function.object, len(objects)),
-            numbers.file(function.file),
-            lines.get(function, 0),
-            *([label] if (label := text(names.label(function))) != text(function.name) else []),
-        ])
-    return {"objects": [text(name) for name in objects], "functions": functions}
+        name, label = text(function.name), text(names.label(function))
+        functions.append((
+            name, objects.setdefault(function.object, len(objects)), numbers.file(function.file),
+            lines.get(function, 0), "" if label == name else label,
+        ))
+    return [text(name) for name in objects], functions
 
 
-def _frames(tree: ContextTree | None, numbers: Numbers) -> Json:
+def _frames(tree: ContextTree | None, numbers: Numbers) -> list[int | str]:
     """Per frame the number of its function, or a root's or "other" node's name."""
     if tree is None:
         return []
@@ -175,21 +188,21 @@ def _frames(tree: ContextTree | None, numbers: Numbers) -> Json:
     ]
 
 
-def _other(tree: ContextTree) -> Json:
+def _other(tree: ContextTree) -> int | None:
     """The frame of the paths that the tree has no room for; None if it has all."""
     number = next((number for number, frame in enumerate(tree.frames) if frame.kind is Kind.OTHER), None)
     return None if number is None or number not in tree.frame else number
 
 
-def _places(tree: ContextTree | None, numbers: Numbers) -> Json:
+def _places(tree: ContextTree | None, numbers: Numbers) -> list[tuple[int, int]]:
     if tree is None:
         return []
     return [
-        [numbers.file(place.file) if place.file else -1, place.line] for place in tree.places
+        (numbers.file(place.file) if place.file else -1, place.line) for place in tree.places
     ]
 
 
-def _verdict(found: Verdict | None) -> Json:
+def _verdict(found: Verdict | None) -> schema.Verdict | None:
     if found is None:
         return None
     return {
@@ -209,27 +222,27 @@ def _verdict(found: Verdict | None) -> Json:
     }
 
 
-def _unknown(report: Report) -> Json:
+def _unknown(report: Report) -> schema.UnknownCode | None:
     loss = data_loss(report.metrics)
     found = unknown_code(report, loss) if loss else None
     if found is None:
         return None
     objects = [text(os.path.basename(name)) for name in found.objects]
-    return {"objects": list(objects), "share": found.share, "hasSymbols": found.has_symbols}
+    return {"objects": objects, "share": found.share, "hasSymbols": found.has_symbols}
 
 
-def _columns(report: Report) -> Json:
+def _columns(report: Report) -> list[tuple[str, bool]]:
     """The report's; where causes of misses are known, these beside the misses."""
-    found: list[Json] = []
+    found: list[tuple[str, bool]] = []
     for column in report.selection.columns:
         is_inclusive = column.side is CostSide.INCLUSIVE
-        found.append([column.metric.name, is_inclusive])
+        found.append((column.metric.name, is_inclusive))
         if column.metric.name == "D1m" and (is_inclusive or not report.profile.calls):
-            found += [[name, is_inclusive] for name in _CAUSES if name in report.metrics]
+            found += [(name, is_inclusive) for name in _CAUSES if name in report.metrics]
     return found
 
 
-def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> Json:
+def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> schema.Metric:
     share = share_beside(metric, metrics)
     return {
         "name": text(metric.name),
@@ -245,7 +258,7 @@ def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> Json:
 
 def _sources(
     report: Report, numbers: Numbers, include: Sequence[str]
-) -> tuple[list[Json], dict[str, Json]]:
+) -> tuple[list[schema.SourceText], dict[str, str]]:
     """The text of each file that has costs, and why others have none, by the files' numbers."""
     metric = report.selection.keys[0].column.metric
     costs: dict[str, float] = {}
@@ -254,8 +267,8 @@ def _sources(
         costs[place.file] = costs.get(place.file, 0) + value
     written = profile_time(report)
     left = SOURCE_LIMIT
-    found: list[Json] = []
-    notes: dict[str, Json] = {}
+    found: list[schema.SourceText] = []
+    notes: dict[str, str] = {}
     for name in sorted(costs, key=lambda name: (-costs[name], name)):
         number = numbers.file(name)
         if name in ("", "???"):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..analyses.report import Entry
 from ..analyses.structure import Structure
 from ..model.frames import Frame, Kind
-from ..views.json_values import Json, text
+from ..views.json_values import text
 from .numbers import Numbers
 from .subject import Subject
 from .tables import Table, table_of_rows
@@ -41,7 +41,7 @@ def entries_with_frames(subject: Subject) -> list[Entry]:
     ]
 
 
-def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers) -> tuple[Json, Table]:
+def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers) -> tuple[list[str], Table]:
     """The names of what is inlined, and the rows. A parent is one more than its row, or 0: the function itself."""
     names: dict[str, int] = {"": 0}
     events = subject.sides[0].profile.events

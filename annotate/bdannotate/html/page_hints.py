@@ -11,9 +11,10 @@ from ..analyses.hints import Hint, can_hint, hints
 from ..analyses.object_details import Details
 from ..analyses.verdict import First, Verdict
 from ..views.data_hints import data_texts, other_data
-from ..views.json_values import Json, text
+from ..views.json_values import text
 from ..views.names import Names
 from ..views.text import Page
+from . import schema
 from .numbers import Numbers
 from .subject import Subject
 
@@ -21,7 +22,7 @@ from .subject import Subject
 _WORTH_IT = 0.01
 
 
-def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) -> Json:
+def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) -> schema.Hints:
     """Those of places where something helps, and is worth it. Repairs say more than hints of profiles alone."""
     report = subject.costed or subject.report
     told = _hints(subject, found)
@@ -34,14 +35,11 @@ def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) ->
     page = Page(width=1 << 20, names=Names(report.graph.functions))
     texts = data_texts(data, page)
     groups = _groups(subject)
-    found_hints: list[Json] = []
+    found_hints: list[schema.Hint] = []
     for hint in told:
         of_hint = data.of_hints.get(hint.function, ())
-        found_hints.append({
-            **_hint(hint, numbers),
-            "data": [_data(one, groups) for one in of_hint],
-            "sentences": [text(one) for one in texts[hint.function].sentences] if of_hint else [],
-        })
+        sentences = [text(one) for one in texts[hint.function].sentences] if of_hint else []
+        found_hints.append(_hint(hint, [_data(one, groups) for one in of_hint], sentences, numbers))
     return {"places": found_hints, "others": _others(data, groups, page) if told or _is_of_misses(found) else []}
 
 
@@ -67,19 +65,19 @@ def _groups(subject: Subject) -> dict[object, int]:
     return {group.identity: number for number, group in enumerate(subject.objects.objects.groups)}
 
 
-def _data(one: ObjectHint, groups: dict[object, int]) -> Json:
+def _data(one: ObjectHint, groups: dict[object, int]) -> schema.HintData:
     return {"group": groups.get(one.details.entry.group.identity), "share": one.share}
 
 
-def _others(data: DataHints, groups: dict[object, int], page: Page) -> list[Json]:
+def _others(data: DataHints, groups: dict[object, int], page: Page) -> list[schema.OtherData]:
     """Data that loses much, and of which no place has most."""
     return [
-        {**{"data": _data(one, groups)}, "title": text(title), "sentences": [text(said) for said in sentences]}
+        {"data": _data(one, groups), "title": text(title), "sentences": [text(said) for said in sentences]}
         for one, (title, sentences) in zip(data.others, other_data(data, page))
     ]
 
 
-def _hint(hint: Hint, numbers: Numbers) -> dict[str, Json]:
+def _hint(hint: Hint, data: list[schema.HintData], sentences: list[str], numbers: Numbers) -> schema.Hint:
     return {
         "function": numbers.function(hint.function),
         "share": hint.share,
@@ -93,8 +91,10 @@ def _hint(hint: Hint, numbers: Numbers) -> dict[str, Json]:
         "lineSize": hint.use.line_size,
         "accesses": hint.use.accesses_per_line,
         "loads": hint.use.loads_per_line,
-        "lines": [[numbers.file(line.file), line.line, line.share] for line in hint.lines],
+        "lines": [(numbers.file(line.file), line.line, line.share) for line in hint.lines],
         "through": None if hint.through is None else numbers.function(hint.through),
         "below": None if hint.below is None else numbers.function(hint.below),
-        "callers": [[numbers.function(caller), share] for caller, share in hint.callers],
+        "callers": [(numbers.function(caller), share) for caller, share in hint.callers],
+        "data": data,
+        "sentences": sentences,
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectChange, ObjectChanges
@@ -15,8 +16,9 @@ from ..analyses.object_labels import label
 from ..model.metrics import Metric
 from ..model.objects import Group, Objects, Place
 from ..views.advice import advice_sentences
-from ..views.json_values import Json, text
+from ..views.json_values import text
 from ..views.picture import sample_sentence
+from . import schema
 from .numbers import Numbers
 from .tables import Table, table_of_rows
 
@@ -52,7 +54,7 @@ def data_columns(
 
 def objects_for_page(
     found: PageObjects, columns: Sequence[str], numbers: Numbers
-) -> tuple[Json, dict[str, Table]]:
+) -> tuple[schema.Data, dict[str, Table]]:
     """The facts, and tables: per group its costs; per group and line of code its costs; and the
     bytes of all layouts, one after the other."""
     of_group = {one.entry.group.identity: one for one in found.details}
@@ -98,7 +100,7 @@ def _changes(found: ObjectChanges) -> Table:
 def _facts(
     found: PageObjects, columns: Sequence[str], groups: Sequence[Group], details: Sequence[Details | None],
     pictures: Sequence[Layout | None], numbers: Numbers,
-) -> Json:
+) -> schema.Data:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
     changes = found.changes
     return {
@@ -107,18 +109,18 @@ def _facts(
         "sample": sample_sentence(found.objects.one_in),
         "events": list(changes.events if changes else found.objects.events),
         "groups": [
-            {**_group(group, picture, row, numbers), "type": _type(one, numbers) if one else None}
+            _group(group, picture, row, _type(one, numbers) if one else None, numbers)
             for group, one, picture, row in zip(groups, details, pictures, first)
         ],
         "changes": [_state(change) for change in changes.changes] if changes else [],
     }
 
 
-def _state(change: ObjectChange) -> Json:
+def _state(change: ObjectChange) -> Literal["new", "gone"] | None:
     return "new" if change.before is None else "gone" if change.after is None else None
 
 
-def _type(details: Details, numbers: Numbers) -> Json:
+def _type(details: Details, numbers: Numbers) -> schema.DataType | None:
     typed, split = details.typed, details.split
     if typed is None:
         return None
@@ -129,13 +131,13 @@ def _type(details: Details, numbers: Numbers) -> Json:
         "reason": text(typed.reason),
         "hasUse": typed.has_use,
         "fields": [
-            [text(field.name), text(field.type), field.offset, field.size, field.loaded, field.used]
+            (text(field.name), text(field.type), field.offset, field.size, field.loaded, field.used)
             for field in typed.fields
         ],
         "uses": [
-            [_place(use.by, numbers), use.parts, [
-                [known[field.name, field.offset], field.loaded, field.used] for field in use.fields
-            ]]
+            (_place(use.by, numbers), use.parts, [
+                (known[field.name, field.offset], field.loaded, field.used) for field in use.fields
+            ])
             for use in (details.uses if typed.fields else ())
         ],
         "parts": [
@@ -145,13 +147,13 @@ def _type(details: Details, numbers: Numbers) -> Json:
     }
 
 
-def _place(place: Place, numbers: Numbers) -> Json:
-    return [numbers.function(place.function), numbers.file(place.file), place.line]
+def _place(place: Place, numbers: Numbers) -> schema.Place:
+    return numbers.function(place.function), numbers.file(place.file), place.line
 
 
 def _group(
-    group: Group, picture: Layout | None, first: int, numbers: Numbers
-) -> dict[str, Json]:
+    group: Group, picture: Layout | None, first: int, found: schema.DataType | None, numbers: Numbers
+) -> schema.DataGroup:
     identity, blocks = group.identity, group.blocks
     return {
         "kind": identity.kind.value,
@@ -169,4 +171,5 @@ def _group(
             "unmapped": picture.unmapped, "knowsBorders": picture.knows_borders,
             "loads": picture.loads, "cut": picture.cut,
         } if picture else None,
+        "type": found,
     }

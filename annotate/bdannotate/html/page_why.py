@@ -4,7 +4,7 @@ have, of the program and of the functions that miss most."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analyses.curve import Curve, curve_of
@@ -18,10 +18,11 @@ from ..model.profile import Function, Profile
 from ..model.separate import SEPARATOR, FrameCode
 from ..model.why import Why
 from ..views.curve import sentence
-from ..views.json_values import Json, text
+from ..views.json_values import text
 from ..views.names import Names
 from ..views.repairs import headline, variables, what_to_do
 from ..views.text import Page
+from . import schema
 from .numbers import Numbers
 
 # Functions with less of all misses have no curve, and not more than so many have one.
@@ -48,7 +49,7 @@ class PageWhy:
     costs: Profile | None = None  # with what misses cost, which repairs are made of
 
 
-def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
+def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> schema.Why:
     why = found.why
     sums = DistanceSums(why, graph, found.events, {})
     sizes = [point.size for point in curve_of({}, why).steps]
@@ -65,7 +66,7 @@ def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
     }
 
 
-def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> Json:
+def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> list[schema.CodeCurves]:
     """Of those with most misses, the first one first."""
     least = _LEAST_SHARE * why.misses()
     found = {function: sums.of([function]) for function in sums.functions()}
@@ -83,7 +84,7 @@ def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> Json:
     ]
 
 
-def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
+def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> list[schema.LoopCurves]:
     """The same of loops, by the functions that they are in."""
     why = found.why
     sums = DistanceSums(why, graph, found.events, found.loops)
@@ -106,7 +107,7 @@ def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> Json:
     ]
 
 
-def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> Json:
+def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> list[schema.DataCurve]:
     """Of groups of data, by their numbers on the page."""
     if why.data is None:
         return []
@@ -120,7 +121,7 @@ def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> Json:
     ]
 
 
-def _curve(found: Curve) -> Json:
+def _curve(found: Curve) -> schema.Curve:
     """Misses at the sizes that all curves have; without those at the end at which nothing changes."""
     misses = [point.misses for point in found.steps]
     while len(misses) > 1 and misses[-1] == misses[-2]:
@@ -129,13 +130,13 @@ def _curve(found: Curve) -> Json:
     return {
         "misses": list(misses),
         "firstTouches": found.first_touches,
-        "knees": [[at[knee.before.size], at[knee.after.size]] for knee in found.knees],
+        "knees": [(at[knee.before.size], at[knee.after.size]) for knee in found.knees],
         "fits": None if found.fits is None else at[found.fits.size],
         "says": text(sentence(found)) if found.points[0].misses else "",
     }
 
 
-def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) -> Json:
+def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) -> list[schema.Repair] | None:
     if found.repairs is None:
         return None
     # Nothing is to be cut or wrapped: the page does that.
@@ -143,35 +144,25 @@ def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) ->
     variable = variables(found.include)
     listed = found.objects.groups if found.objects else ()
     groups = {group.identity: number for number, group in enumerate(listed)}
-    alternatives = found.repairs.alternatives
-    return [
-        {
-            **_repair(repair, numbers),
+
+    def made(repair: Repair, others: Sequence[Repair]) -> schema.Repair:
+        what = headline if repair.remedy is Remedy.NONE else what_to_do
+        return {
+            "remedy": repair.remedy.value,
+            "function": numbers.function(repair.function),
+            "places": [(numbers.file(repair.file), line) for line in repair.lines[:_MOST_PLACES]],
+            "data": text(label(repair.group)) if repair.group else "",
+            "l1": (repair.before.lines, repair.after.lines),
+            "ll": (repair.before.last_level, repair.after.last_level),
+            "walks": repair.walks,
+            "share": repair.share,
+            "evidence": [text(one) for one in repair.evidence],
+            "code": [text(one) for one in repair.code],
+            "unknown": text(repair.unknown),
             "group": groups.get(repair.group.identity) if repair.group else None,
-            "what": text(
-                headline(repair, page, variable) if repair.remedy is Remedy.NONE
-                else what_to_do(repair, page, variable)
-            ),
-            "alternatives": [
-                text(headline(other, page, variable))
-                for other in alternatives.get(number, ())[:_MOST_ALTERNATIVES]
-            ],
+            "what": text(what(repair, page, variable)),
+            "alternatives": [text(headline(other, page, variable)) for other in others[:_MOST_ALTERNATIVES]],
         }
-        for number, repair in enumerate(found.repairs.list)
-    ]
 
-
-def _repair(repair: Repair, numbers: Numbers) -> dict[str, Json]:
-    return {
-        "remedy": repair.remedy.value,
-        "function": numbers.function(repair.function),
-        "places": [[numbers.file(repair.file), line] for line in repair.lines[:_MOST_PLACES]],
-        "data": text(label(repair.group)) if repair.group else "",
-        "l1": [repair.before.lines, repair.after.lines],
-        "ll": [repair.before.last_level, repair.after.last_level],
-        "walks": None if repair.walks is None else list(repair.walks),
-        "share": repair.share,
-        "evidence": [text(one) for one in repair.evidence],
-        "code": [text(one) for one in repair.code],
-        "unknown": text(repair.unknown),
-    }
+    alternatives = found.repairs.alternatives
+    return [made(repair, alternatives.get(number, ())) for number, repair in enumerate(found.repairs.list)]

@@ -6,6 +6,12 @@
 import type { Facts, Metric, Table } from "./data";
 
 export type Kind = "self" | "incl";
+
+export interface MetricColumn {
+    metric: Metric;
+    kind: Kind;
+}
+
 export const sides = ["", "before:"] as const;
 export type SideName = (typeof sides)[number];
 

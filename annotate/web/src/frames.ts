@@ -13,13 +13,13 @@ export class Frames {
     private readonly within = new Map<number, number[]>();
     private readonly at = new Map<string, number[]>();
 
-    constructor(private readonly report: Report, private readonly table: Table) {
+    constructor(private readonly report: Report, private readonly table: Table<"frames">) {
         const put = <T>(map: Map<T, number[]>, key: T, row: number): void => {
             const known = map.get(key);
             if (known) known.push(row);
             else map.set(key, [row]);
         };
-        const [functions, parents, files, lines] = ["function", "parent", "file", "line"].map((name) =>
+        const [functions, parents, files, lines] = (["function", "parent", "file", "line"] as const).map((name) =>
             table.column(name));
         for (let row = 0; row < table.rows; ++row) {
             if (parents![row]) put(this.within, parents![row]! - 1, row);

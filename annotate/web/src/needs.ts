@@ -2,32 +2,32 @@
 //
 // Which tables, and of the context tree which columns, what is looked at is made of.
 
-import { sides } from "./costs";
-import type { Metric } from "./data";
-import type { Report } from "./report";
-import type { State, View } from "./state";
+import { sides, type MetricColumn } from "./costs";
+import { tables, views, type Facts, type Metric, type TableName } from "./schema";
+import type { State } from "./state";
 
 export interface Need {
-    table: string;
+    table: TableName;
     columns: readonly string[];
 }
 
-export const treeStructure = ["parent", "frame", "place"] as const;
+// What is asked of a report.
+export interface Shown {
+    readonly facts: Facts;
+    readonly comparing: boolean;
+    sizeMetric(name: string): Metric;
+    shareFor(metric: Metric): Metric | null;
+    columns(text: string): MetricColumn[];
+}
+
+export const treeStructure = tables.tree.own;
 
 // A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
 // whole.
-const wholeTables: Partial<Record<View, readonly string[]>> = {
-    tables: ["arcs", "cycles", "frames"],
-    graph: ["arcs", "frames"],
-    source: ["lines", "sites", "code", "dataRows", "frames"],
-    data: ["data", "dataRows", "dataBytes"],
-    profiles: ["members"],
-};
-
-export function needs(report: Report, state: State): Need[] {
+export function needs(report: Shown, state: State): Need[] {
     // What a full tree leaves out.
-    const exact = state.view === "icicle" && typeof report.facts.tree?.other === "number" ? ["arcs"] : [];
-    const found = [...(wholeTables[state.view] ?? []), ...exact].flatMap((table) => wholeTable(report, table));
+    const exact = state.view === "icicle" && typeof report.facts.tree?.other === "number" ? ["arcs" as const] : [];
+    const found = [...views[state.view], ...exact].flatMap((table) => wholeTable(report, table));
     const metrics = treeMetrics(report, state);
     if (report.facts.tree && metrics) {
         found.unshift({ table: "tree", columns: [...treeStructure, ...selfColumns(report, metrics), "calls"] });
@@ -35,19 +35,19 @@ export function needs(report: Report, state: State): Need[] {
     return found;
 }
 
-export function allWholeTables(report: Report): Need[] {
-    return Object.keys(report.facts.tables)
+export function allWholeTables(report: Shown): Need[] {
+    return (Object.keys(report.facts.tables) as TableName[])
         .filter((table) => table !== "tree")
         .flatMap((table) => wholeTable(report, table));
 }
 
-function wholeTable(report: Report, table: string): Need[] {
+function wholeTable(report: Shown, table: TableName): Need[] {
     const shape = report.facts.tables[table];
     return shape ? [{ table, columns: shape.columns }] : [];
 }
 
 // null: the tree is not looked at.
-function treeMetrics(report: Report, state: State): Metric[] | null {
+function treeMetrics(report: Shown, state: State): Metric[] | null {
     if (state.view === "icicle") {
         const metric = report.sizeMetric(state.metric);
         const share = report.shareFor(metric);
@@ -61,7 +61,7 @@ function treeMetrics(report: Report, state: State): Metric[] | null {
     return null;
 }
 
-function selfColumns(report: Report, metrics: readonly Metric[]): string[] {
+function selfColumns(report: Shown, metrics: readonly Metric[]): string[] {
     const { facts, comparing } = report;
     const events = facts.events.filter((_, event) =>
         metrics.some((metric) => metric.numerator[event] || metric.denominator?.[event]));

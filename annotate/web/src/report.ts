@@ -2,21 +2,17 @@
 //
 // The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
 
-import {
-    Table, readColumn, readFacts, readSources, type Column, type Facts, type Metric, type SourceText,
-} from "./data";
-import { RowCosts, TotalCosts, metricValue, type Costs, type Kind } from "./costs";
+import { Table, readColumn, readFacts, readSources, type Column } from "./data";
+import { RowCosts, TotalCosts, metricValue, type Costs, type Kind, type MetricColumn } from "./costs";
 import { baseName } from "./format";
 import { Frames } from "./frames";
 import { Links } from "./links";
 import { allWholeTables, needs, treeStructure, type Need } from "./needs";
+import type { Facts, Metric, SourceText, TableName } from "./schema";
 import type { State } from "./state";
 import { ContextTree } from "./tree";
 
-export interface MetricColumn {
-    metric: Metric;
-    kind: Kind;
-}
+export type { MetricColumn } from "./costs";
 
 export interface Arc {
     row: number;
@@ -33,7 +29,7 @@ export class Report {
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
     loading = true;
-    private readonly tables: Map<string, Table>;
+    private readonly tables: Map<TableName, Table>;
     private readonly sourceLines = new Map<number, string[]>();
     private readonly reading = new Map<string, Promise<Column>>();
     private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
@@ -48,7 +44,9 @@ export class Report {
         this.totals = new TotalCosts(facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
         this.tables = new Map(
-            Object.entries(facts.tables).map(([name, { rows }]) => [name, new Table(rows, new Map())]),
+            (Object.keys(facts.tables) as TableName[]).map(
+                (name) => [name, new Table(facts.tables[name]!.rows, new Map())],
+            ),
         );
     }
 
@@ -90,7 +88,7 @@ export class Report {
         for (const one of done) if (one.status === "rejected") throw one.reason;
     }
 
-    private async unpackColumn(table: string, column: string): Promise<void> {
+    private async unpackColumn(table: TableName, column: string): Promise<void> {
         const name = key(table, column);
         const known = this.reading.get(name) ?? readColumn(this.facts, table, column);
         this.reading.set(name, known);
@@ -135,12 +133,12 @@ export class Report {
         return known[line - 1] ?? null;
     }
 
-    get functions(): Table {
+    get functions(): Table<"functions"> {
         return this.tables.get("functions")!;
     }
 
     // null: the page has no such table, or not yet all of it.
-    table(name: string): Table | null {
+    table<N extends TableName>(name: N): Table<N> | null {
         const table = this.tables.get(name);
         return table && table.columns.size === this.facts.tables[name]!.columns.length ? table : null;
     }
@@ -216,7 +214,7 @@ export class Report {
         return new RowCosts(this.facts, this.functions, fn);
     }
 
-    costs(table: string, row: number): Costs {
+    costs(table: TableName, row: number): Costs {
         return new RowCosts(this.facts, this.tables.get(table)!, row);
     }
 
@@ -238,7 +236,9 @@ export class Report {
             callers: this.facts.functions.map((): Arc[] => []),
             callees: this.facts.functions.map((): Arc[] => []),
         };
-        const [caller, callee, recursive] = ["caller", "callee", "recursive"].map((name) => table.column(name));
+        const [caller, callee, recursive] = (["caller", "callee", "recursive"] as const).map(
+            (name) => table.column(name),
+        );
         for (let row = 0; row < table.rows; ++row) {
             const arc = {
                 row,

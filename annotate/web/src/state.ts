@@ -3,9 +3,10 @@
 // What is looked at. All of it stands in the page's fragment, so that a view can be linked to and "back" works.
 
 import type { Kind, Links } from "./links";
+import { views as tablesOfViews, type ViewName } from "./schema";
 
-export const views = ["summary", "icicle", "tables", "graph", "source", "treemap", "data", "profiles"] as const;
-export type View = (typeof views)[number];
+export type View = ViewName;
+export const views = Object.keys(tablesOfViews) as View[];
 export const tableKinds = ["top-down", "callers", "flat"] as const;
 export type TableKind = (typeof tableKinds)[number];
 export const groupings = ["none", "file", "object"] as const;

@@ -24,7 +24,7 @@ export class ContextTree {
 
     constructor(
         readonly facts: Facts,
-        private readonly table: Table,
+        private readonly table: Table<"tree">,
     ) {
         this.size = table.rows;
         this.parent = table.column("parent");

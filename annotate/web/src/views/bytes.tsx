@@ -20,7 +20,7 @@ export function Picture({ layout, type, brief = false }: {
     const { always, sample } = report.facts.data!;
     const [element, { width }] = useSize<HTMLDivElement>();
     const table = report.table("dataBytes")!;
-    const [loaded, used, borders] = ["loaded", "used", "borders"].map((name) =>
+    const [loaded, used, borders] = (["loaded", "used", "borders"] as const).map((name) =>
         Array.from(table.column(name).subarray(layout.first, layout.first + layout.size)));
     const widthOf = (perRow: number): number => cell.left + perRow * cell.width + (perRow / cell.group) * cell.gap;
     const perRow = [64, 32, 16].find((perRow) => widthOf(perRow) <= width) ?? 16;

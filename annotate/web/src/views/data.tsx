@@ -341,7 +341,9 @@ function Where({ fn, file, line }: { fn: number; file: number; line: number }) {
 function Loaders({ number, columns }: { number: number; columns: MetricColumn[] }) {
     const { report } = usePage();
     const table = report.table("dataRows")!;
-    const [groups, functions, files, lines] = ["group", "function", "file", "line"].map((name) => table.column(name));
+    const [groups, functions, files, lines] = (["group", "function", "file", "line"] as const).map(
+        (name) => table.column(name),
+    );
     const first = ranksBy(columns);
     const found: { row: number; costs: Costs; value: number }[] = [];
     for (let row = 0; row < table.rows; ++row) {
@@ -391,7 +393,7 @@ export function LoadedData({ file, line }: { file: number; line: number }) {
     const data = report.facts.data;
     if (!table || !data) return null;
     const metric = report.sizeMetric(state.metric);
-    const [groups, files, lines] = ["group", "file", "line"].map((name) => table.column(name));
+    const [groups, files, lines] = (["group", "file", "line"] as const).map((name) => table.column(name));
     const found = new Map<number, Costs[]>();
     for (let row = 0; row < table.rows; ++row) {
         if (files![row] !== file || lines![row] !== line) continue;

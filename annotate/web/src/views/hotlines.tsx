@@ -4,6 +4,7 @@
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";
+import type { ColumnName } from "../data";
 import { count, inSentence, metricText, percent } from "../format";
 import { FunctionLink, PlaceLink, ShareBar } from "../parts";
 
@@ -16,7 +17,7 @@ export function HotLines() {
     if (!table || !table.rows || !hottest || report.comparing) return null;
     const share = report.use(0).share;
     const misses = report.use(0).misses;
-    const at = (name: string, row: number): number => table.column(name)[row]!;
+    const at = (name: ColumnName<"hotLines">, row: number): number => table.column(name)[row]!;
     const hasText = report.sources !== null && report.sources.size > 0;
     const rows = Array.from({ length: Math.min(table.rows, shownLines) }, (_, row) => row);
     return (

@@ -297,7 +297,7 @@ function Instructions({ file, line, most }: { file: number; line: number | null;
     const metric = report.sizeMetric(state.metric);
     const code = report.table("code")!;
     const rows = useMemo(() => {
-        const [functions, files, lines] = ["function", "file", "line"].map((name) => code.column(name));
+        const [functions, files, lines] = (["function", "file", "line"] as const).map((name) => code.column(name));
         let fn = state.fn;
         const inLine: number[] = [];
         for (let row = 0; row < code.rows; ++row) {

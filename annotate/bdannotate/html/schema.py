@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the data of a page are: the one description, by which the modules beside write them, and from which
+annotate/web/page_types.py makes the types of what reads them.
+
+A function, file, group or frame stands for its number in the lists of the facts, unless something else is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+# Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
+VERSION = 3
+
+
+class Metric(TypedDict):
+    name: str
+    heading: str
+    title: str
+    numerator: list[int]  # a weight per event
+    denominator: list[int] | None
+    isShare: bool
+    moreIsBetter: bool
+    share: str | None  # the metric that tells which share of the same lines was never used
+
+
+class Part(TypedDict):
+    source: str
+    creator: str
+    pid: str
+    command: str
+    part: str
+    thread: str
+    descriptions: list[tuple[str, str]]
+
+
+# Function, file, line.
+Place = tuple[int, int, int]
+
+
+class HintData(TypedDict):
+    """Data that a place loads in vain: a group, and its share of all that is never used."""
+
+    group: int | None
+    share: float
+
+
+class Hint(TypedDict):
+    function: int
+    share: float  # of all that is never used
+    saved: float | None  # at most, of the estimated cycles
+    brief: str
+    looks: str
+    helps: str
+    unused: float
+    neverUsed: float
+    usedPerLine: float
+    lineSize: float  # that of the lines at hand, on average
+    accesses: float
+    loads: float
+    lines: list[tuple[int, int, float]]  # file, line, share of its own; the costliest first
+    through: int | None  # the library function that has most of it
+    below: int | None  # of a function without a name, the nearest caller that has one
+    callers: list[tuple[int, float]]
+    data: list[HintData]
+    sentences: list[str]  # on the data
+
+
+class OtherData(TypedDict):
+    data: HintData
+    title: str
+    sentences: list[str]
+
+
+class Hints(TypedDict):
+    places: list[Hint]
+    others: list[OtherData]  # data of which no place has most
+
+
+class Waits(TypedDict):
+    """Shares of the cycles by the order of addresses."""
+
+    firstTouches: float
+    inOrder: float
+    outOfOrder: float
+
+
+class Verdict(TypedDict):
+    cycles: int
+    instructions: float  # shares of the estimated cycles, as those below
+    l1Data: float
+    l1Code: float
+    lastLevel: float
+    fitsLastLevel: bool
+    first: Literal["L1", "code", "LL", "out of order", "in order", "first touches", "instructions"]
+    wasted: float | None  # what bytes never used cost at the first level, if that makes it the first
+    waits: Waits | None  # where the run noted that; then those of levels are 0
+
+
+class Repair(TypedDict):
+    """A change of the program. Where two numbers stand together, they are before and after it."""
+
+    remedy: str
+    what: str  # to do, and where
+    function: int
+    places: list[tuple[int, int]]  # file, line
+    data: str
+    group: int | None  # of the data
+    l1: tuple[int, int]  # misses
+    ll: tuple[int, int]
+    walks: tuple[int, int] | None  # page walks, if it is about these
+    share: float  # of the estimated time
+    evidence: list[str]
+    code: list[str]
+    unknown: str
+    alternatives: list[str]
+
+
+class Curve(TypedDict):
+    """Misses by the size of the cache."""
+
+    misses: list[int]  # at the sizes that all curves have; at those that follow, as at the last
+    firstTouches: int
+    knees: list[tuple[int, int]]  # between which sizes many go
+    fits: int | None  # the size from which on hardly any more go
+    says: str
+
+
+class CodeCurves(TypedDict):
+    function: int
+    self: Curve
+    incl: Curve | None
+
+
+class LoopCurves(CodeCurves):
+    name: str
+
+
+class DataCurve(TypedDict):
+    group: int
+    curve: Curve
+
+
+class Why(TypedDict):
+    line: int  # bytes
+    d1: int  # bytes of the cache
+    ll: int
+    repairs: list[Repair] | None  # the first saves most time
+    sizes: list[int]
+    program: Curve
+    # Of code, itself and with all that it calls, where the run has kept paths; what has most misses first.
+    functions: list[CodeCurves]
+    loops: list[LoopCurves]
+    data: list[DataCurve]
+
+
+class Blocks(TypedDict):
+    number: int
+    bytes: int
+    freed: int
+    mostAlive: int
+    smallest: int
+    largest: int
+
+
+class ElementLayout(TypedDict):
+    """Of an element; first is its bytes' first row."""
+
+    size: int
+    reason: str
+    first: int
+    unmapped: int
+    knowsBorders: bool
+    loads: int
+    cut: int  # how often one came with a line, and only a part of it
+
+
+class DataType(TypedDict):
+    """Of the elements of data; of a variable, of the variable or its elements."""
+
+    name: str
+    size: int
+    reason: str
+    hasUse: bool  # whether anybody has seen which bytes are used
+    # Name, type, offset, size, how often bytes of it came with a line, and in how many of these any was used. A gap
+    # has no type.
+    fields: list[tuple[str, str, int, int, int, int]]
+    # Which code loaded how many parts of lines, one for each block in a line, and of these as above for each field,
+    # by its number, that was used.
+    uses: list[tuple[Place, int, list[tuple[int, int, int]]]]
+    parts: list[list[int]]  # fields that had better be in an array of their own
+    advice: list[str]
+
+
+class DataGroup(TypedDict):
+    """Data objects that are not kept apart."""
+
+    kind: str
+    label: str
+    object: str  # of code, a variable or a file
+    size: int  # of a variable, in bytes
+    function: int | None  # whose frames; the function called to allocate
+    places: list[Place]  # where that was called, the innermost first
+    blocks: Blocks | None
+    layout: ElementLayout | None
+    type: DataType | None
+
+
+class Data(TypedDict):
+    """Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before."""
+
+    columns: list[str]  # metrics; what it loses comes second
+    always: float  # what holds for this share of the loads of a byte holds always
+    sample: str  # a sentence where which bytes were used is known of some lines only; else empty
+    events: list[str]
+    groups: list[DataGroup]
+    changes: list[Literal["new", "gone"] | None]
+
+
+class UseLevel(TypedDict):
+    loaded: str
+    lost: str
+    share: str
+    perLine: str
+    misses: str
+
+
+class Use(TypedDict):
+    """The metrics of the cache levels that speak of the bytes that the page is about, the first level first."""
+
+    of: Literal["code", "data", "all"]
+    levels: list[UseLevel]
+
+
+class First(TypedDict):
+    """What to look at first, as the text report says it, and the line that has most of it."""
+
+    says: str
+    place: Place | None
+
+
+class Hottest(TypedDict):
+    """What the costliest lines are ranked by."""
+
+    heading: str
+    title: str
+    total: int
+
+
+class Member(TypedDict):
+    label: str
+    totals: list[int]
+
+
+class UnknownCode(TypedDict):
+    """Without symbols or lines."""
+
+    objects: list[str]
+    share: float
+    hasSymbols: bool
+
+
+class TableFacts(TypedDict):
+    rows: int
+    columns: list[str]
+
+
+class TreeFacts(TypedDict):
+    folded: bool
+    height: int
+    other: int | None  # the frame of the paths that the tree has no room for, if there are such
+
+
+class Facts(TypedDict):
+    version: int
+    generator: str
+    use: Use
+    verdict: Verdict | None
+    first: First | None
+    hottest: Hottest | None
+    matched: int
+    above: list[int]  # functions that only start the program
+    sides: list[list[Part]]  # of the profile; where two are compared: after, before
+    totals: list[list[int]]
+    members: list[Member]
+    events: list[str]
+    metrics: list[Metric]
+    columns: list[tuple[str, bool]]  # metric, inclusive
+    objects: list[str]
+    files: list[str]
+    # Name, object, file, line, and the name that is shown, where that is another; else empty.
+    functions: list[tuple[str, int, int, int, str]]
+    cycles: list[list[int]]
+    unknown: UnknownCode | None
+    hints: Hints
+    why: Why | None  # lines were loaded, where the run noted that
+    tables: dict[str, TableFacts]
+    inlined: list[str]  # names of inlined functions
+    codeTexts: list[str]
+    frames: list[int | str]  # a function, or the name of a root
+    places: list[tuple[int, int]]  # file or -1, line
+    data: Data | None
+    tree: TreeFacts | None
+    sourceNotes: dict[str, str]
+    hasSources: bool
+
+
+class SourceText(TypedDict):
+    file: int
+    path: str
+    newer: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Of a table, by their names: those of its own; counts that each side has, with `before:` where it is the second
+    one that is compared; and of these kinds of cost one for each event, as `self:Ir`. Of data objects, these are
+    events of theirs, which are fewer."""
+
+    own: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    kinds: tuple[Literal["self", "incl"], ...] = ()
+
+
+BEFORE = "before:"
+TABLES: Mapping[str, Columns] = {
+    "functions": Columns(("cycle", "recursive"), ("calls",), ("self", "incl")),
+    "tree": Columns(("parent", "frame", "place"), ("calls",), ("self",)),  # a parent is one more than its row
+    "arcs": Columns(("caller", "callee", "recursive"), ("calls",), ("incl",)),
+    "lines": Columns(("function", "file", "line"), (), ("self",)),
+    "sites": Columns(("caller", "callee", "file", "line"), ("calls",), ("incl",)),
+    "cycles": Columns((), ("calls",), ("incl",)),
+    "code": Columns(("function", "file", "address", "line", "text"), (), ("self",)),
+    "members": Columns(("function",), (), ("self", "incl")),
+    "frames": Columns(
+        ("function", "parent", "kind", "name", "file", "line", "entries", "iterations"), (), ("self", "incl")
+    ),
+    "hotLines": Columns(("function", "file", "line", "ranked"), (), ("self",)),
+    "data": Columns((), (), ("self",)),
+    "dataRows": Columns(("group", "function", "file", "line"), (), ("self",)),
+    "dataBytes": Columns(("loaded", "used", "borders")),
+}
+# The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
+# only some columns.
+VIEWS: Mapping[str, tuple[str, ...]] = {
+    "summary": (),
+    "icicle": (),
+    "tables": ("arcs", "cycles", "frames"),
+    "graph": ("arcs", "frames"),
+    "source": ("lines", "sites", "code", "dataRows", "frames"),
+    "treemap": (),
+    "data": ("data", "dataRows", "dataBytes"),
+    "profiles": ("members",),
+}
+
+
+def is_column(table: str, name: str) -> bool:
+    """Whether a table can have a column of this name."""
+    columns = TABLES[table]
+    if name in columns.own:
+        return True
+    name = name.removeprefix(BEFORE)
+    kind, colon, event = name.partition(":")
+    return name in columns.counts or bool(colon and event) and kind in columns.kinds
