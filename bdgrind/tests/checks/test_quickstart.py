@@ -54,7 +54,7 @@ class Clone:
         self.write("configure", CONFIGURE)
         self.write("bin/make", MAKE)
         for name in ("g++", "autoreconf", "automake", "pkg-config", "apt-cache", "apt-get", "nproc",
-                     "node", "npm", "chromium", "clang++", "groff"):
+                     "node", "npm", "chromium", "firefox-esr", "clang++", "groff"):
             self.write(f"bin/{name}", SILENT)
         self.write("bin/sudo", "#!/bin/sh\nexit 1\n")
 
@@ -126,15 +126,16 @@ def test_each_time_it_looks_anew_for_what_is_installed(clone: Clone) -> None:
 
 def test_what_the_web_report_needs_is_installed(clone: Clone) -> None:
     """Or asked for, where that is not allowed."""
-    for name in ("node", "npm", "chromium", "chromium-browser"):
+    for name in ("node", "npm", "chromium", "chromium-browser", "firefox-esr", "firefox"):
         clone.write(f"bin/{name}", "#!/bin/sh\nexit 1\n")
     clone.write("bin/apt-get", """#!/bin/sh\necho "apt-get $*" >>"$CALLS"\n""")
     completed = clone.run()
     if os.geteuid() == 0:
-        assert re.search("^apt-get .* install .* nodejs npm chromium ", clone.calls.read_text(), re.MULTILINE)
+        calls = clone.calls.read_text()
+        assert re.search("^apt-get .* install .* nodejs npm chromium firefox-esr ", calls, re.MULTILINE)
     else:
         assert completed.returncode == 1
-        assert re.search("please run: sudo apt-get install .*nodejs npm chromium ", completed.stderr)
+        assert re.search("please run: sudo apt-get install .*nodejs npm chromium firefox-esr ", completed.stderr)
 
 
 def test_after_a_build_with_warnings_everything_is_compiled_again(clone: Clone) -> None:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The web report's sources: packages, types, unit tests, and the built file bit by bit."""
+
+from web_pages import BUILT, WEB, node, run
+
+
+def test_the_lock_file_names_no_host():
+    """Wherever the packages were got from is nobody else's business, and not where others get them."""
+    text = (WEB / "package-lock.json").read_text()
+    assert "://" not in "".join(line for line in text.splitlines() if '"url"' not in line)
+
+
+def test_types(workshop):
+    result = run("node", "node_modules/typescript/bin/tsc", "-p", ".", cwd=workshop)
+    assert result.returncode == 0, result.stdout
+
+
+def test_units(workshop):
+    node(workshop, "node_modules/esbuild/bin/esbuild", "tests/unit.test.ts", "--bundle", "--platform=node",
+         "--format=esm", "--log-level=warning", "--outfile=unit.test.mjs")
+    node(workshop, "--test", "unit.test.mjs")
+
+
+def test_the_built_page_is_that_of_the_sources(workshop):
+    node(workshop, "build.mjs", "rebuilt.html")
+    assert (workshop / "rebuilt.html").read_bytes() == BUILT.read_bytes(), (
+        "annotate/bdannotate/html/report.html is not what annotate/web makes: see docs/web-report.md"
+    )
