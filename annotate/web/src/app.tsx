@@ -7,9 +7,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PageContext, linkTo, usePage, type Page } from "./context";
 import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
+import { KeysButton } from "./keys";
 import { Memory } from "./memory";
 import type { Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
+import { store, stored } from "./stored";
 import { Data } from "./views/data";
 import { Graph } from "./views/graph";
 import { Icicle } from "./views/icicle";
@@ -18,23 +20,6 @@ import { Source } from "./views/source";
 import { Summary } from "./views/summary";
 import { Tables } from "./views/tables";
 import { Treemap } from "./views/treemap";
-
-// What stays for the next time; browsers may refuse it to a page from the disk.
-function stored(name: string): string | null {
-    try {
-        return localStorage.getItem(`bdgrind ${name}`);
-    } catch {
-        return null;
-    }
-}
-
-function store(name: string, value: string): void {
-    try {
-        localStorage.setItem(`bdgrind ${name}`, value);
-    } catch {
-        // It is as before the next time.
-    }
-}
 
 const titles: Record<View, string> = {
     summary: "Summary",
@@ -137,11 +122,14 @@ export function App({ report }: { report: Report }) {
                     {report.comparing ? "What changed" : "Cache use"}{" "}
                     <span class="command" title={command}>{shortCommand(command)}</span>
                 </h1>
-                <button
-                    type="button" class={`theme glyph ${dark ? "sun" : "moon"}`}
-                    onClick={() => { store("theme", dark ? "light" : "dark"); setDark(!dark); }}
-                    aria-label={dark ? "Light colours" : "Dark colours"}
-                />
+                <span class="page-buttons">
+                    <KeysButton />
+                    <button
+                        type="button" class={`theme glyph ${dark ? "sun" : "moon"}`}
+                        onClick={() => { store("theme", dark ? "light" : "dark"); setDark(!dark); }}
+                        aria-label={dark ? "Light colours" : "Dark colours"}
+                    />
+                </span>
                 <nav aria-label="Views">
                     {tabs.map((view) => (
                         <a

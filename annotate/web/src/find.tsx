@@ -5,6 +5,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { usePage } from "./context";
 import { grouped } from "./format";
+import { isTyping } from "./keys";
 import type { State } from "./state";
 
 export type Match = (name: string) => boolean;
@@ -43,9 +44,7 @@ export function SearchBox({ placeholder, found }: { placeholder: string; found: 
     const input = useRef<HTMLInputElement>(null);
     useEffect(() => {
         const focus = (event: KeyboardEvent): void => {
-            const { target } = event;
-            const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-            if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+            if (event.key !== "/" || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
             event.preventDefault();
             input.current?.focus();
             input.current?.select();

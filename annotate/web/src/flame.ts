@@ -3,32 +3,29 @@
 // What the icicle draws: cells, as wide as their cost, children below their parents. Only cells that are wide enough
 // to be seen are ever made, so that a million nodes cost no more than what is on the screen.
 
-import { RestCosts, metricValue, type Costs, type SideName } from "./costs";
+import { RestCosts, metricValue, type Costs, type Kind, type SideName } from "./costs";
 import type { Metric } from "./data";
 import type { Report } from "./report";
 import { Group, type ContextTree } from "./tree";
 
+const leastCell = 0.6; // pixels
+
 export interface Widths {
+    kind: Kind;
     after: Float64Array;
     before: Float64Array | null;
     change: Float64Array | null; // what is more and what is less, added up, where two profiles are compared
 }
 
-// Inclusive costs of all nodes, without what is hidden.
-export function widths(tree: ContextTree, metric: Metric, comparing: boolean, hidden: ReadonlySet<number>): Widths {
-    const column = (side: "" | "before:"): Float64Array =>
-        tree.summedUp(tree.selfSum(metric.numerator, side), hidden.size ? hidden : null);
-    return {
-        after: column(""), before: comparing ? column("before:") : null,
-        change: comparing ? changes(tree, metric, hidden) : null,
-    };
-}
-
-// Of each node what it and all below have changed by, in either direction: children fit their parents.
-function changes(tree: ContextTree, metric: Metric, hidden: ReadonlySet<number>): Float64Array {
-    const [own, before] = (["", "before:"] as const).map((side) => tree.selfSum(metric.numerator, side));
-    const changed = own!.map((value, node) => Math.abs(value - before![node]!));
-    return tree.summedUp(changed, hidden.size ? hidden : null);
+// Of all nodes: inclusive, or what they cost themselves, where the tree stands on its head.
+export function widths(tree: ContextTree, metric: Metric, comparing: boolean, kind: Kind = "incl"): Widths {
+    const column = (own: Float64Array): Float64Array => (kind === "self" ? own : tree.summedUp(own));
+    const after = tree.selfSum(metric.numerator, "");
+    if (!comparing) return { kind, after: column(after), before: null, change: null };
+    const before = tree.selfSum(metric.numerator, "before:");
+    // Of each node what it and all below have changed by, in either direction: children fit their parents.
+    const changed = after.map((value, node) => Math.abs(value - before[node]!));
+    return { kind, after: column(after), before: column(before), change: column(changed) };
 }
 
 export class Cell {
@@ -47,13 +44,14 @@ export class Cell {
     ) {
         const value = (side: SideName, column: Float64Array | null): number => {
             if (!column) return 0;
-            return exact ? metricValue(exact.metric, exact.costs, "incl", side) ?? 0 : group.valueIn(column, "incl");
+            if (exact) return metricValue(exact.metric, exact.costs, "incl", side) ?? 0;
+            return group.valueIn(column, values.kind);
         };
         this.after = value("", values.after);
         this.before = value("before:", values.before);
         this.costs = exact?.costs ?? group;
         if (!values.change) this.size = this.after;
-        else this.size = exact ? Math.abs(this.after - this.before) : group.valueIn(values.change, "incl");
+        else this.size = exact ? Math.abs(this.after - this.before) : group.valueIn(values.change, values.kind);
     }
 
     get name(): number | string {
@@ -109,16 +107,40 @@ export interface Rect {
     depth: number;
 }
 
-// Levels of cells below `top`, each from left to right. Narrower than `least` is not worth a pixel.
-export function layout(top: readonly Cell[], width: number, least: number): Rect[][] {
+// Which part of the whole width is looked at, from 0 to 1.
+export interface Window {
+    from: number;
+    to: number;
+}
+
+export const wholeWindow: Window = { from: 0, to: 1 };
+
+// Around a place of the window, in shares of its width: `factor` below 1 looks closer.
+export function zoomed({ from, to }: Window, at: number, factor: number): Window {
+    const size = Math.min(1, Math.max((to - from) * factor, 1e-7));
+    return placed(from + at * (to - from) - at * size, size);
+}
+
+export const panned = ({ from, to }: Window, by: number): Window => placed(from + by * (to - from), to - from);
+
+function placed(from: number, size: number): Window {
+    const start = Math.min(Math.max(from, 0), 1 - size);
+    return { from: start, to: start + size };
+}
+
+// Levels of cells below `top`, each from left to right. Narrower than `least` is not worth a pixel; what lies beside
+// the window is left out, and what reaches into it stays whole.
+export function layout(top: readonly Cell[], width: number, least: number, window = wholeWindow): Rect[][] {
     const whole = top.reduce((total, cell) => total + cell.size, 0);
     if (!whole) return [];
+    const all = width / (window.to - window.from);
+    const isSeen = (x: number, mine: number): boolean => x < width && x + mine > 0;
     const levels: Rect[][] = [];
     let level: Rect[] = [];
-    let x = 0;
+    let x = 0 - window.from * all;
     for (const cell of top) {
-        const mine = (cell.size / whole) * width;
-        if (mine >= least) level.push({ cell, x, width: mine, depth: 0 });
+        const mine = (cell.size / whole) * all;
+        if (mine >= least && isSeen(x, mine)) level.push({ cell, x, width: mine, depth: 0 });
         x += mine;
     }
     while (level.length) {
@@ -129,8 +151,8 @@ export function layout(top: readonly Cell[], width: number, least: number): Rect
             const scale = rect.width / rect.cell.size;
             for (const child of rect.cell.children()) {
                 const mine = child.size * scale;
-                if (mine < least) break; // they are sorted
-                next.push({ cell: child, x: left, width: mine, depth: rect.depth + 1 });
+                if (mine < least || left >= width) break; // they are sorted
+                if (isSeen(left, mine)) next.push({ cell: child, x: left, width: mine, depth: rect.depth + 1 });
                 left += mine;
             }
         }
@@ -159,29 +181,40 @@ export interface Picture {
     upwards: Rect[][]; // callers, in a sandwich
 }
 
-export function picture(tree: ContextTree, values: Widths, options: {
+export interface Looked {
     exact?: { report: Report; metric: Metric } | null; // where the tree has no room for all paths
     node: number | null;
     sandwich: number | null;
-    width: number;
+    upside: boolean; // functions by what they cost themselves, below them who called
     fold: boolean; // what only starts the program is one row
-}): Picture {
-    const { node, sandwich, width, fold } = options;
+}
+
+// The cells that a picture begins with.
+export interface Tops {
+    above: Cell[]; // from the root to what the picture begins with
+    down: Cell[];
+    up: Cell[]; // the other way: callers, in a sandwich
+}
+
+export function tops(tree: ContextTree, values: Widths, { exact, node, sandwich, upside, fold }: Looked): Tops {
     if (sandwich !== null) {
-        const { exact } = options;
         const cell = (upwards: boolean): Cell => {
             if (exact) return exactCell(exact.report, sandwich, values, exact.metric, upwards, fold);
             const group = upwards ? Group.callersOf(tree, sandwich, fold) : Group.calleesOf(tree, sandwich, fold);
             return new Cell(group, values, null);
         };
-        const [down, up] = [cell(false), cell(true)];
-        return { above: [], levels: layout([down], width, 0.6), upwards: layout([up], width, 0.6).slice(1) };
+        return { above: [], down: [cell(false)], up: [cell(true)] };
+    }
+    const widest = (groups: readonly Group[]): Cell[] =>
+        groups.map((group) => new Cell(group, values, null)).filter(({ size }) => size > 0)
+            .sort((one, other) => other.size - one.size);
+    if (upside) {
+        const frames = tree.facts.frames.map((_, frame) => frame).filter((frame) => tree.nodesOfFrame(frame).length);
+        return { above: [], down: widest(frames.map((frame) => Group.callersOfFrame(tree, frame, fold))), up: [] };
     }
     const start = node !== null && node < tree.size ? node : null;
     if (start === null) {
-        const roots = Array.from(tree.roots, (root) => new Cell(Group.ofNode(tree, root, fold), values, null));
-        roots.sort((one, other) => other.size - one.size);
-        return { above: [], levels: layout(roots, width, 0.6), upwards: [] };
+        return { above: [], down: widest(Array.from(tree.roots, (root) => Group.ofNode(tree, root, fold))), up: [] };
     }
     const above = tree.path(start).slice(0, -1).flatMap((at): Group[] => {
         if (!fold || tree.isStart(start) || !tree.isStart(at)) return [Group.ofNode(tree, at, fold)];
@@ -189,7 +222,13 @@ export function picture(tree: ContextTree, values: Widths, options: {
     });
     return {
         above: above.map((group) => new Cell(group, values, null)),
-        levels: layout([new Cell(Group.ofNode(tree, start, fold), values, null)], width, 0.6),
-        upwards: [],
+        down: [new Cell(Group.ofNode(tree, start, fold), values, null)], up: [],
+    };
+}
+
+export function picture({ above, down, up }: Tops, width: number, window = wholeWindow): Picture {
+    return {
+        above, levels: layout(down, width, leastCell, window),
+        upwards: up.length ? layout(up, width, leastCell, window).slice(1) : [],
     };
 }

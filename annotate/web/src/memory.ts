@@ -6,6 +6,5 @@ import type { View } from "./state";
 
 export class Memory {
     readonly open = new Map<string, ReadonlySet<string>>(); // rows, by what a table shows
-    readonly widths = new Map<string, number>(); // pixels, by column
     readonly searches = new Map<View, { q: string; re: boolean }>();
 }

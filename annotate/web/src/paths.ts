@@ -5,6 +5,7 @@
 import type { Match } from "./find";
 import type { Report } from "./report";
 import type { Row } from "./rows";
+import type { ContextTree } from "./tree";
 
 const above = 1; // something is found below
 const here = 2;
@@ -14,8 +15,7 @@ const mostOpened = 2000; // rows
 export class Paths {
     private readonly states: Uint8Array;
 
-    constructor(report: Report, match: Match) {
-        const tree = report.tree!;
+    constructor(report: Report, tree: ContextTree, match: Match) {
         const found = Uint8Array.from(report.facts.frames, (frame) =>
             ((typeof frame === "number" ? report.matches(match, frame) : match(frame)) ? 1 : 0));
         const states = (this.states = new Uint8Array(tree.size));

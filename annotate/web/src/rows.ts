@@ -4,17 +4,18 @@
 
 import { NestedCosts, RestCosts, SumCosts, change, metricValue, type Costs } from "./costs";
 import type { Arc, MetricColumn, Report } from "./report";
+import type { Match } from "./find";
 import { baseName } from "./format";
 import type { Grouping, TableKind } from "./state";
-import { Group } from "./tree";
+import { Group, type ContextTree } from "./tree";
 
 export interface Row {
     key: string;
     label: string;
     where: string;
     fn: number | null;
-    node: number | null; // its context, if it is a single one
-    nodes?: readonly number[]; // all contexts of a row of the tree
+    node: number | null; // its context, if it is a single one, as links call it
+    nodes?: readonly number[]; // all contexts of a row of the tree, in the shape that is shown
     calls: number | null;
     costs: Costs;
     hasChildren: boolean;
@@ -27,13 +28,19 @@ export interface Folding {
     startRows: boolean;
 }
 
-export function topRows(report: Report, kind: TableKind, grouping: Grouping, fold: Folding): Row[] {
+// tree: as it is shown; null, if the profile has none.
+export function topRows(
+    report: Report, tree: ContextTree | null, kind: TableKind, grouping: Grouping, fold: Folding,
+): Row[] {
     const folded = (rows: Row[]): Row[] => (fold.startRows ? aboveFolded(report, rows) : rows);
     if (kind === "flat") return grouping === "none" ? folded(flatRows(report, grouping)) : flatRows(report, grouping);
-    if (kind === "callers") return folded(report.facts.functions.map((_, fn) => callersRow(report, fn, fold.start)));
-    if (report.tree) {
-        const row = (node: number): Row => groupRow(report, Group.ofNode(report.tree!, node, fold.start), "");
-        return Array.from(report.tree.roots, row);
+    if (kind === "callers") {
+        const functions = report.facts.functions.map((_, fn) => fn);
+        const left = tree && tree !== report.tree ? functions.filter((fn) => tree.nodesOf(fn).length > 0) : functions;
+        return folded(left.map((fn) => callersRow(report, tree, fn, fold.start)));
+    }
+    if (tree) {
+        return Array.from(tree.roots, (node) => groupRow(report, Group.ofNode(tree, node, fold.start), ""));
     }
     return entryFunctions(report).map((fn) => calleesRow(report, fn));
 }
@@ -105,7 +112,7 @@ function groupRow(report: Report, group: Group, above: string): Row {
         label: report.label(name),
         where: from + (fn === null ? "" : report.where(fn)),
         fn,
-        node: group.at.length === 1 ? group.at[0]! : null,
+        node: group.at.length === 1 ? group.tree.original(group.at[0]!) : null,
         nodes: group.at,
         calls: fn === null ? null : group.calls(),
         costs: group,
@@ -114,14 +121,17 @@ function groupRow(report: Report, group: Group, above: string): Row {
     };
 }
 
-function callersRow(report: Report, fn: number, fold: boolean): Row {
+function callersRow(report: Report, tree: ContextTree | null, fn: number, fold: boolean): Row {
     const row = functionRow(report, fn, `c${fn}`);
-    if (report.tree && report.tree.otherFrame !== null) return exactCallersRow(report, row, fn, fold);
-    if (report.tree) {
-        const group = (): Group => Group.callersOf(report.tree!, fn, fold);
-        const hasChildren = report.tree.nodesOf(fn).length > 0;
+    const isWhole = tree === report.tree;
+    if (tree && isWhole && tree.otherFrame !== null) return exactCallersRow(report, tree, row, fn, fold);
+    if (tree) {
+        const group = (): Group => Group.callersOf(tree, fn, fold);
+        const hasChildren = tree.nodesOf(fn).length > 0;
         const children = (): Row[] => group().children().map((child) => groupRow(report, child, row.key));
-        return { ...row, hasChildren, children };
+        // What is hidden or merged changes what a function costs, too.
+        return isWhole ? { ...row, hasChildren, children }
+            : { ...row, costs: group(), calls: group().calls(), hasChildren, children };
     }
     const arcs = report.arcs()?.callers[fn] ?? [];
     const children = (): Row[] => arcs.map((arc) => arcRow(report, arc, arc.caller, row.key));
@@ -130,10 +140,10 @@ function callersRow(report: Report, fn: number, fold: boolean): Row {
 
 // Where the tree has no room for all paths: what calls cost is known exactly, and what is farther away as far as the
 // tree has it.
-function exactCallersRow(report: Report, row: Row, fn: number, fold: boolean): Row {
+function exactCallersRow(report: Report, tree: ContextTree, row: Row, fn: number, fold: boolean): Row {
     const arcs = report.arcs()?.callers[fn] ?? [];
     const children = (): Row[] => {
-        const known = new Map(Group.callersOf(report.tree!, fn, fold).children().map((group) => [group.name, group]));
+        const known = new Map(Group.callersOf(tree, fn, fold).children().map((group) => [group.name, group]));
         return arcs.map((arc): Row => {
             const caller = arcRow(report, arc, arc.caller, row.key);
             const group = known.get(arc.caller);
@@ -213,6 +223,10 @@ function flatRows(report: Report, grouping: Grouping): Row[] {
         hasChildren: true,
         children: () => members,
     }));
+}
+
+export function rowMatches(report: Report, match: Match, row: Row): boolean {
+    return row.fn === null ? match(row.label) : report.matches(match, row.fn);
 }
 
 export function sortKey(row: Row, column: MetricColumn, comparing: boolean): number {

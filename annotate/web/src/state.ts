@@ -9,8 +9,12 @@ export type View = ViewName;
 export const views = Object.keys(tablesOfViews) as View[];
 export const tableKinds = ["top-down", "callers", "flat"] as const;
 export type TableKind = (typeof tableKinds)[number];
+export const tableTitles: Record<TableKind, string> = { "top-down": "Top-down", callers: "Callers", flat: "Flat" };
 export const groupings = ["none", "file", "object"] as const;
 export type Grouping = (typeof groupings)[number];
+// What colours tell of: the share never used, or where the code is.
+export const colourings = ["share", "object", "file"] as const;
+export type Colouring = (typeof colourings)[number];
 
 export interface State {
     view: View;
@@ -18,7 +22,11 @@ export interface State {
     fn: number | null; // the function chosen
     node: number | null; // the context that the icicle begins with
     focus: boolean; // the icicle shows the chosen function's callers and callees
-    hide: number[]; // functions that the icicle leaves out
+    hide: number[]; // functions that are left out of all paths, with what they call
+    merge: number[]; // functions that are merged into their callers there
+    collapse: boolean; // a function that is on a path already is the one there: no recursion
+    upside: boolean; // the icicle begins with what costs, and goes on with who called it
+    colour: Colouring;
     above: boolean; // what only starts the program is shown, too
     q: string; // what is searched for
     re: boolean; // as a regular expression
@@ -41,6 +49,10 @@ const initial: State = {
     node: null,
     focus: false,
     hide: [],
+    merge: [],
+    collapse: false,
+    upside: false,
+    colour: "share",
     above: false,
     q: "",
     re: false,
@@ -55,6 +67,9 @@ const initial: State = {
     from: null,
     to: null,
 };
+
+// All paths, as the profile has them.
+export const initialPaths: Pick<State, "hide" | "merge" | "collapse"> = { hide: [], merge: [], collapse: false };
 
 export interface Parsed {
     state: State;
@@ -80,6 +95,8 @@ export function parse(fragment: string, links: Links): Parsed {
         const text = given.get(name);
         return text === null ? null : links.number(kind, text) ?? miss(kind, text);
     };
+    const functions = (name: string): number[] =>
+        given.getAll(name).flatMap((text) => links.number("function", text) ?? miss("function", text) ?? []);
     const number = (name: string, isKnown: (value: number) => boolean): number | null => {
         const text = given.get(name);
         if (text === null) return null;
@@ -105,7 +122,11 @@ export function parse(fragment: string, links: Links): Parsed {
         fn: named("fn", "function"),
         node: number("node", (node) => links.isNode(node)),
         focus: given.has("focus"),
-        hide: given.getAll("hide").flatMap((name) => links.number("function", name) ?? miss("function", name) ?? []),
+        hide: functions("hide"),
+        merge: functions("merge"),
+        collapse: given.has("collapse"),
+        upside: given.has("upside"),
+        colour: oneOf("colour", colourings, initial.colour),
         above: given.has("above"),
         q: given.get("q") ?? "",
         re: given.has("re"),
@@ -135,6 +156,10 @@ export function fragment(state: State, links: Links): string {
     put("node", state.node);
     if (state.focus) put("focus", 1);
     for (const fn of state.hide) putNamed("hide", "function", fn);
+    for (const fn of state.merge) putNamed("merge", "function", fn);
+    if (state.collapse) put("collapse", 1);
+    if (state.upside) put("upside", 1);
+    if (state.colour !== initial.colour) put("colour", state.colour);
     if (state.above) put("above", 1);
     put("q", state.q);
     if (state.re) put("re", 1);

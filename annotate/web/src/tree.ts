@@ -4,7 +4,7 @@
 // the first makes inclusive costs. Nodes are grouped when a view asks: callees of all places where a function is on
 // the path, or its callers. What only starts the program, between a root and main, is one group if that is wanted.
 
-import type { Column, Facts, Table } from "./data";
+import type { Column, ColumnName, Facts, Table } from "./data";
 import type { Costs, Kind, SideName } from "./costs";
 
 const startFrame = -1;
@@ -18,7 +18,8 @@ export class ContextTree {
     private readonly first: Uint32Array; // children of node n: child[first[n]] to child[first[n + 1]]
     private readonly child: Uint32Array;
     private readonly inclusive = new Map<string, Float64Array>();
-    private nodesOfFrames: Uint32Array[] | null = null;
+    private nodesByFrame: Uint32Array[] | null = null;
+    private framesByFunction: Map<number, number[]> | null = null;
     private outermostNodes: Uint8Array | null = null;
     private startNodes: Uint8Array | null = null;
 
@@ -47,7 +48,20 @@ export class ContextTree {
         return this.child.subarray(this.first[node + 1]!, this.first[node + 2]!);
     }
 
-    // 0 for a root.
+    // The node that a link calls this one, and back; null: it is not in this shape of the tree.
+    original(node: number): number {
+        return node;
+    }
+
+    shaped(node: number): number | null {
+        return node < this.size ? node : null;
+    }
+
+    column(name: ColumnName<"tree">): Column {
+        return this.table.column(name);
+    }
+
+    // null for a root.
     above(node: number): number | null {
         const parent = this.parent[node]!;
         return parent ? parent - 1 : null;
@@ -81,13 +95,11 @@ export class ContextTree {
         return total;
     }
 
-    // Per node its own and all below it. What is hidden counts for nobody.
-    summedUp(own: Column | Float64Array, hidden: ReadonlySet<number> | null = null): Float64Array {
+    // Per node its own and all below it.
+    summedUp(own: Column | Float64Array): Float64Array {
         const total = Float64Array.from(own);
-        const { parent, frame } = this;
-        const isHidden = hidden ? this.facts.frames.map((f) => typeof f === "number" && hidden.has(f)) : null;
+        const { parent } = this;
         for (let node = this.size - 1; node >= 0; --node) {
-            if (isHidden?.[frame[node]!]) total[node] = 0;
             const above = parent[node]!;
             if (above) total[above - 1]! += total[node]!;
         }
@@ -106,21 +118,31 @@ export class ContextTree {
     }
 
     nodesOf(functionNumber: number): Uint32Array {
-        if (!this.nodesOfFrames) {
-            const counts = new Uint32Array(this.facts.functions.length);
-            for (let node = 0; node < this.size; ++node) {
-                const f = this.functionOf(node);
-                if (f !== null) ++counts[f]!;
-            }
+        if (!this.framesByFunction) {
+            this.framesByFunction = new Map();
+            this.facts.frames.forEach((frame, number) => {
+                if (typeof frame !== "number") return;
+                this.framesByFunction!.set(frame, [...(this.framesByFunction!.get(frame) ?? []), number]);
+            });
+        }
+        const frames = this.framesByFunction.get(functionNumber) ?? [];
+        if (frames.length === 1) return this.nodesOfFrame(frames[0]!);
+        return Uint32Array.from(frames.flatMap((frame) => Array.from(this.nodesOfFrame(frame)))).sort();
+    }
+
+    nodesOfFrame(frame: number): Uint32Array {
+        if (!this.nodesByFrame) {
+            const counts = new Uint32Array(this.facts.frames.length);
+            for (let node = 0; node < this.size; ++node) ++counts[this.frame[node]!]!;
             const found = Array.from(counts, (count) => new Uint32Array(count));
             counts.fill(0);
             for (let node = 0; node < this.size; ++node) {
-                const f = this.functionOf(node);
-                if (f !== null) found[f]![counts[f]!++] = node;
+                const at = this.frame[node]!;
+                found[at]![counts[at]!++] = node;
             }
-            this.nodesOfFrames = found;
+            this.nodesByFrame = found;
         }
-        return this.nodesOfFrames[functionNumber] ?? new Uint32Array(0);
+        return this.nodesByFrame[frame] ?? new Uint32Array(0);
     }
 
     get otherFrame(): number | null {
@@ -202,6 +224,11 @@ export class Group implements Costs {
 
     static callersOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
         return Group.of(tree, Array.from(tree.nodesOf(functionNumber)), 0, true, fold, functionNumber);
+    }
+
+    // Of a root, or of paths without room, too.
+    static callersOfFrame(tree: ContextTree, frame: number, fold: boolean): Group {
+        return Group.of(tree, Array.from(tree.nodesOfFrame(frame)), 0, true, fold);
     }
 
     // Who asks for what only starts the program wants to see it.

@@ -16,9 +16,10 @@ def test_types(workshop):
 
 
 def test_units(workshop):
-    node(workshop, "node_modules/esbuild/bin/esbuild", "tests/unit.test.ts", "--bundle", "--platform=node",
-         "--format=esm", "--log-level=warning", "--outfile=unit.test.mjs")
-    node(workshop, "--test", "unit.test.mjs")
+    tests = sorted(path.relative_to(workshop) for path in workshop.glob("tests/*.test.ts"))
+    node(workshop, "node_modules/esbuild/bin/esbuild", *tests, "--bundle", "--platform=node", "--format=esm",
+         "--log-level=warning", "--outdir=units", "--out-extension:.js=.mjs")
+    node(workshop, "--test", *(f"units/{path.stem}.mjs" for path in tests))
 
 
 def test_the_built_page_is_that_of_the_sources(workshop):

@@ -5,31 +5,33 @@
 import { usePage } from "../context";
 import { Popup } from "../popup";
 import { columnName, type MetricColumn } from "../report";
+import { readWidths, withWidth, type Widths } from "../widths";
 
-const leastWidth = 60; // pixels
-const widthStep = 16;
+const widthStep = 16; // pixels
+const dragged = "application/x-bdgrind-column";
 
 const titleOf = ({ metric, kind }: MetricColumn): string =>
     `${metric.title}, ${kind === "incl" ? "inclusive" : "self"}`;
 
-function moved(columns: MetricColumn[], at: number, by: number): string {
-    const names = columns.map(columnName);
-    const to = at + by;
-    if (to < 0 || to >= names.length) return names.join(",");
-    [names[at], names[to]] = [names[to]!, names[at]!];
-    return names.join(",");
+// The order of columns in which the one at `from` stands at `to`.
+export function moved(names: readonly string[], from: number, to: number): string[] {
+    const order = names.filter((_, at) => at !== from);
+    const name = names[from];
+    if (name === undefined || to < 0 || to >= names.length) return [...names];
+    return [...order.slice(0, to), name, ...order.slice(to)];
 }
 
-export function Heads({ columns, by, changed }: {
+export function Heads({ columns, by, widths, setWidths }: {
     columns: MetricColumn[];
     by: MetricColumn;
-    changed: () => void; // a width
+    widths: Widths;
+    setWidths: (widths: Widths) => void;
 }) {
-    const { state, go, memory } = usePage();
-    const widen = (column: MetricColumn, width: number): void => {
-        memory.widths.set(columnName(column), Math.max(leastWidth, Math.round(width)));
-        changed();
-    };
+    const { state, go } = usePage();
+    const names = columns.map(columnName);
+    const move = (from: number, to: number): void => go({ cols: moved(names, from, to).join(",") }, true);
+    const widen = (column: MetricColumn, width: number): void =>
+        setWidths(withWidth(readWidths(), columnName(column), width));
     const drag = (column: MetricColumn, event: PointerEvent): void => {
         const handle = event.currentTarget as HTMLElement;
         const start = event.clientX;
@@ -43,7 +45,7 @@ export function Heads({ columns, by, changed }: {
         if (!step || !(event.altKey || event.shiftKey)) return;
         event.preventDefault();
         event.stopPropagation();
-        if (event.altKey) go({ cols: moved(columns, at, step) }, true);
+        if (event.altKey) move(at, at + step);
         else widen(column, (event.currentTarget as HTMLElement).parentElement!.offsetWidth + step * widthStep);
     };
     return (
@@ -51,22 +53,37 @@ export function Heads({ columns, by, changed }: {
             <span class="cell name" role="columnheader">function</span>
             {columns.map((column, at) => {
                 const name = columnName(column);
-                const width = memory.widths.get(name);
+                const width = widths[name];
                 return (
                     <span
                         key={name} class="cell n" role="columnheader" style={width ? { width: `${width}px` } : {}}
                         aria-sort={column !== by ? "none" : state.up ? "ascending" : "descending"}
+                        draggable
+                        onDragStart={(event) => event.dataTransfer?.setData(dragged, String(at))}
+                        onDragOver={(event) => {
+                            if (event.dataTransfer?.types.includes(dragged)) event.preventDefault();
+                        }}
+                        onDrop={(event) => {
+                            const from = Number(event.dataTransfer?.getData(dragged));
+                            event.preventDefault();
+                            if (Number.isInteger(from)) move(from, at);
+                        }}
                     >
                         <button
                             type="button"
-                            title={`${titleOf(column)}: click sorts, Alt and arrows move, Shift and arrows widen`}
+                            title={`${titleOf(column)}: a click sorts, a drag or Alt and arrows move, Shift and arrows `
+                                + "widen"}
                             onClick={() => go({ sort: name, up: column === by && !state.up })}
                             onKeyDown={(event) => onKeyDown(column, at, event)}
                         >
                             {column === by && <span class={`glyph ${state.up ? "up" : "down"}`} aria-hidden="true" />}
                             {column.metric.heading} <small>{column.kind}</small>
                         </button>
-                        <span class="handle" onPointerDown={(event) => drag(column, event)} aria-hidden="true" />
+                        <span
+                            class="handle" aria-hidden="true" draggable
+                            onPointerDown={(event) => drag(column, event)}
+                            onDragStart={(event) => { event.preventDefault(); event.stopPropagation(); }}
+                        />
                     </span>
                 );
             })}
@@ -91,12 +108,12 @@ export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
                         <button
                             type="button" class="glyph up" disabled={at === 0}
                             aria-label={`Move ${titleOf(column)} to the left`}
-                            onClick={() => go({ cols: moved(columns, at, -1) })}
+                            onClick={() => go({ cols: moved(columns.map(columnName), at, at - 1).join(",") })}
                         />
                         <button
                             type="button" class="glyph down" disabled={at === columns.length - 1}
                             aria-label={`Move ${titleOf(column)} to the right`}
-                            onClick={() => go({ cols: moved(columns, at, 1) })}
+                            onClick={() => go({ cols: moved(columns.map(columnName), at, at + 1).join(",") })}
                         />
                     </li>
                 ))}

@@ -6,17 +6,21 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { SearchBox, useMatch, type Match } from "../find";
-import { count, metricText, percent, times } from "../format";
-import { LongList } from "../list";
-import { AboveButton, Empty, FullTree, Shortened, Unread, Value, foldsStart } from "../parts";
+import { inSentence, percent } from "../format";
+import { AboveButton, Empty, FullTree, Unread, foldsStart } from "../parts";
 import { Paths } from "../paths";
-import { columnName, type MetricColumn, type Report } from "../report";
-import { hotPath, openedFirst, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
-import { groupings, tableKinds, type Grouping } from "../state";
-import { ColumnPicker, Heads } from "./columns";
+import { Popup } from "../popup";
+import { columnName, type MetricColumn } from "../report";
+import { hotPath, openedFirst, rowMatches, sorted, topRows, visibleRows, type Row, type Shown } from "../rows";
+import { copy, csv, save } from "../save";
+import { useTree } from "../shaped";
+import { groupings, tableKinds, tableTitles, type Grouping } from "../state";
+import { ColumnPicker } from "./columns";
+import { PathButtons, PathChanges } from "./paths";
+import { TableOfRows } from "./table_rows";
 
-const rowHeight = 26;
-const titles = { "top-down": "Top-down", callers: "Callers", flat: "Flat" } as const;
+const mostSaved = 100_000; // rows
+
 const explained = {
     "top-down": "Each path of calls from the program's start, with what happened on it.",
     callers: "Each function; below it who called it, and what these calls cost.",
@@ -30,17 +34,19 @@ export function Tables() {
     const ready = report.isReady(state);
     const start = foldsStart(report, state);
     const match = useMatch();
+    const tree = useTree();
     const all = useMemo(
-        () => (ready ? topRows(report, state.table, state.group, { start, startRows: start && !state.q }) : []),
-        [ready, state.table, state.group, start, !state.q],
+        () => (ready ? topRows(report, tree, state.table, state.group, { start, startRows: start && !state.q }) : []),
+        [ready, tree, state.table, state.group, start, !state.q],
     );
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
     const paths = useMemo(
-        () => (match && ready && report.tree && state.table === "top-down" ? new Paths(report, match) : null),
-        [match, ready, state.table],
+        () => (match && ready && tree && state.table === "top-down" ? new Paths(report, tree, match) : null),
+        [match, ready, tree, state.table],
     );
     // What is open is remembered by what is shown, so that going back finds it again.
-    const key = [state.table, state.group, start, state.q, state.re, all.length].join(" ");
+    const shape = [state.collapse, state.hide.join(), state.merge.join()];
+    const key = [state.table, state.group, start, state.q, state.re, all.length, ...shape].join(" ");
     const open = useMemo((): ReadonlySet<string> => {
         const known = memory.open.get(key);
         if (known) return known;
@@ -57,7 +63,8 @@ export function Tables() {
     const shown = useMemo(() => {
         // A filter leaves those that match; in the tree also the paths to them, and what is below them.
         const wanted = (row: Row): boolean =>
-            !match || matches(report, match, row) || (row.fn === null && row.hasChildren) || state.table === "top-down";
+            !match || rowMatches(report, match, row) || (row.fn === null && row.hasChildren)
+                || state.table === "top-down";
         const filtered = (rows: Row[]): Row[] => order(paths ? rows.filter((row) => paths.wants(row)) : rows);
         return visibleRows(all.filter(wanted), nowOpen, filtered);
     }, [all, nowOpen, match, paths, columnName(by), state.up]);
@@ -69,7 +76,7 @@ export function Tables() {
         if (found >= 0 && shown[at]?.row.fn !== state.fn) setCursor(found);
     }, [state.fn, all]);
     const found = useMemo(
-        () => (match ? shown.flatMap(({ row }, index) => (matches(report, match, row) ? [index] : [])) : []),
+        () => (match ? shown.flatMap(({ row }, index) => (rowMatches(report, match, row) ? [index] : [])) : []),
         [shown, match],
     );
 
@@ -122,7 +129,7 @@ export function Tables() {
                             type="button" aria-pressed={state.table === kind} onClick={() => go({ table: kind })}
                             key={kind}
                         >
-                            {titles[kind]}
+                            {tableTitles[kind]}
                         </button>
                     ))}
                 </div>
@@ -147,8 +154,10 @@ export function Tables() {
                 >
                     Hot path
                 </button>
+                {tree && state.table !== "flat" && <PathButtons />}
                 <AboveButton />
                 <ColumnPicker columns={columns} />
+                <SaveTable shown={shown} columns={columns} name={state.table} />
                 <SearchBox
                     placeholder="Filter functions"
                     found={{ count: found.length, at: found.indexOf(at), choose: (number) => choose(found[number]!) }}
@@ -159,6 +168,10 @@ export function Tables() {
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
             </p>
+            <div class="crumbs">
+                {tree && state.table !== "flat" && <PathChanges />}
+                {match && ready && <Matched match={match} by={by} />}
+            </div>
             {ready && state.table !== "flat" && <FullTree metric={report.sizeMetric(by.metric.name)} />}
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
@@ -172,102 +185,49 @@ export function Tables() {
     );
 }
 
-function matches(report: Report, match: Match, row: Row): boolean {
-    return row.fn === null ? match(row.label) : report.matches(match, row.fn);
-}
-
 function parentOf(shown: Shown[], at: number): number {
     for (let row = at - 1; row >= 0; --row) if (shown[row]!.depth < shown[at]!.depth) return row;
     return at;
 }
 
-function TableOfRows({ shown, cursor, columns, by, choose, toggle, match }: {
-    shown: Shown[];
-    cursor: number;
-    columns: MetricColumn[];
-    by: MetricColumn;
-    choose: (row: number) => void;
-    toggle: (row: Row, wanted: boolean) => void;
-    match: Match | null;
-}) {
-    const { report, state, link, memory } = usePage();
-    const [, setWidths] = useState(0);
-    const width = (column: MetricColumn): Record<string, string> => {
-        const known = memory.widths.get(columnName(column));
-        return known ? { width: `${known}px` } : {};
-    };
-    const chosen = shown[cursor]?.row;
-    const spoken = chosen ? `${chosen.label}: ${by.metric.heading} `
-        + metricText(by.metric, metricValue(by.metric, chosen.costs, by.kind)) : "";
+// What the functions that are found cost themselves, of everything.
+function Matched({ match, by }: { match: Match; by: MetricColumn }) {
+    const { report } = usePage();
+    const metric = report.sizeMetric(by.metric.name);
+    const share = useMemo(() => {
+        const total = metricValue(metric, report.totals, "self") ?? 0;
+        let found = 0;
+        for (let fn = 0; fn < report.functions.rows; ++fn) {
+            if (report.matches(match, fn)) found += metricValue(metric, report.functionCosts(fn), "self") ?? 0;
+        }
+        return total ? found / total : 0;
+    }, [match, metric]);
     return (
-        <>
-            <LongList
-                className="rows" role="treegrid" active={`row${cursor}`}
-                label={`${titles[state.table]} table: arrow keys move and open, Enter shows the call graph`}
-                rows={shown.length}
-                height={rowHeight}
-                focusRow={cursor}
-                head={<Heads columns={columns} by={by} changed={() => setWidths((count) => count + 1)} />}
-                render={(index) => {
-                    const { row, depth, open } = shown[index]!;
-                    return (
-                        <div
-                            key={row.key} id={`row${index}`} role="row" aria-rowindex={index + 2}
-                            aria-level={depth + 1} aria-selected={index === cursor}
-                            aria-expanded={row.hasChildren ? open : undefined}
-                            class={`row${index === cursor ? " cursor" : ""}${
-                                row.fn !== null && row.fn === state.fn ? " chosen" : ""}`}
-                            data-function={row.fn === null ? row.label : report.fullName(row.fn)}
-                            onClick={() => choose(index)}
-                        >
-                            <span class="cell name" role="rowheader">
-                                <span style={{ "--depth": Math.min(depth, 40) }} class="indent" />
-                                {row.hasChildren ? (
-                                    <button
-                                        type="button" class={`twist glyph ${open ? "opened" : "closed"}`} tabIndex={-1}
-                                        aria-label={open ? `Close ${row.label}` : `Open ${row.label}`}
-                                        onClick={(event) => { event.stopPropagation(); toggle(row, !open); }}
-                                    />
-                                ) : <span class="twist" />}
-                                {row.fn === null ? <b><Shortened text={row.label} /></b> : (
-                                    <a
-                                        class={`fn${match && matches(report, match, row) ? " match" : ""}`}
-                                        title={report.fullName(row.fn)} tabIndex={-1}
-                                        href={row.node !== null
-                                            ? link({ view: "icicle", node: row.node, fn: row.fn, focus: false })
-                                            : link({ view: "graph", fn: row.fn })}
-                                    >
-                                        <Shortened text={row.label} />
-                                    </a>
-                                )}
-                                <small>{row.where}</small>
-                            </span>
-                            {columns.map((column) => (
-                                <span class="cell n" role="gridcell" key={columnName(column)} style={width(column)}>
-                                    <Value column={column} costs={row.costs} />
-                                    <TotalShare column={column} row={row} />
-                                </span>
-                            ))}
-                            <span class="cell calls n" role="gridcell">
-                                {row.calls === null ? "" : count(row.calls)}
-                            </span>
-                        </div>
-                    );
-                }}
-            />
-            <p class="spoken" aria-live="polite">{spoken}</p>
-            <p class="note">
-                {times(shown.length, "row")} · arrow keys move and open, h follows the hot path, Enter shows the call
-                graph
-            </p>
-        </>
+        <span class="tag" data-matched={share}>
+            {percent(share)} of {inSentence(metric.title)} in the functions that match, themselves
+        </span>
     );
 }
 
-function TotalShare({ column, row }: { column: MetricColumn; row: Row }) {
+function SaveTable({ shown, columns, name }: { shown: Shown[]; columns: MetricColumn[]; name: string }) {
     const { report } = usePage();
-    if (column.metric.denominator || report.comparing) return null;
-    const total = metricValue(column.metric, report.totals, column.kind);
-    const value = metricValue(column.metric, row.costs, column.kind);
-    return <small class="of-total">{total && value !== null ? percent(value / total) : ""}</small>;
+    const sides = report.comparing ? (["", "before:"] as const) : ([""] as const);
+    const text = (): string => csv([
+        ["depth", "function", "where", ...columns.flatMap((column) =>
+            sides.map((side) => `${side}${columnName(column)}`)), "calls"],
+        ...shown.slice(0, mostSaved).map(({ row, depth }) => [
+            depth, row.fn === null ? row.label : report.fullName(row.fn), row.where,
+            ...columns.flatMap(({ metric, kind }) => sides.map((side) => metricValue(metric, row.costs, kind, side))),
+            row.calls,
+        ]),
+    ]);
+    return (
+        <Popup title="Save">
+            <p>
+                <button type="button" onClick={() => save(`${name}.csv`, "text/csv", text())}>Rows as CSV</button>{" "}
+                <button type="button" onClick={() => void copy(text())}>Copy as CSV</button>
+            </p>
+            <p class="note">The rows that are shown, with exact numbers.</p>
+        </Popup>
+    );
 }
