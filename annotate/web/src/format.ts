@@ -43,6 +43,9 @@ export function percent(share: number): string {
 export function metricText(metric: Metric, value: number | null): string {
     if (value === null) return "–";
     if (metric.isShare) return percent(value);
+    if ("isFormula" in metric && metric.denominator && value && Math.abs(value) < 1) {
+        return value.toPrecision(3).replace("-", "\u2212");
+    }
     const isSmall = metric.denominator && Math.abs(value) < 10_000;
     return isSmall ? value.toFixed(1).replace("-", "\u2212") : count(value);
 }

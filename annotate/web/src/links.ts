@@ -4,6 +4,7 @@
 // program. Whatever a link says is looked up here before a view sees it.
 
 import type { Facts } from "./data";
+import { formula } from "./formula";
 
 // Of things with names, by number and back. Those with the same name have more in theirs.
 class Keys {
@@ -44,6 +45,18 @@ export class Links {
 
     number(kind: Kind, key: string): number | null {
         return this.of(kind).number(key);
+    }
+
+    // Of a column: a formula of metrics and events will do, too.
+    isColumn(name: string): boolean {
+        if (this.isMetric(name)) return true;
+        try {
+            const { events, metrics } = this.facts;
+            formula(name, events, (one) => metrics.find((metric) => metric.name === one));
+            return true;
+        } catch {
+            return false;
+        }
     }
 
     isMetric(name: string): boolean {

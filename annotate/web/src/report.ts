@@ -4,6 +4,7 @@
 
 import { Table, readColumn, readFacts, readSources, type Column } from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind, type MetricColumn } from "./costs";
+import { formula } from "./formula";
 import { baseName } from "./format";
 import { Frames } from "./frames";
 import { Links } from "./links";
@@ -34,6 +35,7 @@ export class Report {
     private readonly reading = new Map<string, Promise<Column>>();
     private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
     private readonly metricsByName: Map<string, Metric>;
+    private readonly formulas = new Map<string, Metric>();
     private knownFrames: Frames | null = null;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
@@ -145,6 +147,19 @@ export class Report {
 
     metric(name: string): Metric | undefined {
         return this.metricsByName.get(name);
+    }
+
+    // What a column is of: a metric, or what a formula makes of them.
+    columnMetric(name: string): Metric | undefined {
+        const known = this.metric(name) ?? this.formulas.get(name);
+        if (known) return known;
+        try {
+            const made = formula(name, this.facts.events, (one) => this.metric(one));
+            this.formulas.set(name, made);
+            return made;
+        } catch {
+            return undefined;
+        }
     }
 
     // What widths and heat stand for: a plain sum.
@@ -268,7 +283,7 @@ export class Report {
         const chosen = text.split(",").map((word): [string, boolean] => [word.split(":")[0]!, !word.endsWith(":self")]);
         const known = (names: [string, boolean][]): MetricColumn[] =>
             names.flatMap(([name, inclusive]): MetricColumn[] => {
-                const metric = this.metric(name);
+                const metric = this.columnMetric(name);
                 return metric ? [{ metric, kind: inclusive ? "incl" : "self" }] : [];
             });
         const found = known(chosen);

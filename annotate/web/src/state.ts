@@ -108,7 +108,7 @@ export function parse(fragment: string, links: Links): Parsed {
     };
     const isColumn = (text: string): boolean => {
         const [name = "", kind = "incl"] = text.split(":");
-        if (links.isMetric(name) && (kind === "self" || kind === "incl")) return true;
+        if (links.isColumn(name) && (kind === "self" || kind === "incl")) return true;
         miss("column", text);
         return false;
     };

@@ -3,6 +3,7 @@
 menu and the keys do there."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -192,3 +193,23 @@ def test_nothing_stored_can_break_the_page(browse, page):
         {"reload": True, "fragment": "#tables?table=flat&cols=Ir:self", "read": EXACT_ROWS},
     ])[1:]
     assert len(rows) == 4
+
+def test_a_reader_makes_columns(browse, page):
+    """They are sorted and linked like others, of paths, too."""
+    box = "document.querySelector('.new-column input')"
+    typed = f"((box) => {{ box.value = '%s'; box.dispatchEvent(new Event('input', {{ bubbles: true }})); }})({box})"
+    told = "document.querySelector('.new-column .note').innerText"
+    add = "document.querySelector('.new-column button').click()"
+    wrong, added, rows, tree = browse(page, [
+        {"fragment": "#tables?table=flat&cols=Ir:self", "axe": True,
+         "read": f"(document.querySelectorAll('details.columns summary')[0].click(), {typed % 'Ir / Nope'}, "
+                 f"{LATER % told})"},
+        {"read": f"({typed % '2 * Ir'}, {LATER % f'({add}, {LATER % EXACT_ROWS})'})"},
+        {"fragment": f"#tables?table=flat&cols=Ir:self,{quote('Ir/(4*Ir)')}:self&sort={quote('Ir/(4*Ir)')}:self",
+         "read": EXACT_ROWS},
+        {"fragment": f"#tables?cols={quote('3*Ir')}:incl", "read": EXACT_ROWS},
+    ])
+    assert wrong == "No column: Nope is no event and no metric."
+    assert dict(added)["f"] == {"Ir:self": 70, "2 * Ir:self": 140}
+    assert [costs["Ir/(4*Ir):self"] for _, costs in rows] == [0.25] * 4
+    assert dict(tree)["thread 1"] == {"3*Ir:incl": 240}

@@ -2,7 +2,9 @@
 //
 // The columns of the tables: their heads, which there are, in which order and how wide.
 
+import { useState } from "preact/hooks";
 import { usePage } from "../context";
+import { formula } from "../formula";
 import { Popup } from "../popup";
 import { columnName, type MetricColumn } from "../report";
 import { readWidths, withWidth, type Widths } from "../widths";
@@ -139,7 +141,43 @@ export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
                     ))}
                 </tbody>
             </table>
+            <NewColumn add={(name) => { if (!chosen.has(name)) toggle(name); }} />
             <button type="button" onClick={() => go({ cols: "" })}>Default columns</button>
         </Popup>
+    );
+}
+
+// A column that the reader makes.
+function NewColumn({ add }: { add: (name: string) => void }) {
+    const { report } = usePage();
+    const [text, setText] = useState("");
+    let problem = "";
+    try {
+        if (text.trim()) formula(text.trim(), report.facts.events, (name) => report.metric(name));
+    } catch (error) {
+        problem = error instanceof Error ? error.message : String(error);
+    }
+    const isGood = text.trim() !== "" && !problem;
+    return (
+        <div class="new-column">
+            <label>
+                A column of your own{" "}
+                <input
+                    type="text" value={text} placeholder="1000 * D1m / Ir" spellcheck={false} aria-invalid={!!problem}
+                    onInput={(event) => setText((event.target as HTMLInputElement).value)}
+                />
+            </label>{" "}
+            {(["self", "incl"] as const).map((kind) => (
+                <button
+                    type="button" key={kind} disabled={!isGood} aria-label={`Add it, ${kind}`}
+                    onClick={() => add(`${text.trim()}:${kind}`)}
+                >
+                    {kind}
+                </button>
+            ))}
+            <p class="note" role="status">
+                {problem ? `No column: ${problem}.` : "Sums, or one sum divided by another."}
+            </p>
+        </div>
     );
 }
