@@ -122,9 +122,10 @@ async function take(page, step) {
             return [bounds.left, bounds.top];
         }, selector);
         await acts[what](page, left + x, top + y, more);
+        await drawn(page);
     }
     for (const keys of step.keys ?? []) await press(page, keys);
-    if (step.keys || step.mouse) await drawn(page);
+    if (step.keys) await drawn(page);
     const value = (step.read ? await page.evaluate(step.read) : null) ?? null;
     let violations = [];
     if (step.axe) {
