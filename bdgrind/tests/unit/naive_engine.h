@@ -17,16 +17,11 @@
 #include <cstddef>
 #include <optional>
 
+#include "naive_accounts.h"
 #include "run_costs.h"
 #include "scenario.h"
 
 namespace bd::test {
-
-// How paths are told apart: docs/contexts.md.
-struct PathRules {
-    bool by_site = false;
-    bool folded = true;  // what is called again goes back to where it is on the path
-};
 
 // The first `records` records of the scenario.
 // `object_depth`: how many callers tell heap blocks apart; 0: the run has no data objects.

@@ -75,6 +75,16 @@ struct Scenario {
     std::vector<Record> records;
 };
 
+inline Scenario::Record marker_record(Marker marker, Address a = 0, Address b = 0, Address c = 0) {
+    Scenario::Record record;
+    record.is_marker = true;
+    record.marker = marker;
+    record.values[0] = a;
+    record.values[1] = b;
+    record.values[2] = c;
+    return record;
+}
+
 // A scenario in the engine's terms. Blocks have the scenario's numbers as ids, functions likewise.
 class BuiltScenario {
 public:

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "choice.h"
+#include "random_code.h"
+#include "scenario.h"
+
+namespace bd::test {
+namespace {
+
+// Runs code at random.
+class RunGenerator {
+public:
+    explicit RunGenerator(Choice& choice) : choice_(choice), scenario_(random_code(choice)) {
+        for (unsigned i = 0; i < scenario_.blocks.size(); ++i) starts_[scenario_.blocks[i].address] = i;
+    }
+
+    Scenario generate() {
+        choose_data();
+        run();
+        return std::move(scenario_);
+    }
+
+private:
+    // A thread or a handler, roughly: good enough to choose stack pointers that make sense.
+    struct Execution {
+        Address stack_pointer;
+        using Frames = std::vector<std::pair<Address, Address>>;  // stack pointer at entry, return address
+        Frames frames;
+        const Scenario::Block* block = nullptr;           // the latest
+        const Scenario::Exit* exit = nullptr;
+        std::vector<std::pair<Address, Frames>> others{};  // stacks: stack pointer, frames
+    };
+    using Executions = std::vector<Execution>;
+
+    std::uint64_t below(std::uint64_t limit) { return choice_.below(limit); }
+    std::uint64_t between(std::uint64_t first, std::uint64_t last) { return choice_.between(first, last); }
+    bool chance(unsigned percent) { return choice_.chance(percent); }
+
+    // Few enough places for lines to be used again, enough of them to be evicted.
+    void choose_data() {
+        const CacheGeometries& caches = scenario_.caches;
+        const std::uint64_t bytes = std::max(caches.d1.size_bytes, caches.ll.size_bytes);
+        data_bytes_ = bytes * between(1, 3) + 64;
+        stream_step_ = (chance(50) ? 1 : ~std::uint64_t{0}) * (std::uint64_t{8} << below(6));
+        streams_ = static_cast<unsigned>(chance(30) ? 50 : 0);
+    }
+
+    Address choose_address() {
+        if (chance(streams_)) return stream_ += stream_step_;
+        if (chance(2)) return 32 + below(128);  // so low that what an address of 0 would touch is cached
+        const Address address = 0x100000 + (chance(50) ? below(256) : below(data_bytes_));
+        return chance(5) ? address + (Address{1} << between(30, 44)) : address;
+    }
+
+    // --- Running -------------------------------------------------------------------------------------------
+
+    void mark(Marker marker, Address a = 0, Address b = 0, Address c = 0) {
+        scenario_.records.push_back(marker_record(marker, a, b, c));
+    }
+
+    void run() {
+        const std::uint64_t threads = chance(50) ? 1 : between(2, 3);
+        const std::uint64_t length = between(1, 250);
+        const auto signals = static_cast<unsigned>(chance(50) ? between(1, 6) : 0);
+        coroutines_ = static_cast<unsigned>(chance(30) ? between(1, 30) : 0);
+        const auto collects = static_cast<unsigned>(chance(50) ? between(1, 10) : 0);
+        const unsigned steers = chance(25) ? 1 : 0;
+        const unsigned calls_system = chance(30) ? 20 : 0;
+        switch_to(below(threads));
+        if (chance(10)) mark(Marker::kCollect, 0);
+        while (scenario_.records.size() < length) {
+            if (threads > 1 && chance(8)) {
+                if (chance(10)) {
+                    const Address ended = below(threads);
+                    mark(Marker::kThreadEnd, ended);
+                    executions_[ended].clear();
+                }
+                switch_to(below(threads));
+            }
+            if (chance(collects)) mark(Marker::kCollect, below(2));
+            if (chance(collects)) mark(Marker::kToggleCollect, below(threads));
+            if (chance(1)) mark(Marker::kThreadCreate, below(threads), below(threads));
+            if (chance(calls_system)) mark(Marker::kSystemCall, below(threads), below(1000), below(100));
+            if (chance(steers)) mark(Marker::kZero, below(threads));
+            if (chance(steers)) stop();
+            if (chance(signals)) enter_handler();
+            if (executions().size() > 1 && chance(5)) {
+                mark(Marker::kSignalLeave, thread_);
+                executions().pop_back();
+            }
+            run_block();
+        }
+    }
+
+    // For a while nothing is observed: what is open is not known.
+    void stop() {
+        mark(Marker::kStop);
+        for (auto& [thread, executions] : executions_) {
+            for (Execution& execution : executions) execution = {execution.stack_pointer, {}};
+        }
+    }
+
+    Executions& executions() { return executions_[thread_]; }
+
+    static constexpr Address kStackBytes = 0x1000;
+    static constexpr std::size_t kStacks = 4;
+    static Address stack_of(Address thread) { return 0x7f0000000 + thread * 0x100000; }
+
+    void switch_to(Address thread) {
+        thread_ = thread;
+        mark(Marker::kThread, thread);
+        if (executions().empty()) executions().push_back({stack_of(thread), {}});
+    }
+
+    void enter_handler() {
+        const Address interrupted = executions().back().stack_pointer;
+        if (chance(80)) mark(Marker::kSignal, thread_, between(1, 3));
+        if (chance(50)) {  // on the same stack
+            mark(Marker::kSignalEnter, thread_, 0, interrupted - 8);
+            executions().push_back({interrupted - 16, {}});
+        } else {  // on a stack of its own, above or below
+            const Address begin = stack_of(thread_) + (chance(50) ? 0x40000 : std::uint64_t{0} - 0x40000);
+            mark(Marker::kSignalEnter, thread_, begin, begin + kStackBytes);
+            executions().push_back({begin + kStackBytes - 8 * between(0, 4), {}});
+        }
+    }
+
+    // Onto another of the execution's stacks, as coroutines do: for the first time, or where it was left.
+    void change_stack(Execution& execution) {
+        execution.others.resize(kStacks - 1);
+        auto& other = execution.others[below(kStacks - 1)];
+        if (other.first == 0 || chance(10)) {
+            const auto number = static_cast<Address>(&other - execution.others.data()) + 1;
+            other = {stack_of(thread_) - number * kStackBytes - 8 * below(4), {}};
+            if (chance(30)) other.first += (kStacks + 1) * kStackBytes;
+        }
+        std::swap(other.first, execution.stack_pointer);
+        std::swap(other.second, execution.frames);
+        if (execution.frames.empty() || chance(10)) {
+            record(an_entry(), near(execution.stack_pointer));
+        } else {
+            give_back(execution);
+        }
+    }
+
+    void run_block() {
+        Execution* execution = &executions().back();
+        // Out of the handlers by a jump: at least one execution further down.
+        if (execution->block != nullptr && executions().size() > 1 && chance(6)) {
+            executions().resize(between(1, executions().size() - 1));
+            execution = &executions().back();
+            unsigned block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            Address stack_pointer = execution->stack_pointer + 8 * below(4);
+            if (!execution->frames.empty() && chance(50))
+                stack_pointer = choice_.one_of(execution->frames).first + 8 * below(2);
+            record(block, stack_pointer);
+            return;
+        }
+        if (execution->exit == nullptr) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), execution->stack_pointer);
+        } else if (chance(3)) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())), near(execution->stack_pointer));
+        } else if (execution->exit->jump != JumpKind::kCall && chance(coroutines_)) {
+            change_stack(*execution);
+        } else if (execution->exit->jump == JumpKind::kJump) {
+            jump(*execution);
+        } else if (execution->exit->jump == JumpKind::kCall) {
+            call(*execution);
+        } else {
+            give_back(*execution);
+        }
+    }
+
+    Address near(Address stack_pointer) { return stack_pointer + 8 * below(12) - 8 * below(12); }
+
+    unsigned block_of_function(unsigned function) {
+        std::vector<unsigned> own;
+        for (unsigned i = 0; i < scenario_.blocks.size(); ++i) {
+            if (scenario_.blocks[i].function == function) own.push_back(i);
+        }
+        return choice_.one_of(own);
+    }
+
+    unsigned an_entry() {
+        for (;;) {
+            const auto block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            if (scenario_.blocks[block].is_entry || chance(10)) return block;
+        }
+    }
+
+    void jump(Execution& execution) {
+        if (chance(15) && !execution.frames.empty()) {  // longjmp
+            record(static_cast<unsigned>(below(scenario_.blocks.size())),
+                   choice_.one_of(execution.frames).first + 8 * below(3));
+        } else if (chance(15)) {  // tail call
+            const Address entry = execution.frames.empty() ? execution.stack_pointer : execution.frames.back().first;
+            record(an_entry(), entry);
+        } else if (chance(10)) {  // REP
+            const Address last = execution.block->instruction_address(execution.exit->instructions - 1);
+            const auto found = starts_.find(last);
+            record(found == starts_.end() ? block_of_function(execution.block->function) : found->second,
+                   execution.stack_pointer);
+        } else {  // with a frame that grows or shrinks, but not beyond the function's
+            Address stack_pointer = execution.stack_pointer;
+            if (chance(50)) stack_pointer = near(stack_pointer);
+            if (!execution.frames.empty()) stack_pointer = std::min(stack_pointer, execution.frames.back().first);
+            record(block_of_function(execution.block->function), stack_pointer);
+        }
+    }
+
+    void call(Execution& execution) {
+        const Address return_address = execution.block->instruction_address(execution.exit->instructions);
+        const Address stack_pointer = execution.stack_pointer - (chance(20) ? 0 : 8 * between(1, 3));
+        record(an_entry(), stack_pointer);
+        executions().back().frames.push_back({stack_pointer, return_address});
+    }
+
+    // A return: to the caller, or to a caller further up, or to nobody in particular.
+    void give_back(Execution& execution) {
+        if (execution.frames.empty() || chance(15)) {
+            record(static_cast<unsigned>(below(scenario_.blocks.size())),
+                   chance(50) ? execution.stack_pointer : near(execution.stack_pointer));
+            return;
+        }
+        const std::size_t up = chance(80) ? 0 : below(execution.frames.size());
+        const auto [stack_pointer, return_address] = execution.frames[execution.frames.size() - 1 - up];
+        const auto found = starts_.find(return_address);
+        record(found == starts_.end() ? static_cast<unsigned>(below(scenario_.blocks.size())) : found->second,
+               stack_pointer + (chance(30) ? 0 : 8));
+    }
+
+    void record(unsigned block, Address stack_pointer) {
+        Execution& execution = executions().back();
+        // The first block of a handler is where the kernel puts it.
+        if (execution.exit == nullptr) stack_pointer = execution.stack_pointer;
+        Scenario::Record record;
+        record.block = block;
+        const Scenario::Block& code = scenario_.blocks[block];
+        record.exit = static_cast<unsigned>(below(code.exits.size()));
+        record.stack_pointer = stack_pointer;
+        Address first = 0;
+        for (unsigned i = 0; i < code.exits[record.exit].accesses; ++i) {
+            const Scenario::Access& access = code.accesses[i];
+            if (access.joins) {
+                record.addresses.push_back(first + static_cast<Address>(access.distance));
+                continue;
+            }
+            const bool absent = access.kind == AccessKind::kBus || (access.guarded && chance(50));
+            first = absent ? 0 : choose_address();
+            record.addresses.push_back(first);
+        }
+        while (!execution.frames.empty() && execution.frames.back().first < stack_pointer) execution.frames.pop_back();
+        execution.stack_pointer = stack_pointer;
+        execution.block = &code;
+        execution.exit = &code.exits[record.exit];
+        scenario_.records.push_back(std::move(record));
+    }
+
+
+    Choice& choice_;
+    Scenario scenario_;
+    std::map<Address, unsigned> starts_;  // blocks by address
+    std::uint64_t data_bytes_ = 0;
+    Address stream_ = 0x200000;  // walks through memory line by line, up or down
+    Address stream_step_ = 0;
+    unsigned streams_ = 0;  // percent
+    unsigned coroutines_ = 0;  // percent
+    std::map<Address, Executions> executions_;  // by thread
+    Address thread_ = 0;
+};
+
+}  // namespace
+
+Scenario random_scenario(unsigned seed) {
+    Choice choice(seed);
+    return RunGenerator(choice).generate();
+}
+
+}  // namespace bd::test
