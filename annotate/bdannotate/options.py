@@ -125,126 +125,121 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what to report")
     modes = what.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true",
-                       help="only check that all costs add up, also along the calls; "
-                       "status 1 with the first violation")
+                       help="only check that all costs add up, also along the calls; report the first violation, "
+                            "with status 1")
     modes.add_argument("--diff", action="store_true",
-                       help="what changed from the first profile to the second")
+                       help="show what changed from the first profile to the second")
     modes.add_argument("--per-file", action="store_true",
                        help="minimum, mean, maximum and spread over the profiles")
     modes.add_argument("--export", choices=tuple(FORMATS),
-                       help="the profile for other programs, see docs/format.md: with chosen "
-                       "events first, as a graph for Graphviz, as paths of calls for flame graphs")
-    _flag(what, "--hints", "what the numbers suggest, place by place", "no")
+                       help="convert the profile for other programs (see docs/format.md): with chosen events first, "
+                            "as a graph for Graphviz, or as call paths for flame graphs")
+    _flag(what, "--hints", "what the numbers suggest to change, place by place", "no")
     _flag(what, "--sharing",
-          "which lines of data threads take from each other, from profiles written with --cores=threads, and "
-          "which bytes each thread uses of them", "no")
+          "which cache lines threads take from each other, and which of their bytes each thread uses; needs "
+          "profiles written with --cores=threads", "no")
     what.add_argument("--curve", metavar="FUNCTION",
-                      help="the misses of data, and the bytes loaded, that caches from D1's size to "
-                      "1 GiB would have, from profiles written with --why=causes or --why=yes; of the "
-                      "functions whose names match, with --object of data [alone: of the program]")
+                      help="data misses and bytes loaded with caches from D1's size to 1 GiB; of the matching "
+                           "functions, or with --object of data [of the program]; needs profiles written with "
+                           "--why=causes or --why=yes")
     what.add_argument("--tree", choices=("none", "caller", "calling", "both"), default="none",
-                      help="callers and callees of each function [none]")
-    _flag(what, "--files", "costs by file and function, and by function and file", "no")
-    _flag(what, "--annotate", "source files with costs beside each line", "no",
+                      help="show callers and callees of each function [none]")
+    _flag(what, "--files", "show costs by file and function, and by function and file", "no")
+    _flag(what, "--annotate", "show source files with the costs of each line", "no",
           "--auto")
     what.add_argument("-I", "--include", action="append", default=[], metavar="DIR",
-                      help="where to look for source files")
+                      help="look for source files there")
     what.add_argument("--include-before", action="append", default=[], metavar="DIR",
-                      help="where to look first for the sources of the first profile of --diff")
+                      help="look there first for the sources of --diff's first profile")
     what.add_argument("--own", action="append", default=[], metavar="DIR",
-                      help="source files below it are yours to change, wherever it is: a path, or the "
-                      "name of a folder")
+                      help="source files below this folder are yours to change; a path, or the name of a folder "
+                           "anywhere")
     what.add_argument("--library", action="append", default=[], metavar="DIR",
-                      help="source files below it are a library's, and count for who calls it [system "
-                      "headers, toolchains, registries of packages, /opt, /build]")
+                      help="source files below this folder belong to a library, whose costs count for its callers "
+                           "[system headers, toolchains, registries of packages, /opt, /build]")
     what.add_argument("--context", type=int, default=DEFAULT_CONTEXT, metavar="N",
                       help=f"source lines around those with costs [{DEFAULT_CONTEXT}]")
     _flag(what, "--instructions",
-          "costs of each instruction, from a profile written with --dump-instr=yes", "no")
+          "show the costs of each instruction; needs a profile written with --dump-instr=yes", "no")
     _flag(what, "--structure",
-          "loops and inlined functions in each function, from a profile written with "
-          "--structure=yes", "no")
+          "show loops and inlined functions in each function; needs a profile written with --structure=yes", "no")
     _flag(what, "--objects",
-          "which data was loaded and never used, from profiles written with --objects=yes; with "
-          "--tree and --annotate, by each function and line, too; with --diff, what changed; with "
-          "--export=callgrind, objects are the functions", "no")
+          "show which data was loaded and never used, also by function and line with --tree and --annotate; "
+          "with --diff, what changed; with --export=callgrind, objects take the place of functions; needs "
+          "profiles written with --objects=yes", "no")
     what.add_argument("--object", metavar="REGEX",
-                      help="of the objects whose names match, who loaded them and which bytes of "
-                      "them were used")
+                      help="show who loaded the matching objects, and which of their bytes were used")
     what.add_argument("--element-size", type=int, metavar="N",
                       help="the bytes of an element in the picture that --object draws, at most "
-                      f"{_MOST_ELEMENT_SIZE:,} [what the sizes of the blocks tell]")
+                           f"{_MOST_ELEMENT_SIZE:,} [derived from the sizes of the blocks]")
     what.add_argument("--object-type", action="append", default=[], metavar="PLACE=TYPE",
-                      help="the type of the heap blocks whose names match, as 'sim.c:11=particle', "
-                      "for --object, --hints and --html [what the code that allocates them "
-                      "tells]")
+                      help="the type of the matching heap blocks, such as 'sim.c:11=particle', for --object, "
+                           "--hints and --html [derived from the code that allocates them]")
     _flag(what, "--separate-loops",
-          "loops are functions of their own, in all lists and in --export", "no")
-    _flag(what, "--separate-inlines", "so are inlined functions", "no")
-    _flag(what, "--totals", "all totals, and how the caches were used", "no")
+          "treat loops as functions of their own, in all lists and in --export", "no")
+    _flag(what, "--separate-inlines", "treat inlined functions so, too", "no")
+    _flag(what, "--totals", "show all totals, and how the caches were used", "no")
     what.add_argument("--function", metavar="REGEX|N",
-                      help="only functions whose names match, as the profile has them or as they are shown; "
-                      "or the one in row N of the list of functions")
+                      help="show only functions whose names match, as in the profile or as shown, or the one in row "
+                           "N of the list of functions")
 
     numbers = parser.add_argument_group("which numbers")
     numbers.add_argument("--show", default="", metavar="COLUMNS",
-                         help="what is shown: events, sums and ratios by name, as Ir,SpLoss1:self")
+                         help="the columns: events, sums and ratios by name, such as Ir,SpLoss1:self")
     numbers.add_argument("--events", default="", metavar="EVENTS",
-                         help="what --export writes, the most important first: events and sums by "
-                         "name, as SpLoss1,LLm [the first column of the report]")
+                         help="the events and sums that --export writes, the most important first, such as "
+                              "SpLoss1,LLm [the first column of the report]")
     numbers.add_argument("--sort", default="", metavar="COLUMNS",
-                         help="what is sorted by, and shown first; with a threshold if wanted, as "
-                         "SpLoss1:self:2,Ir [the first column shown]")
+                         help="the columns to sort by, shown first; with optional thresholds, such as "
+                              "SpLoss1:self:2,Ir [the first column shown]")
     numbers.add_argument("--threshold", type=float, metavar="PERCENT",
-                         help="leave out what has less of the total in the sort columns "
-                         f"[{DEFAULT_THRESHOLD:g}; JSON and CSV leave out nothing]")
+                         help="leave out rows with a smaller share of the total in the sort columns "
+                              f"[{DEFAULT_THRESHOLD:g}; JSON and CSV leave out nothing]")
     numbers.add_argument("--threads", choices=("below", "apart"), default="below",
-                         help="whether the calls that created threads have what these cost [below]")
-    _flag(numbers, "--inclusive", "whether names without :self or :incl mean inclusive costs",
-          "yes, where there are calls")
+                         help="whether the costs of threads count for the calls that created them [below]")
+    _flag(numbers, "--inclusive", "names without :self or :incl mean inclusive costs",
+          "yes if there are calls")
     numbers.add_argument("--limit", metavar="N|all",
-                         help="rows of the lists of lines, functions and objects "
-                         f"[{DEFAULT_LINES}, {DEFAULT_FUNCTIONS} and {DEFAULT_OBJECTS}]")
+                         help=f"the rows in lists of lines, functions and objects [{DEFAULT_LINES}, "
+                              f"{DEFAULT_FUNCTIONS} and {DEFAULT_OBJECTS}]")
     numbers.add_argument("--cycle-costs", metavar="IR,L1,LL",
-                         help="cycles of an instruction, of a miss of L1 and of one of LL in the "
-                         "estimate CEst [1,10,100]")
+                         help="the cycles of an instruction, an L1 miss and an LL miss in the estimate CEst "
+                              "[1,10,100]")
     numbers.add_argument("--machine-file", metavar="FILE",
-                         help="the machine that estimates of a run with --why=yes are of: a file that bd_calibrate has "
-                         "written, or one that comes with bd_annotate, by its name [amd-epyc-family-26-model-2]")
-    _flag(numbers, "--show-percs", "percentages beside the counts", "yes")
-    _flag(numbers, "--exact", "all digits instead of 1.23M", "with --show")
+                         help="the machine for the estimates of a run with --why=yes: a file written by "
+                              "bd_calibrate, or the name of a machine that comes with bd_annotate "
+                              "[amd-epyc-family-26-model-2]")
+    _flag(numbers, "--show-percs", "show percentages beside the counts", "yes")
+    _flag(numbers, "--exact", "show all digits instead of 1.23M", "with --show")
 
     names = parser.add_argument_group("names")
     names.add_argument("--mod-filename", action="append", default=[], metavar="s/OLD/NEW/",
-                       help="change the names of source files and objects before anything is "
-                       "added up")
+                       help="change the names of source files and object files before anything is added up")
     names.add_argument("--mod-funcname", action="append", default=[], metavar="s/OLD/NEW/",
-                       help="change the names of functions likewise")
-    _flag(names, "--full-names", "neither names nor paths are shortened", "no")
-    _flag(names, "--full-stacks", "what is above main, and above the start of threads, is "
-          "listed function by function", "no")
+                       help="change the names of functions in the same way")
+    _flag(names, "--full-names", "do not shorten names and paths", "no")
+    _flag(names, "--full-stacks", "list the functions above main, and above the start of threads, one by one", "no")
 
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=("text", "markdown", "json", "csv", "sarif"),
                         default="text",
-                        help="markdown for comments on a change, sarif for code scanning and "
-                        "editors [text]")
+                        help="markdown for review comments, sarif for code scanning and editors [text]")
     output.add_argument("-o", "--output", metavar="FILE",
-                        help="where --export writes to [standard output]")
+                        help="write --export there [standard output]")
     output.add_argument("--html", metavar="FILE",
-                        help="a web report instead: one page with all views, to be opened or "
-                        "mailed; with --diff, of what changed")
+                        help="write a web report instead: one page with all views, to open or mail; with --diff, of "
+                             "what changed")
     output.add_argument("--no-sources", action="store_true",
                         help="leave the source files out of the web report")
     output.add_argument("--color", choices=("auto", "yes", "no"), default="auto", dest="colour",
                         help="[auto: on a terminal]")
     output.add_argument("--width", type=int, metavar="N",
-                        help="characters per line [the terminal's, else 120]")
+                        help="the characters per line [the terminal's, else 120]")
     output.add_argument("--fail-if", action="append", default=[], metavar="CONDITION",
-                        help="end with status 1 if it holds, e.g. 'SpLoss1 of main > 10M', "
-                        "'Unused1 > 20%%', 'LLm > +5%%'")
+                        help="end with status 1 if the condition holds, e.g. 'SpLoss1 of main > 10M', 'Unused1 > "
+                             "20%%', 'LLm > +5%%'")
     output.add_argument("--baseline", metavar="PROFILE",
-                        help="the profile that conditions with + compare with")
+                        help="the profile that conditions with + are compared with")
     output.add_argument("-h", "--help", action="help", help="print this and exit")
     output.add_argument("--version", action="version", version=f"bd_annotate {__version__}",
                         help="print the version and exit")
@@ -362,14 +357,14 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--format=sarif"] if given.format == "sarif" else []
     refused += ["--html"] if given.html is not None and mode != "diff" else []
     if refused:
-        raise UserError(f"{refused[0]} does not go with --{mode}")
+        raise UserError(f"{refused[0]} cannot be combined with --{mode}")
 
 
 def _refuse_two_tables(given: argparse.Namespace) -> None:
     if given.format == "csv" and given.objects == "yes" and given.object is not None:
-        raise UserError("--format=csv has one table: --object does not go with --objects there")
+        raise UserError("--format=csv has one table: --object cannot be combined with --objects there")
     if given.format == "csv" and given.curve is not None:
-        raise UserError("--format=csv has a table of functions or objects: --curve does not go with it")
+        raise UserError("--format=csv has a table of functions or objects: it cannot be combined with --curve")
 
 
 def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
@@ -381,7 +376,7 @@ def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
         refused += [f"--{view}" for view in ("instructions", "structure")
                     if getattr(given, view) == "yes"]
         if refused:
-            raise UserError(f"--separate-{name} does not go with {refused[0]}")
+            raise UserError(f"--separate-{name} cannot be combined with {refused[0]}")
 
 
 def _check_html(given: argparse.Namespace) -> None:
@@ -390,11 +385,11 @@ def _check_html(given: argparse.Namespace) -> None:
             raise UserError("--no-sources is for --html")
         return
     if given.format != "text":
-        raise UserError("--format does not go with --html")
+        raise UserError("--format cannot be combined with --html")
     if given.fail_if:
-        raise UserError("--fail-if does not go with --html")
+        raise UserError("--fail-if cannot be combined with --html")
     if asked := _views_asked_for(given, _VIEWS):
-        raise UserError(f"{asked[0]} does not go with --html: a page always has the same views")
+        raise UserError(f"{asked[0]} cannot be combined with --html: a page always has the same views")
 
 
 def _check_sarif(given: argparse.Namespace) -> None:
@@ -403,7 +398,7 @@ def _check_sarif(given: argparse.Namespace) -> None:
     views = [name for name in _VIEWS if name != "hints"]
     if asked := _views_asked_for(given, views):
         raise UserError(
-            f"{asked[0]} does not go with --format=sarif, which always has hints and lines"
+            f"{asked[0]} cannot be combined with --format=sarif, which always has hints and lines"
         )
 
 

@@ -19,9 +19,9 @@ COMMAND = Command(
     summary="look at programs that run under bdgrind, and steer them",
     usage="bd_control [options] [PID|NAME...]",
     description=(
-        "Looks at programs that run under bdgrind, and steers them. Runs are named by process id "
-        "or by the name of the program. Without any, all bdgrind runs are looked at, but none is "
-        "changed: -i, -d, -z and -k need the run that is meant, or --all.",
+        "Looks at programs that run under bdgrind, and steers them. Runs are named by process id or by the name of "
+        "the program. Without a name, all bdgrind runs are shown, but none is changed: -i, -d, -z and -k need a "
+        "run, or --all.",
     ),
     groups=(
         Group("what to show, besides the process id and command of each run", (
@@ -35,16 +35,16 @@ COMMAND = Command(
                    "what it cost since the latest dump, in the events of -e [Ir and the bytes "
                    "never used]"),
         )),
-        Group("what to do, after that, in this order", (
+        Group("what to do then, in this order", (
             Option(("-i", "--instr"), " on|off",
                    "observe the program from now on, or let it run unobserved", ON_OFF),
             Option(("-d", "--dump"), " [HINT]",
                    "write what was counted into a file, with HINT as the reason, and count from "
                    "zero again"),
-            Option(("-z", "--zero"), "", "forget what was counted since the latest dump"),
+            Option(("-z", "--zero"), "", "discard what was counted since the latest dump"),
             Option(("-k", "--kill"), "", "end the program; its profile is lost"),
             Option(("-a", "--all"), "",
-                   "to all runs of the name, or to all runs, if there are several"),
+                   "do it to all runs of that name, or to all runs"),
         )),
         Group("other", (
             Option(("--vgdb-prefix",), "=PREFIX",
@@ -55,9 +55,9 @@ COMMAND = Command(
         )),
     ),
     notes=(
-        "A value may also stand behind a sign: -i=off, -d=HINT, -e=Ir,Dw. After -d and -e, a word "
-        "that begins with a letter is their value, not the name of a program.",
-        "Root may ask the runs of all users; vgdb then runs as the user in question.",
+        "A value may also follow an equals sign: -i=off, -d=HINT, -e=Ir,Dw. After -d and -e, a word that begins "
+        "with a letter is their value, not the name of a program.",
+        "Root may query the runs of all users; vgdb then runs as the user in question.",
     ),
 )
 

@@ -71,7 +71,7 @@ def choose(runs: Sequence[Run], names: Iterable[str]) -> list[Run]:
             raise ControlError(_why_not(name, runs))
         chosen.update(found)
     if not runs:
-        raise ControlError("no program runs under bdgrind")
+        raise ControlError("no program is running under bdgrind")
     return [run for run in runs if run in chosen or not chosen]
 
 
@@ -81,12 +81,12 @@ def choose_to_change(runs: Sequence[Run], names: Sequence[str], everything: bool
     if everything:
         return chosen
     if not names:
-        raise ControlError(f"name the run that is meant, or --all", _list(chosen))
+        raise ControlError("name a run, or use --all", _list(chosen))
     for name in names:
         found = [run for run in runs if name in (str(run.pid), run.name)]
         if len(found) > 1:
             raise ControlError(
-                f"{name} is the name of several runs: name one by its process id, or --all",
+                f"several runs are named {name}: give a process id, or use --all",
                 _list(found),
             )
     return chosen
@@ -100,10 +100,10 @@ def _why_not(name: str, runs: Sequence[Run]) -> str:
     if name.isascii() and name.isdigit() and not any(str(run.pid) == name for run in runs):
         user = _owner(int(name))
         if user is not None and user != os.geteuid() and os.geteuid() != 0:
-            return f"process {name} belongs to {_user_name(user)}: only they and root may ask it"
+            return f"process {name} belongs to {_user_name(user)}: only that user and root may query it"
     if not runs:
-        return "no program runs under bdgrind"
-    return f"no program with the process id or name {name} runs under bdgrind"
+        return "no program is running under bdgrind"
+    return f"no program with the process id or name {name} is running under bdgrind"
 
 
 def _owner(pid: int) -> int | None:

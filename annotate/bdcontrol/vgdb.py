@@ -55,7 +55,7 @@ class Vgdb:
         completed = self._patiently(run, *words)
         if completed.returncode != 0:
             said = [line for line in completed.stderr.splitlines() if "sending command" not in line]
-            raise ControlError(f"vgdb failed: {said[0] if said else 'without a word'}")
+            raise ControlError(f"vgdb failed: {said[0] if said else 'without a message'}")
         return completed.stdout
 
     def kill(self, run: Run) -> None:

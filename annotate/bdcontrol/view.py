@@ -23,7 +23,7 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def shown_events(state: State, wanted: Sequence[str]) -> list[int]:
     for name in wanted:
         if name not in state.events:
-            raise ControlError(f"{name} is not counted; counted are {', '.join(state.events)}")
+            raise ControlError(f"{name} is not counted; the run counts {', '.join(state.events)}")
     return [state.events.index(name) for name in wanted]
 
 

@@ -35,15 +35,15 @@ def test_a_good_profile():
 @pytest.mark.parametrize("old, new, problem", [
     ("totals: 30 7", "totals: 30 8", "11: totals: states SpLoss1 8, but the costs add up to 7"),
     ("summary: 30 7", "summary: 30", "2: summary: states SpLoss1 0, but the costs add up to 7"),
-    ("2 20 5", "2 21 5", "Ir of f (a.c): its callers pay 21, but PAID are 20"),
-    ("2 20 5", "2 20 6", "SpLoss1 of f (a.c): its callers pay 6, but PAID are 5"),
-    ("2 20 5", "2 20 4", "SpLoss1 of f (a.c): its callers pay 4, but PAID are 5"),
-    ("2 20 5", "2 20", "SpLoss1 of f (a.c): its callers pay 0, but PAID are 5"),
+    ("2 20 5", "2 21 5", "Ir of f (a.c): its callers account for 21, but PAID 20"),
+    ("2 20 5", "2 20 6", "SpLoss1 of f (a.c): its callers account for 6, but PAID 5"),
+    ("2 20 5", "2 20 4", "SpLoss1 of f (a.c): its callers account for 4, but PAID 5"),
+    ("2 20 5", "2 20", "SpLoss1 of f (a.c): its callers account for 0, but PAID 5"),
 ])
 def test_each_violation_is_named(old, new, problem):
     assert old in GOOD
     violation = checked(GOOD.replace(old, new)).violation
-    assert problem.replace("PAID", "its self cost and the calls it makes") in violation
+    assert problem.replace("PAID", "its self cost and its calls for") in violation
 
 
 def test_a_function_that_is_also_entered_without_a_call():
@@ -75,7 +75,7 @@ def test_recursion_is_checked_as_a_whole():
         "fn=f\n1 20\ncfn=g\ncalls=5 1\n2 90\nfn=g\n1 20\ncfn=f\ncalls=4 1\n2 70\n"
     )
     assert checked(text.format(40)).violation is None
-    problem = "the cycle of f (a.c) and 1 more: its callers pay 41"
+    problem = "the cycle of f (a.c) and 1 more: its callers account for 41"
     assert problem in checked(text.format(41)).violation
 
 

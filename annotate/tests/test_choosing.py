@@ -62,7 +62,7 @@ def test_a_number_is_that_of_a_row(tmp_path):
         assert re.search(rf"(?:::|  ){re.escape(name)}(?:  |$)", chosen), (chosen, row)
     result = run(tmp_path, "--function=7")
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "bd_annotate: --function=7: the list of functions has rows from 1 to 4\n"
+    assert result.stderr == "bd_annotate: --function=7: the list of functions has rows 1 to 4\n"
     assert "4 operator+" in rows[-1]
 
 
@@ -88,6 +88,6 @@ def test_conditions_know_names_as_they_are_shown(tmp_path):
 def test_numbers_are_those_of_a_report(tmp_path):
     (tmp_path / "bdgrind.out.2").write_text(HEAD + body())
     result = run(tmp_path, "--diff", "bdgrind.out.1", "bdgrind.out.2", "--function=2")
-    assert result.returncode == 2 and "numbers are those of rows" in result.stderr
+    assert result.returncode == 2 and "numbers are rows of a report" in result.stderr
     result = run(tmp_path, "--function=a(")
     assert result.returncode == 2 and "is not a regular expression" in result.stderr

@@ -35,7 +35,7 @@ def test_check_is_a_status():
     broken = HELPER.read_bytes().replace(b"31 40000", b"31 40001")
     result = run("--check", "-", stdin=broken)
     assert result.returncode == 1
-    assert b"its callers pay 78,001" in result.stderr
+    assert b"its callers account for 78,001" in result.stderr
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -56,7 +56,7 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     (["-"], b"x" * 10_000_000, "standard input:1: the line is too long"),
     (["-"], gzip.compress(HELPER.read_bytes())[:-20], "standard input: "),
     (["-"], HELPER.read_bytes().replace(b"totals: 1", b"totals: 2"), "totals: states Ir 200,000"),
-    ([HELPER, "--sort=Foo"], None, "event 'Foo' is unknown; there are Ir Dr Dw"),
+    ([HELPER, "--sort=Foo"], None, "event 'Foo' is unknown; known are Ir Dr Dw"),
     ([HELPER, "--nonsense"], None, "--nonsense"),
     ([HELPER, "--threshold=99"], None, "must be from 0 to 20 percent"),
     ([HELPER, "--width=3"], None, "--width must be at least 40"),
@@ -65,15 +65,15 @@ def test_compressed_profiles_are_read_from_files_and_standard_input(pack, tmp_pa
     ([HELPER, "--mod-filename=x"], None, "'x' is not of the form s/OLD/NEW/"),
     ([HELPER, "--mod-filename=s/(a)/\\2/"], None, "invalid group reference"),
     ([HELPER, "--instructions"], None, "needs --dump-instr=yes"),
-    ([HELPER, "--structure"], None, "from which loops are found: it needs --structure=yes"),
+    ([HELPER, "--structure"], None, "from which loops are found: run with --structure=yes"),
     ([HELPER, "--annotate", "-I", "/missing"], None, "-I /missing: there is no such folder"),
     ([HELPER, "--diff"], None, "--diff takes two profiles, not 1"),
-    ([HELPER, HELPER, "--diff", "--files"], None, "--files does not go with --diff"),
+    ([HELPER, HELPER, "--diff", "--files"], None, "--files cannot be combined with --diff"),
     ([HELPER, HELPER, "--diff", "--annotate", "--include-before=/missing"], None,
      "/missing: there is no such folder"),
     ([HELPER, "--include-before=/"], None, "--include-before is for --diff"),
-    ([HELPER, PROFILES / "rank0.out"], None, "rank0.out counts Ir, and not Ir Dr"),
-    ([PROFILES / "rank0.out", "--hints"], None, "--hints needs cache use as bdgrind counts it"),
+    ([HELPER, PROFILES / "rank0.out"], None, "rank0.out has Ir, but the profile before it Ir Dr"),
+    ([PROFILES / "rank0.out", "--hints"], None, "--hints needs the cache use that bdgrind counts"),
     ([HELPER, "--baseline", HELPER], None, "--baseline is for --fail-if"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_mistakes_are_one_sentence_and_status_2(arguments, stdin, message):
@@ -86,14 +86,14 @@ def test_mistakes_are_one_sentence_and_status_2(arguments, stdin, message):
 
 @pytest.mark.parametrize("condition, message", [
     ("SpLoss1", "must read [self|incl] METRIC [of FUNCTION]"),
-    ("SpLoss1 > 100MB", "'MB' is no unit; numbers may end with k, M, G or T (thousands, not 1024), or with %: "
+    ("SpLoss1 > 100MB", "'MB' is not a unit; numbers may end with k, M, G or T (thousands, not 1024), or with %: "
      "SpLoss1 > 100M"),
-    ("SpLoss1 of main >= +2.5 KiB", "'KiB' is no unit;"),
+    ("SpLoss1 of main >= +2.5 KiB", "'KiB' is not a unit;"),
     ("Ir > x", "must read [self|incl] METRIC [of FUNCTION]"),
-    ("Foo > 1", "has no event 'Foo'; there are Ir Dr"),
+    ("Foo > 1", "has no event 'Foo'; it has Ir Dr"),
     ("Ir of nobody > 1", "there is no function 'nobody'"),
     ("Ir > +1", "a change needs --baseline"),
-    ("AccLine1 > 5%", "AccLine1 is no share"),
+    ("AccLine1 > 5%", "AccLine1 is not a share"),
 ])
 def test_wrong_conditions_are_errors(condition, message):
     result = run(HELPER, "--fail-if", condition)
@@ -157,7 +157,7 @@ def test_help_fits_and_the_manual_has_every_option():
 
 def test_the_manual_has_every_column():
     manual = (ROOT.parent / "docs" / "annotate.md").read_text()
-    listed = run(HELPER, "--show=?").stderr.decode().partition("there are ")[2].split()
+    listed = run(HELPER, "--show=?").stderr.decode().partition("known are ")[2].split()
     events = next(
         line for line in HELPER.read_text().split("\n") if line.startswith("events: ")
     ).split()

@@ -194,7 +194,7 @@ def test_the_check_reads_the_tree_beside_the_profile(tmp_path, capsys):
     written(tmp_path, file, "contexts.x.out")
     assert main(["--check", str(tmp_path / "x.out")]) == 0
     output = capsys.readouterr().out
-    assert "contexts.x.out: 6 nodes of 3 functions, height 3: the same run" in output
+    assert "contexts.x.out: 6 nodes of 3 functions, height 3: from the same run" in output
     (tmp_path / "x.out").write_text(SMALL_PROFILE.replace("3 10", "3 11").replace("42", "43"))
     assert main(["--check", str(tmp_path / "x.out")]) == 1
     assert "Ir: the tree has 42, but the profile 43" in capsys.readouterr().err
@@ -216,12 +216,12 @@ HEAD = SMALL.bytes().split(b"nodes:\n")[0] + b"nodes:\n"
 @pytest.mark.parametrize("old, new, problem", [
     (b"contexts: 1", b"contexts: 2", "version 2 of context trees is unknown"),
     (b"contexts: 1", b"version: 1", "this is not a context tree"),
-    (b"recursion: folded\n", b"", "recursion: is neither folded nor apart"),
-    (b"calls\n", b"calls colour\n", "columns: 'depth function calls colour' is not known"),
+    (b"recursion: folded\n", b"", "recursion: must be folded or apart"),
+    (b"calls\n", b"calls colour\n", "columns: 'depth function calls colour' is unknown"),
     (b"events: Ir SpLoss1\n", b"", "events: is missing"),
     (b"objects: 2", b"objects: 3", "or its head is damaged"),
     (b"objects: 2", b"objects: 1", "or its head is damaged"),
-    (b"files: 1", b"f: 1", "'files:' is expected, but there is 'f:'"),
+    (b"files: 1", b"f: 1", "'files:' is expected, but 'f:' was found"),
     (b"objects: 2", b"objects: two", "'two' is not a number of names"),
     (b"1 1 3 main", b"7 1 3 main", "'7 1 3 main' is in an object or file that has no name"),
     (b"1 1 3 main", b"1 x 3 main", "is not object, file, line and name of a function"),
@@ -237,8 +237,8 @@ def test_damage_of_the_head_is_named(tmp_path, old, new, problem):
 
 
 @pytest.mark.parametrize("nodes, problem", [
-    ([(1, 1, 0, (1, 0))], "node 0 is 1 deep, below one of -1"),
-    ([(0, 0, 0, (0, 0)), (2, 1, 0, (1, 0))], "node 1 is 2 deep, below one of 0"),
+    ([(1, 1, 0, (1, 0))], "node 0 has depth 1, below one of depth -1"),
+    ([(0, 0, 0, (0, 0)), (2, 1, 0, (1, 0))], "node 1 has depth 2, below one of depth 0"),
     ([(0, 0, 0, (0, 0)), (1, 4, 0, (1, 0))], "node 1 is of function 4, which has no name"),
     ([(0, 1, 0, (0, 0))], "node 0 is not root 0, which is next"),
     ([(0, 0, 0, (0, 0))], "2 roots are named, but 1 are there"),
@@ -290,7 +290,7 @@ def test_positions_of_a_sparse_column_rise(tmp_path):
         nodes = [(0, 0, 0, (0,))] + [(1, 1, 0, (value,)) for value in values[1:]]
         data = ContextFile(("Ir",), [("", "", 0, "f")], ["thread 1"], nodes, block=32).bytes()
         assert data.count(column(values)) == 1
-        with pytest.raises(UserError, match="in no order"):
+        with pytest.raises(UserError, match="out of order"):
             read_contexts(written(tmp_path, data.replace(column(values), bad)))
 
 

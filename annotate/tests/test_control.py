@@ -122,10 +122,10 @@ def test_choosing_runs(names, pids):
 
 def test_what_cannot_be_undone_needs_a_run():
     """Whoever has one run in mind may not know of the others."""
-    with pytest.raises(ControlError, match="name the run that is meant, or --all") as caught:
+    with pytest.raises(ControlError, match="name a run, or use --all") as caught:
         runs.choose_to_change(RUNS, [], False)
     assert caught.value.choices == ("7  /bin/ls", "8  /bin/cat", "9  ls x")
-    with pytest.raises(ControlError, match="ls is the name of several runs") as caught:
+    with pytest.raises(ControlError, match="several runs are named ls") as caught:
         runs.choose_to_change(RUNS, ["8", "ls"], False)
     assert caught.value.choices == ("7  /bin/ls", "9  ls x")
     assert runs.choose_to_change(RUNS, ["9", "cat"], False) == RUNS[1:]
@@ -232,14 +232,14 @@ def test_root_asks_another_users_run_as_that_user(monkeypatch):
 def test_another_users_process_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     owner = pwd.getpwuid(pathlib.Path("/proc/1").stat().st_uid).pw_name  # root's, but in a container
-    with pytest.raises(ControlError, match=rf"process 1 belongs to {re.escape(owner)}: only they and root may"):
+    with pytest.raises(ControlError, match=rf"process 1 belongs to {re.escape(owner)}: only that user and root may"):
         runs.choose([], ["1"])
 
 
 def test_choosing_what_does_not_run():
-    with pytest.raises(ControlError, match="name dog runs under bdgrind"):
+    with pytest.raises(ControlError, match="name dog is running under bdgrind"):
         runs.choose(RUNS, ["ls", "dog"])
-    with pytest.raises(ControlError, match="no program runs"):
+    with pytest.raises(ControlError, match="no program is running"):
         runs.choose([], [])
 
 
@@ -308,5 +308,5 @@ def test_stacks_are_shown():
 
 
 def test_an_event_that_is_not_counted():
-    with pytest.raises(ControlError, match="Dw is not counted; counted are Ir, SpL"):
+    with pytest.raises(ControlError, match="Dw is not counted; the run counts Ir, SpL"):
         view.shown_events(state.parse_state(STATUS), ["Dw"])

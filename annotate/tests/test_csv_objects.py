@@ -55,4 +55,4 @@ def test_what_changed(tmp_path, capsys):
 
 def test_two_tables_are_refused(tmp_path, capsys):
     assert main(["--objects", "--object=heap", "--format=csv", beside(tmp_path)]) == 2
-    assert "--object does not go with --objects there" in capsys.readouterr().err
+    assert "--object cannot be combined with --objects there" in capsys.readouterr().err

@@ -97,16 +97,16 @@ def test_where_it_fits_and_where_the_knees_are(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "== Misses of data by the size of the cache ==" in text
     words = " ".join(text.split())
-    assert "It fits in 1.2 MiB (100 first touches are left); at 1 MiB twelve times the misses." in words
-    assert "Between 54 KiB and 64 KiB, 25% of the misses go." in words
+    assert "It fits in 1.2 MiB (100 first touches remain); at 1 MiB twelve times the misses." in words
+    assert "Between 54 KiB and 64 KiB, 25% of the misses disappear." in words
     assert max(map(len, text.split("\n"))) <= 80
 
 
 def test_a_larger_cache_may_save_nothing(tmp_path, capsys):
-    assert "100% of the misses are the first touch" in curve(capsys, "--curve", made(
+    assert "100% of the misses are first touches" in curve(capsys, "--curve", made(
         tmp_path, [(1, None)] * 50 + [(2, None)] * 30
     ))["says"]
-    assert "saves hardly anything" in curve(capsys, "--curve", made(
+    assert "saves almost nothing" in curve(capsys, "--curve", made(
         tmp_path, [(1, None)] * 5 + [(2, 1 << 26)] * 30
     ))["says"]
 
@@ -114,11 +114,11 @@ def test_a_larger_cache_may_save_nothing(tmp_path, capsys):
 def test_what_is_asked_for_must_be_there(tmp_path, capsys):
     path = made(tmp_path, [(1, None)])
     assert main(["--curve=nothing", path]) == 2
-    assert "--curve=nothing: no function has such a name" in capsys.readouterr().err
+    assert "--curve=nothing: no function matches" in capsys.readouterr().err
     assert main(["--curve", "--format=csv", path]) == 2
-    assert "--curve does not go with it" in capsys.readouterr().err
+    assert "it cannot be combined with --curve" in capsys.readouterr().err
     assert main(["--curve=leaf", path]) == 0
-    assert "no line of data was loaded there" in capsys.readouterr().out
+    assert "no data was loaded there" in capsys.readouterr().out
     (tmp_path / "why.p.out").unlink()
     assert main(["--curve", path]) == 2
     assert "there is no file why.p.out beside it" in capsys.readouterr().err
@@ -202,11 +202,11 @@ def test_data_have_curves(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "== table: misses of data by the size of the cache ==" in text and "loaded by" not in text.lower()
     assert main(["--curve=walk", "--object=table", path]) == 2
-    assert "--curve=walk is about functions, and --object about data" in capsys.readouterr().err
+    assert "--curve=walk selects functions, but --object selects data" in capsys.readouterr().err
     made(tmp_path, distances)
     assert main(["--curve", "--object=table", path]) == 2
     said = capsys.readouterr().err
-    assert "why.p.out does not tell distances by data: a run with --why=yes and --objects=yes" in said
+    assert "why.p.out has no distances by data: run with --why=yes --objects=yes" in said
     assert main(["--curve", "--object=nothing", path]) == 2
 
 

@@ -77,12 +77,12 @@ def test_a_hint_names_its_data(profile, capsys):
     assert title.startswith("main")
     assert (
         "Data: heap prog.c:22, make. Never used: 48.0k of 64.0k bytes loaded (75.0%), 79.9% of the "
-        "program's; by prog.c:7 main (100%)."
+        "program's; loaded by prog.c:7 main (100%)."
     ) in words
     # Bytes 0 to 15, and 32 to 39.
     assert (
-        "Bytes: of an element of 64 (what calloc was asked for), 24 were used, 40 loaded and never used, "
-        "0 never loaded."
+        "Bytes: of the 64 of an element (the size that calloc was asked for), 24 were used, 40 loaded and never used, 0 "
+        "never loaded."
     ) in words
     assert "Usually helps:" in words
 
@@ -97,8 +97,8 @@ def test_fields_and_the_split_take_the_place_of_what_usually_helps(profile, caps
     ) in words
     # Of 1,000 lines, 16 bytes each and 48 of every tenth: 20,800 bytes; or of those its lines, 104 bytes at most.
     assert (
-        "Used together: key, next (16 bytes); name[48] (48 bytes), 10.0% as often. In 2 arrays with the same "
-        "index: 20.8k to 26.4k bytes loaded instead of 64.0k if elements are used in the order of memory"
+        "Used together: key, next (16 bytes); name[48] (48 bytes), 10.0% as often. Split into 2 arrays with the same "
+        "index: 20.8k to 26.4k bytes loaded instead of 64.0k if elements are visited in memory order"
     ) in words
     assert "Usually helps:" not in words
 
@@ -108,7 +108,7 @@ def test_data_that_no_hint_is_about_has_its_own(profile, capsys):
     title, words = hint(report(capsys, "--hints", profile).partition("== Hints ==")[2], 2)
     assert title == "variable large"
     assert words == (
-        "Never used: 12.0k of 25.6k bytes loaded (46.9%), 20.0% of the program's; by copy (100%)."
+        "Never used: 12.0k of 25.6k bytes loaded (46.9%), 20.0% of the program's; loaded by copy (100%)."
     )
 
 
@@ -118,7 +118,7 @@ def test_little_losses_are_not_told_of(profile, capsys):
 
 def test_the_first_screen_names_it_in_a_line(profile, capsys):
     text = report(capsys, profile).partition("== What to change")[2]
-    heap = "   heap prog.c:22, make: 75% of 64.0k bytes unused; 24 of each 64 are used\n"
+    heap = "   heap prog.c:22, make: 75% of 64.0k bytes unused; 24 of every 64 are used\n"
     other = "-  variable large: 20% of the loss, 47% of 25.6k bytes unused\n"
     assert heap in text and other not in text
     text = report(capsys, "--limit=all", profile)
@@ -162,7 +162,7 @@ def test_hints_that_are_compared_name_the_data_of_the_newer_run(tmp_path, profil
     title, words = hint(text.partition("== Hints that are new ==")[2], 1)
     assert title.startswith("main")
     assert "Data: heap prog.c:22, make. Never used: 48.0k of 64.0k bytes loaded" in words
-    title, words = hint(text.partition("== Data that no hint is about ==")[2], 1)
+    title, words = hint(text.partition("== Data without a hint ==")[2], 1)
     assert title == "variable large" and "Never used: 12.0k of 25.6k bytes loaded" in words
     assert ("== Data objects ==" in text) == bool(options)
 
@@ -172,7 +172,7 @@ def test_hints_that_are_compared_know_types(tmp_path, profile, capsys, monkeypat
     known(monkeypatch)
     (tmp_path / "prog.c").write_text("\n" * 21 + "    return calloc(1000, sizeof(struct item));\n")
     options = ["--diff", "--hints", "-I", str(tmp_path), profile, profile]
-    words = hint(report(capsys, *options).partition("== Hints that are as before ==")[2], 1)[1]
+    words = hint(report(capsys, *options).partition("== Hints that are unchanged ==")[2], 1)[1]
     assert "Fields of item, 64 bytes" in words and "used when loaded: key, next" in words
 
 

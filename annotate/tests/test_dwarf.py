@@ -360,7 +360,7 @@ def notes(path):
 
 @pytest.mark.parametrize("name", ["relative", "/missing", "/dev/null", "/", "/\0"])
 def test_only_regular_files_are_opened(elftools, name):
-    assert "there is no such file" in notes(name)
+    assert "the file does not exist" in notes(name)
 
 
 def test_a_file_without_debug_information_says_so(tmp_path, program):
@@ -457,15 +457,15 @@ def test_split_debug_information_is_found(split):
     os.rename(file, beside)
     assert has_types(program)
     os.unlink(beside)
-    assert f"it is split into {file.name}, which is not there" in notes(program)
+    assert f"it is split into {file.name}, which is missing" in notes(program)
     file.mkdir()
-    assert f"it is split into {file.name}, which is not there" in notes(program)
+    assert f"it is split into {file.name}, which is missing" in notes(program)
 
 
 def test_split_debug_information_must_be_of_the_same_build(split):
     program, file = split
     compiled(file.parent, ("cc", "-gdwarf-5", "-gsplit-dwarf"), C.replace("struct once", "struct twice"))
-    assert "its .dwo files are of another build" in notes(program)
+    assert "its .dwo files are from another build" in notes(program)
 
 
 def test_split_debug_information_that_is_damaged_gives_a_sentence_or_types(split):
@@ -520,9 +520,9 @@ def test_separate_debug_information_is_found_by_its_name(tmp_path, stripped, mon
         assert has_types(target)
         debug = folder / debug.name
     debug.write_bytes(debug.read_bytes() + b"\0")
-    assert "kept.debug is of another build" in notes(target)
+    assert "kept.debug is from another build" in notes(target)
     debug.unlink()
-    assert "its debug information is in kept.debug, which is not there" in notes(target)
+    assert "its debug information is in kept.debug, which is missing" in notes(target)
 
 
 def test_damaged_files_give_a_sentence_or_types(tmp_path, program):

@@ -102,7 +102,7 @@ def test_a_context_tree_of_another_run_is_left_out(tmp_path):
     note, uncertain = result.stderr.splitlines()
     assert re.fullmatch(
         r"bd_annotate: note: .*/contexts\.bdgrind\.out\.1: Ir: the tree has [\d,]+, but the profile "
-        r"[\d,]+: it is of another run, and left out", note,
+        r"[\d,]+: it is from another run and is left out", note,
     )
     assert "(--context-tree=yes does)" in uncertain
     (tmp_path / "contexts.bdgrind.out.1").unlink()

@@ -18,18 +18,18 @@ def test_code_without_a_name_has_its_objects():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--export=callgrind", "--events=Foo"], "event 'Foo' is unknown, or a ratio; there are Ir Dr"),
-    (["--export=callgrind", "--events=D1rate"], "event 'D1rate' is unknown, or a ratio"),
+    (["--export=callgrind", "--events=Foo"], "event 'Foo' is unknown or a ratio; known are Ir Dr"),
+    (["--export=callgrind", "--events=D1rate"], "event 'D1rate' is unknown or a ratio"),
     (["--export=callgrind", "--events=Ir,Ir"], "--events names an event twice"),
     (["--export=folded", "--events=Ir,Dr"], "--export=folded holds one event"),
     (["--export=callgrind", "-o", "/missing/x"], "/missing/x: No such file or directory"),
     (["--export=callgrind", "-o", "/dev/full"], "/dev/full: No space left on device"),
     (["--export=nothing"], "invalid choice: 'nothing'"),
-    (["--export=pprof"], "--export=pprof is no text: say with -o where it goes"),
+    (["--export=pprof"], "--export=pprof is not text: name a file with -o"),
     (["--events=Ir"], "--events is for --export"),
     (["-o", "x"], "--output is for --export"),
-    (["--export=dot", "--hints"], "--hints does not go with --export"),
-    (["--export=dot", "--format=json"], "--format does not go with --export"),
+    (["--export=dot", "--hints"], "--hints cannot be combined with --export"),
+    (["--export=dot", "--format=json"], "--format cannot be combined with --export"),
 ])
 def test_mistakes_are_one_sentence(arguments, message):
     result = run(HELPER, *arguments)

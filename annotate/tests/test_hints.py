@@ -45,7 +45,7 @@ def test_the_same_advice_is_given_once(tmp_path):
     body += f"fn=one\n5 {use(5000, 16, 2)}\nfn=two\n6 {use(5000, 16, 2)}\n"
     lines = section(screen(tmp_path, body), "What to change")
     assert [line.split(" ")[1] for line in lines if line[:1].isdigit()] == ["one", "two"]
-    assert lines[-1].endswith("; as 1.")
+    assert lines[-1].endswith("; see 1.")
 
 
 def test_code_without_symbols_is_a_place_of_a_program_that_has_hardly_any():
@@ -69,7 +69,7 @@ def test_advice_on_a_function_is_about_its_worst_line():
     body += f"5 {use(20000, 64, 64)}\n9 {use(9000, 8, 1)}\n"
     (hint,) = hints(report_of(body))
     assert hint.line[:2] == ("/home/me/main.c", 9)
-    assert hint.use.unused_share < 0.3 and "few bytes of a line" in hint.pattern.brief
+    assert hint.use.unused_share < 0.3 and "few bytes of each line" in hint.pattern.brief
 
 
 def test_a_hint_names_the_lines_of_a_place(tmp_path):
@@ -77,7 +77,7 @@ def test_a_hint_names_the_lines_of_a_place(tmp_path):
     body += f"5 {use(1000, 16, 2)}\n6 {use(6000, 16, 2)}\n7 {use(3000, 16, 2)}\n8 {use(10, 16, 2)}\n"
     (hint,) = hints(report_of(body))
     assert [(line.line, round(100 * line.share)) for line in hint.lines] == [(6, 60), (7, 30)]
-    assert "Where: 60% of its own at main.c:6, 30% at main.c:7." in screen(tmp_path, body, "--hints")
+    assert "Where: 60% of its own loss at main.c:6, 30% at main.c:7." in screen(tmp_path, body, "--hints")
 
 
 def test_advice_on_data_says_where_it_would_gain_little(tmp_path):
@@ -108,7 +108,7 @@ def test_hints_are_ranked_by_what_they_are_worth(tmp_path):
     cycles = 10 * 8000 + 10 * 8000 + 100 * 3000  # use() has ten instructions for each line
     worth = round(75 * (30_000 + 300_000) / cycles)
     assert lines[0] == f"1. dear (main.c:5): at most {worth}% of the cycles, 75% unused"
-    assert lines[2] == f"2. many (main.c:5): at most {round(75 * 50_000 / cycles)}% of the cycles, 75% unused; as 1."
+    assert lines[2] == f"2. many (main.c:5): at most {round(75 * 50_000 / cycles)}% of the cycles, 75% unused; see 1."
     told = screen(tmp_path, body, "--hints")
     assert f"Worth: at most {round(75 * 50_000 / cycles)}% of the estimated cycles." in told
 
@@ -153,4 +153,4 @@ def test_no_advice_claims_an_order_of_addresses():
     for row in (use(5000, 8, 1), use(5000, 8, 40), use(5000, 40, 2), use(5000, 60, 8)):
         for hint in hints(report_of(f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {row}\n")):
             assert "loop" not in hint.pattern.brief and "stride" not in hint.pattern.brief
-            assert hint.pattern.helps.startswith("of strides, ") or "stride" not in hint.pattern.helps
+            assert hint.pattern.helps.startswith("for strides, ") or "stride" not in hint.pattern.helps

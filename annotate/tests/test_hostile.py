@@ -144,7 +144,7 @@ def test_only_sources_are_opened_as_sources(source, why, tmp_path):
     assert f"{source}: {why}\n" in annotated(source, cwd=tmp_path)
 
 
-OUTSIDE = "Only the profile names this file"
+OUTSIDE = "Not read: it is outside the current folder"
 
 
 @pytest.mark.parametrize("source, arguments, is_outside", [

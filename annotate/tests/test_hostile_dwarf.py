@@ -69,7 +69,7 @@ def test_a_loop_of_links_ends(tmp_path):
     for name, other in (("self", "other"), ("other", "self")):
         (tmp_path / name).symlink_to(other)
     found, _ = read(tmp_path / "self")
-    assert found.problems == {str(tmp_path / "self"): "there is no such file"}
+    assert found.problems == {str(tmp_path / "self"): "the file does not exist"}
 
 
 @pytest.mark.parametrize("name", ["/proc/kmsg", "/proc/self/maps", "/dev/zero", "fifo", "link", "relative"])
@@ -78,9 +78,9 @@ def test_only_regular_files_are_opened(name, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("/proc/kmsg")
     path = name if name[0] == "/" or name == "relative" else str(tmp_path / name)
-    assert read(path)[0].problems == {path: "there is no such file"}
+    assert read(path)[0].problems == {path: "the file does not exist"}
     inlined = read_inlined_calls({path: {16: 1}})
-    assert not inlined.chains and "there is no such file" in inlined.notes[0]
+    assert not inlined.chains and "the file does not exist" in inlined.notes[0]
     assert disassemble(path, 0, 16) == {}
 
 

@@ -361,8 +361,8 @@ def test_names_are_shown_as_people_know_them(tmp_path):
 
 
 @pytest.mark.parametrize("head, costs, reason", [
-    ("pid: 8\ncmd: ./a\n", 7, "the tree is of process 7, but the profile of 8"),
-    ("pid: 7\ncmd: ./b\n", 7, "the tree is of command ./a, but the profile of ./b"),
+    ("pid: 8\ncmd: ./a\n", 7, "the tree is from process 7, but the profile is from 8"),
+    ("pid: 7\ncmd: ./b\n", 7, "the tree is from command ./a, but the profile is from ./b"),
     ("pid: 7\ncmd: ./a\n", 6, "Ir: the tree has 8, but the profile 7"),
     ("pid: 7\ncmd: ./a\n", 7, ""),
     ("", 7, ""),
@@ -378,7 +378,7 @@ def test_contexts_of_another_run_are_left_out(tmp_path, capsys, head, costs, rea
     (tmp_path / "contexts.x.out").write_bytes(tree.bytes())
     page = report(tmp_path, profile)
     path = tmp_path / "contexts.x.out"
-    note = f"bd_annotate: note: {path}: {reason}: it is of another run, and left out\n"
+    note = f"bd_annotate: note: {path}: {reason}: it is from another run and is left out\n"
     assert capsys.readouterr().err == (note if reason else "")
     assert ("tree" in page.facts["tables"]) == (not reason)
     two = report(tmp_path, "--diff", profile, profile)
@@ -390,10 +390,10 @@ def test_contexts_of_another_run_are_left_out(tmp_path, capsys, head, costs, rea
 
 @pytest.mark.parametrize("arguments, problem", [
     (["--html=/nowhere/x.html", "X"], "/nowhere/x.html: No such file or directory"),
-    (["--html=x.html", "--check", "X"], "--html does not go with --check"),
-    (["--html=x.html", "--per-file", "X"], "--html does not go with --per-file"),
-    (["--html=x.html", "--format=json", "X"], "--format does not go with --html"),
-    (["--html=x.html", "--fail-if=Ir > 1", "X"], "--fail-if does not go with --html"),
+    (["--html=x.html", "--check", "X"], "--html cannot be combined with --check"),
+    (["--html=x.html", "--per-file", "X"], "--html cannot be combined with --per-file"),
+    (["--html=x.html", "--format=json", "X"], "--format cannot be combined with --html"),
+    (["--html=x.html", "--fail-if=Ir > 1", "X"], "--fail-if cannot be combined with --html"),
     (["--no-sources", "X"], "--no-sources is for --html"),
 ])
 def test_mistakes_are_answered_in_a_sentence(capsys, arguments, problem):
@@ -413,7 +413,7 @@ def test_what_a_page_shows_is_not_asked_for(tmp_path, capsys, view, compared):
     other = "--html: a page always has the same views"
     if compared and view not in ("--hints", "--annotate", "--objects"):
         other = "--diff"
-    assert capsys.readouterr().err == f"bd_annotate: {view.partition('=')[0]} does not go with {other}\n"
+    assert capsys.readouterr().err == f"bd_annotate: {view.partition('=')[0]} cannot be combined with {other}\n"
     assert not path.exists()
 
 

@@ -58,7 +58,7 @@ def test_data_objects_are_those_of_the_json(tmp_path, capsys):
 def test_which_bytes_are_of_a_sample_is_said(tmp_path):
     assert report(tmp_path, objects_beside(tmp_path)).facts["data"]["sample"] == ""
     sampled = objects_beside(tmp_path, head=f"{HEAD}\nsample: 8")
-    assert "then one in 8, which counts 8 times" in report(tmp_path, sampled).facts["data"]["sample"]
+    assert "then one in 8, counted 8 times" in report(tmp_path, sampled).facts["data"]["sample"]
 
 
 def test_data_objects_of_two_profiles_are_added_up(tmp_path, capsys):

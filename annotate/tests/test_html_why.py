@@ -149,7 +149,7 @@ def test_a_file_of_another_run_is_left_out(tmp_path, capsys):
     path = made(tmp_path, [(1, None)] * 5)
     Path(path).write_text(Path(path).read_text().replace("pid: 7", "pid: 8"))
     assert report(tmp_path, path).facts["why"] is None
-    assert "why lines were loaded is left out" in capsys.readouterr().err
+    assert "reasons for loads are left out" in capsys.readouterr().err
 
 
 def test_two_profiles_have_the_repairs_of_the_second(tmp_path):

@@ -73,8 +73,8 @@ def test_names_of_rust_have_their_types_if_wanted(symbolizer, tmp_path):
 
 
 @pytest.mark.parametrize("answer, status, message", [
-    ("main\n/a.c:7:0\n\n", 0, "the file is not what ran"),
-    ("??\n??:0:0\n\n", 0, "or its debug information is not here"),
+    ("main\n/a.c:7:0\n\n", 0, "the file is not the one that ran"),
+    ("??\n??:0:0\n\n", 0, "or its debug information is missing"),
     ("", 0, "gave 0 answers for 1 addresses"),
     ("main\n", 0, "gave 0 answers for 1 addresses"),
     ("", 1, "llvm-symbolizer failed"),
@@ -104,7 +104,7 @@ def test_objects_without_lines_are_not_asked_about(symbolizer):
 def test_only_regular_files_are_opened(symbolizer, name):
     symbolizer("main\n/a.c:3:0\n\n")
     found = read_inlined_calls({name: {0x10: 3}})
-    assert "there is no such file" in found.notes[0]
+    assert "the file does not exist" in found.notes[0]
 
 
 def test_the_real_tool_reads_what_a_compiler_writes(tmp_path):

@@ -80,7 +80,7 @@ def test_hints_that_cannot_be_had_are_no_silence(tmp_path):
     path.write_text("version: 1\nevents: Ir\nfn=main\n1 10\n")
     command = [sys.executable, ROOT / "bd_annotate", "--format=json", "--hints", path]
     result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 2 and "--hints needs cache use" in result.stderr
+    assert result.returncode == 2 and "--hints needs the cache use" in result.stderr
 
 
 def test_the_helper_has_hints_in_json():

@@ -45,7 +45,7 @@ def test_what_sizes_have_in_common_may_be_several_elements():
     now_and_then = [Pattern(64 * number, 64, 0xFFFF, 1, BY) for number in (0, 5)]
     found = layout(grown(*each, *now_and_then), 64)
     assert (found.size, [byte.used for byte in found.bytes]) == (64, 8 * [322] + 8 * [2] + 48 * [0])
-    assert found.reason == "all sizes of blocks are multiples of it, and what follows it looks the same"
+    assert found.reason == "all sizes of blocks are multiples of it, and consecutive elements look the same"
 
 
 @pytest.mark.parametrize("odd", [
@@ -56,8 +56,8 @@ def test_halves_that_differ_are_one_element(odd):
     found = layout(grown(*(Pattern(64 * number, 64, 0xFF, 10, BY) for number in range(0, 32, 2)), *(
         odd._replace(offset=64 * number) for number in range(1, 32, 2)
     )), 64)
-    assert (found.size, found.reason) == (128, "all sizes of blocks are multiples of it, and what follows it looks "
-                                          "the same")
+    assert (found.size, found.reason) == (128, "all sizes of blocks are multiples of it, and consecutive elements "
+                                               "look the same")
 
 
 def test_a_byte_that_was_never_loaded_is_like_no_other():
@@ -145,7 +145,7 @@ def test_elements_that_lie_in_two_lines_are_counted():
     found = layout(group, 64)
     assert (found.loads, found.cut) == (5 * 3 + 3 * 4, 5 * 1 + 3 * 2)
     text = " ".join(picture(found, Page(80)))
-    assert "In 40.7% of the loads, only a part of the element came, as the rest lies in another line" in text
+    assert "In 40.7% of the loads, only part of the element was loaded: the rest lies in another line" in text
 
 
 @pytest.mark.parametrize(("size", "line", "pattern"), [

@@ -27,27 +27,27 @@ def without(start):
 
 
 @pytest.mark.parametrize("text, says", [
-    ("", "is no machine file: it does not begin with 'machine: 1'"),
-    ("machine: 2\n", "is of another version than 1"),
-    ("events: Ir\n", "is no machine file"),
+    ("", "is not a machine file: it does not begin with 'machine: 1'"),
+    ("machine: 2\n", "has another version than 1"),
+    ("events: Ir\n", "is not a machine file"),
     (MACHINE + "\x00\n", "begins with none of"),
     (MACHINE + "figure: window instructions 1 2\n", "needs a name, a unit and three figures"),
-    (MACHINE + "figure: window instructions 1 2 3\n", "has the figure 'window' once more"),
+    (MACHINE + "figure: window instructions 1 2 3\n", "repeats the figure 'window'"),
     (MACHINE.replace("window instructions", "window ns"), "is in ns, not in instructions"),
-    (MACHINE.replace("window instructions 400", "window instructions nan"), "negative or beyond all bounds"),
-    (MACHINE.replace("window instructions 400", "window instructions -1"), "negative or beyond all bounds"),
-    (MACHINE.replace("window instructions 400", "window instructions 1e300"), "negative or beyond all bounds"),
-    (MACHINE.replace("window instructions 400", "window instructions many"), "has a figure that is no number"),
+    (MACHINE.replace("window instructions 400", "window instructions nan"), "negative or too large"),
+    (MACHINE.replace("window instructions 400", "window instructions -1"), "negative or too large"),
+    (MACHINE.replace("window instructions 400", "window instructions 1e300"), "negative or too large"),
+    (MACHINE.replace("window instructions 400", "window instructions many"), "has a figure that is not a number"),
     (MACHINE.replace("instruction ns 0.1", "instruction ns 0"), "must be more than 0"),
     (without("figure: window"), "has no figure 'window'"),
     (without("cache:"), "needs a 'cache:' line for each level"),
     (without("name:"), "has no 'name:'"),
     (MACHINE.replace("name: toy", "name: To y"), "has no 'name:'"),
-    (without("line: chain 4096"), "has less than two sizes of lines 'chain'"),
-    (MACHINE + "line: chain 4096 1 1 1\n", "has the size 4096 of 'chain' once more"),
+    (without("line: chain 4096"), "has fewer than two sizes for 'line: chain'"),
+    (MACHINE + "line: chain 4096 1 1 1\n", "repeats the size 4096 of 'chain'"),
     (MACHINE + "line: chain 99999999999999999999 1 1 1\n", "needs a size in bytes"),
     (MACHINE + "line: chain\n", "needs an order, a size and three figures"),
-    (MACHINE.replace("A toy", "A" * 200), "has a text of more than 100 characters"),
+    (MACHINE.replace("A toy", "A" * 200), "has a text with more than 100 characters"),
     (MACHINE.replace("A toy", "A\x1b[31mtoy"), "or with control characters"),
 ])
 def test_a_file_that_is_none_is_refused_in_a_sentence(capsys, text, says):
@@ -61,8 +61,8 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(capsys, text, says):
 def test_what_is_no_file_is_refused(capsys):
     path = run("chain")
     os.mkfifo("pipe")
-    for name, says in (("pipe", "is no regular file"), ("/dev/zero", "is no regular file"),
-                       ("none", f"no machine of this name comes with bd_annotate: there is {REFERENCE}")):
+    for name, says in (("pipe", "is not a regular file"), ("/dev/zero", "is not a regular file"),
+                       ("none", f"bd_annotate has no machine of this name; it has {REFERENCE}")):
         assert main([path, f"--machine-file={name}"]) == 2
         assert says in capsys.readouterr().err
     with open("large", "w") as file:

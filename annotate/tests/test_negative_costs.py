@@ -73,7 +73,7 @@ def test_what_is_lost_in_a_form_is_said(xdebug, tmp_path):
     assert "7 -66000 30" in run_anywhere("--export=callgrind", "--events=Memory_(bytes)", xdebug).stdout
     assert not kept.stderr
     page = run_anywhere(f"--html={tmp_path / 'page.html'}", xdebug)
-    assert "what is below 0 of Memory_(bytes) is shown as 0 in the page" in page.stderr
+    assert "the page shows Memory_(bytes) below 0 as 0" in page.stderr
 
 
 @pytest.mark.parametrize(

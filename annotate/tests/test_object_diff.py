@@ -152,7 +152,7 @@ def test_both_sides_need_their_objects(tmp_path, capsys):
 
 def test_details_of_two_runs_are_asked_for_one_by_one(tmp_path, capsys):
     assert main(["--diff", "--object=heap", *repaired(tmp_path)]) == 2
-    assert "--object does not go with --diff" in capsys.readouterr().err
+    assert "--object cannot be combined with --diff" in capsys.readouterr().err
 
 
 def test_a_column_that_is_shown_has_its_heading(tmp_path, capsys):

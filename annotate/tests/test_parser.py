@@ -153,7 +153,7 @@ BROKEN = {
     "a huge number": (HEAD + OPEN_F + "1 " + "9" * 5000 + "\n", 7, "too long"),
     "below line 0": (HEAD + OPEN_F + "1 1\n-2 1\n", 8, "below 0"),
     "unknown id": (HEAD + "fl=(1)\n", 4, "(1) is used before it is defined"),
-    "id defined twice": (HEAD + "fl=(1) a\nfl=(1) b\n", 5, "(1) is defined as 'a' already"),
+    "id defined twice": (HEAD + "fl=(1) a\nfl=(1) b\n", 5, "(1) is already defined as 'a'"),
     "no name": (HEAD + "fn=\n", 4, "the name is missing"),
     "calls without callee": (HEAD + OPEN_F + "calls=1 1\n", 7, "calls= without cfn="),
     "calls without count": (HEAD + OPEN_F + "cfn=g\ncalls=\n", 8, "needs a count and a position"),

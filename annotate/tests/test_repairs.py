@@ -126,7 +126,7 @@ def test_causes_alone_tell_no_repairs_and_what_would(capsys):
     why = Path("why.p.out")
     data = why.read_bytes()
     why.write_bytes(data[: data.index(b"reuses: place ")])
-    said = "note: why.p.out tells causes and distances of misses alone: what to change is told by a run with --why=yes"
+    said = "note: why.p.out has only causes and distances of misses; a run with --why=yes records what to change"
     for option in ("--width=80", "--hints", "--format=json", "--html=page.html"):
         assert main([option, path]) == 0
         captured = capsys.readouterr()
@@ -147,7 +147,7 @@ def test_what_is_damaged_is_left_out_with_a_note(capsys):
     why.write_bytes(why.read_bytes()[:-9])
     assert main([path]) == 0
     captured = capsys.readouterr()
-    assert "why lines were loaded is left out" in captured.err
+    assert "reasons for loads are left out" in captured.err
     assert "Usually" not in captured.out and "== What to change ==" in captured.out
 
 

@@ -94,7 +94,7 @@ def test_other_views_are_refused(tmp_path):
     for view in ("--tree=both", "--objects", "--totals"):
         command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", view, path]
         result = subprocess.run(command, capture_output=True, text=True)
-        assert result.returncode == 2 and "does not go with --format=sarif" in result.stderr
+        assert result.returncode == 2 and "cannot be combined with --format=sarif" in result.stderr
 
 
 def test_it_is_for_reports(tmp_path):
@@ -102,7 +102,7 @@ def test_it_is_for_reports(tmp_path):
     path.write_text(HEAD + body("/home/me/main.c"))
     command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", "--diff", path, path]
     result = subprocess.run(command, capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (2, "bd_annotate: --format=sarif does not go with --diff\n")
+    assert (result.returncode, result.stderr) == (2, "bd_annotate: --format=sarif cannot be combined with --diff\n")
 
 
 def package_of_reader():

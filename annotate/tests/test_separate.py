@@ -146,7 +146,7 @@ def test_loops_are_functions_of_reports_and_of_what_changed(tmp_path):
 @pytest.mark.parametrize("other", ["--check", "--html=x", "--structure", "--instructions"])
 def test_what_needs_the_functions_as_they_are_is_refused(other, capfd):
     assert main(["--separate-loops", other, str(LOOP_PROFILE)]) == 2
-    assert "--separate-loops does not go with" in capfd.readouterr().err
+    assert "--separate-loops cannot be combined with" in capfd.readouterr().err
 
 
 def loops(*lines, function="main", file="a.c", module="/bin/a", kind="loop"):

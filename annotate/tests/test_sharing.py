@@ -106,9 +106,9 @@ def test_each_line_has_its_threads_bytes_and_code(tmp_path, capsys):
     assert "each thread's bytes aligned to 64: none" in text
     assert "thread 2: writes bytes 0-7; 500 transfers; count (prog.c:23)" in text
     assert "thread 3: writes bytes 8-15; 500 transfers; count (prog.c:23)" in text
-    assert "40 transfers (4%); 40 by atomic instructions; each thread's bytes aligned to 64: about 30" in text
+    assert "40 transfers (4%); 40 by atomic instructions; about 30 with each thread's bytes aligned to 64" in text
     assert "reads bytes 4-11, writes bytes 0-3" in text
-    assert "7 transfers are of lines that went over less than four times" in text
+    assert "7 more transfers are of lines that moved fewer than four times" in text
 
 
 def test_json(tmp_path, capsys):
@@ -140,11 +140,11 @@ def test_of_another_run_it_is_left_out(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("sections", "sentence"),
     [
-        ([SECTIONS[0], SECTIONS[1]], "accesses: is missing"),
-        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(3, 0, 1, 1, 1, 1, 1, 1, 0)])], "line 3 is not there"),
-        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 64, 1, 1, 1, 1, 1, 1, 0)])], "core 64 is not there"),
-        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 0, 3, 1, 1, 1, 1, 1, 0)])], "place 3 is not there"),
-        ([SECTIONS[0], (CORES, [(9, 0, 1, 1, 1, 1, 1, 1)]), SECTIONS[2]], "line 9 is not there"),
+        ([SECTIONS[0], SECTIONS[1]], "'accesses:' is missing"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(3, 0, 1, 1, 1, 1, 1, 1, 0)])], "there is no line 3"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 64, 1, 1, 1, 1, 1, 1, 0)])], "there is no core 64"),
+        ([SECTIONS[0], SECTIONS[1], (ACCESSES, [(1, 0, 3, 1, 1, 1, 1, 1, 0)])], "there is no place 3"),
+        ([SECTIONS[0], (CORES, [(9, 0, 1, 1, 1, 1, 1, 1)]), SECTIONS[2]], "there is no line 9"),
     ],
 )
 def test_what_is_not_there_is_refused(sections, sentence, tmp_path):

@@ -128,7 +128,7 @@ def test_one_version_for_both_is_said(folder):
     (folder / "before.out").write_text(profile("old/sum.c", {4: 2000}))
     (folder / "after.out").write_text(profile("old/sum.c", {4: 500, 99: 700}))
     report = diff(folder, "--annotate", "--context=0")
-    assert "Only one version of this file is there, lines are matched by number" in report
+    assert "Only one version of this file was found, so lines are matched by number" in report
     assert re.search(r"2,000 +500 +-1,500 +-75.0% +4 4   +total \+= p\[16 \* i\];", report)
     assert re.search(r"0 +700 +\+700 +new +<line unknown, or past the end of the file>", report)
 
@@ -199,7 +199,7 @@ def test_hints_that_remain_say_which_way_they_went(folder):
     after = use(less="1 10000 7840 1120 140 280 70000", more="1 10000 78400 11200 1400 2800 700000")
     (folder / "after.out").write_text(after)
     report = diff(folder, "--hints")
-    assert re.findall(r"^\d\. (\w+)", section(report, "Hints that got smaller"), re.MULTILINE) == ["less"]
+    assert re.findall(r"^\d\. (\w+)", section(report, "Hints that shrank"), re.MULTILINE) == ["less"]
     assert re.findall(r"^\d\. (\w+)", section(report, "Hints that grew"), re.MULTILINE) == ["more"]
     assert "as before" not in report.partition("== Hints that are gone ==")[2]
 
@@ -213,7 +213,7 @@ def test_hints_are_gone_new_or_as_before(folder):
     new = section(report, "Hints that are new")
     assert re.findall(r"^\d\. (\w+)", new, re.MULTILINE) == ["broken"]
     assert "Change: never used 0 bytes before, 56.0k now." in new
-    kept = section(report, "Hints that are as before")
+    kept = section(report, "Hints that are unchanged")
     assert re.findall(r"^\d\. (\w+)", kept, re.MULTILINE) == ["kept"]
     assert "Change: never used 56.0k bytes before, 60.0k now." in kept
-    assert "Looks like: few bytes of a line are used" in kept
+    assert "Looks like: few bytes of each line are used" in kept

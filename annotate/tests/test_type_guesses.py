@@ -245,7 +245,7 @@ def test_what_the_user_says_is_checked(known, said):
     ("line", "said"),
     [
         ("a = malloc(sizeof(A)); b = malloc(sizeof *b);", "main.cpp:2 has several types: A, *b"),
-        ("a = malloc(n * sizeof **a);", "a sizeof of something else than a type or what a variable points to"),
+        ("a = malloc(n * sizeof **a);", "a sizeof of neither a type nor what a variable points to"),
         ("a = malloc(n);", "main.cpp:2 says neither new T nor sizeof(T)"),
         (None, "the source main.cpp:2: not found"),
     ],
@@ -361,7 +361,7 @@ def test_what_has_a_destructor_stands_behind_a_number(tmp_path, blocks, allocato
         assert not types.known
         return
     found = types.known[group.identity]
-    assert found.reason == "main.cpp:1 says new Vec[]; before them stands how many they are, in 8 bytes"
+    assert found.reason == "main.cpp:1 says new Vec[]; 8 bytes with their number come first"
     assert elements_of(group, found.start).patterns == (
         Pattern(0, 48, 0xF, 2, STEP), Pattern(48, 64, 0xFF, 3, STEP), Pattern(0, 0, 0, 7, STEP)
     )
@@ -405,7 +405,7 @@ def test_a_few_odd_sizes_do_not_hide_a_type():
     found = FoundTypes({("/prog", "Vec"): (Type("Vec", 24, (Field("x", "long", 0, 8),)),)}, {})
     types, _ = types_of((), typing([group], (), {}, ()), found)
     typed = types.known[group.identity]
-    assert "the blocks of 24 bytes, nine tenths of them or more" in typed.reason
+    assert "at least nine tenths of the blocks have 24 bytes" in typed.reason
     assert [(field.name, field.used) for field in typed.fields][0] == ("x", 7)
     only = elements_of(group, typed.start, typed.only)
     assert only.blocks.largest == 24 and list(only.patterns) == [usual]

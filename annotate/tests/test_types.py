@@ -68,7 +68,7 @@ def test_no_advice_where_the_size_of_lines_is_not_known(tmp_path, profile, capsy
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Used together" not in text
-    assert "What another layout would load is not known: the profile does not tell how long a line of D1 is" in text
+    assert "What another layout would load is not known: the profile does not say how long a line of D1 is" in text
 
 
 def test_the_advice_below_it(tmp_path, profile, capsys):
@@ -82,9 +82,9 @@ def test_the_advice_below_it(tmp_path, profile, capsys):
     assert main(["--width=80", "--object=heap", "--object-type=heap=item", profile]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Used together: key (4 bytes); name[8], rank (12 bytes), never." in text
-    said = "L1 misses saved: 8 in the order of memory, none if they lie far from each other. "
-    assert f"{said}How many of LL is not known." in text
-    assert "176 bytes loaded instead of 704 if elements are used in the order of memory" in text
+    said = "L1 misses saved: 8 in memory order, none if elements lie far apart. "
+    assert f"{said}How many LL misses are saved is not known." in text
+    assert "176 bytes loaded instead of 704 if elements are visited in memory order" in text
     assert "2,816 if each lies far from the one before" in text
 
 
@@ -92,7 +92,7 @@ def test_the_fields_of_a_variable(profile, capsys):
     assert main(["--width=80", "--object=variable table", profile]) == 0
     found = capsys.readouterr().out
     assert "item, 16 bytes\nas it is declared; the variable has 4 of them\n" in found
-    assert "Which bytes of it are used was not recorded." in found
+    assert "Its used bytes were not recorded." in found
     assert ["4", "8", "name[8]", "char"] in [line.split() for line in found.splitlines()]
 
 
@@ -149,8 +149,8 @@ def test_the_report_stays_where_the_file_is_gone(tmp_path, profile, capsys):
     os.unlink(tmp_path / "program")
     assert main(["--object=heap", "--object-type=heap=item", profile]) == 0
     out, err = capsys.readouterr()
-    assert "are not known: there is no such file" in err
-    assert "no type: program: there is no such file" in out
+    assert "are not known: the file does not exist" in err
+    assert "no type: program: the file does not exist" in out
     assert "An element of 16 bytes (the size of every block)" in out
 
 
@@ -163,7 +163,7 @@ def test_a_file_that_is_newer_than_the_profile_is_named(tmp_path, profile, capsy
     assert main(options) == 0
     out, err = capsys.readouterr()
     assert "item, 16 bytes" in out
-    assert err.count("\n") == 1 and "is newer than the profile: its lines and types may be others" in err
+    assert err.count("\n") == 1 and "is newer than the profile: its lines and types may differ" in err
 
 
 def test_a_newer_file_is_named_once_for_lines_and_types(tmp_path, profile, capsys, monkeypatch):

@@ -233,7 +233,7 @@ def test_no_order_is_claimed_that_was_not_seen(capsys):
     assert "colocate" not in [repair["remedy"] for repair in found]
     assert main([path, "--width=80"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "in no order that repeats" not in text
+    assert "in an order that never repeats" not in text
 
 
 def test_a_small_repair_does_not_hide_where_most_is_lost(capsys):
@@ -244,11 +244,11 @@ def test_a_small_repair_does_not_hide_where_most_is_lost(capsys):
     assert main([path, "--width=80"]) == 0
     screen = capsys.readouterr().out
     change = " ".join(screen[screen.index("== What to change ==") : screen.index("== Lines")].split())
-    assert re.search(r"\d\. no repair is known of other misses out of order: they cost \d+% of the", change)
+    assert re.search(r"\d\. no repair is known for the other misses out of order: they cost \d+% of the", change)
     assert "prog.c:52 costs " in change
     assert screen.count("\n") <= 40
     assert main([path, "--hints", "--width=80"]) == 0
-    assert "no repair is known of other misses" in capsys.readouterr().out
+    assert "no repair is known for the other misses" in capsys.readouterr().out
 
 
 def test_no_profile_is_incomplete_because_times_are_averages():

@@ -106,12 +106,12 @@ def test_an_object_says_how_its_loaders_are_reached(tmp_path, capsys):
     profile = beside(tmp_path, PROFILE, functions=functions, rows=ROWS, patterns=[])
     assert main(["--width=80", "--object=heap", profile]) == 0
     text = capsys.readouterr().out
-    assert "\n 75.0%  make < step < run < main\n 25.0%  make < main\nThe shares are of all that" in text
-    assert "leaf" not in text.partition("Through which calls")[2]
+    assert "\n 75.0%  make < step < run < main\n 25.0%  make < main\nThese shares are of everything that" in text
+    assert "leaf" not in text.partition("Calls through which")[2]
     assert main(["--width=40", "--object=heap", profile]) == 0
     assert "\n 75.0%  make < step < run < main\n" in capsys.readouterr().out
     assert main(["--object=unknown", profile]) == 0
     text = capsys.readouterr().out
     # All of each function's is loaded on its only way, which a column of 100.0% would not tell better.
-    ways_told = text.partition("Through which calls")[2]
+    ways_told = text.partition("Calls through which")[2]
     assert "\nleaf < more < (recursion)\n" in ways_told and "shares" not in text and "%" not in ways_told

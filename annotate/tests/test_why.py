@@ -148,7 +148,7 @@ def test_parts_are_added_up(tmp_path):
     assert both.reuses[2] == Reuse(2, 2, 3, 2, Cause.CAPACITY, 60, 0, 61440)
     assert both.stays == (Stay(2, 0, 20, 1120, 800, 200),)
     path.write_bytes(one + one.replace(b"d1-lines: 512", b"d1-lines: 64"))
-    with pytest.raises(UserError, match="is of other caches"):
+    with pytest.raises(UserError, match="was written with other caches"):
         read_why(str(path))
 
 
@@ -162,20 +162,20 @@ def test_a_packed_file_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(("changes", "text"), [
-    ({"sections": changed("distances", [(4, 0, 5, 5)])}, "place 4 is not there"),
-    ({"sections": changed("distances", [(1, 300, 5, 5)])}, "bucket 300 is not there"),
-    ({"sections": changed("distances", [(1, 0, 5, 6)])}, "6 of 5 misses cannot have missed LL"),
-    ({"sections": changed("reuses", [(1, 0, 0, 3, 1, 5, 5, 0)])}, "scope 3 is not there"),
-    ({"sections": changed("reuses", [(1, 0, 4, 0, 1, 5, 5, 0)])}, "place 4 is not there"),
+    ({"sections": changed("distances", [(4, 0, 5, 5)])}, "there is no place 4"),
+    ({"sections": changed("distances", [(1, 300, 5, 5)])}, "there is no bucket 300"),
+    ({"sections": changed("distances", [(1, 0, 5, 6)])}, "6 LL misses are more than the 5 misses they are part of"),
+    ({"sections": changed("reuses", [(1, 0, 0, 3, 1, 5, 5, 0)])}, "there is no scope 3"),
+    ({"sections": changed("reuses", [(1, 0, 4, 0, 1, 5, 5, 0)])}, "there is no place 4"),
     ({"sections": changed("reuses", [(1, 0, 0, 0, 4, 5, 5, 0)])}, "cause 4"),
-    ({"sections": changed("stays", [(1, 0, 1, 10, 6, 5)])}, "of 10 unused bytes 6 are used late and 5 never"),
-    ({"sections": ROWS[1:]}, "distances: is missing"),
-    ({"sections": ROWS + [("data", DATA, [(1, 300, 5, 5)])]}, "bucket 300 is not there"),
-    ({"sections": ROWS + [("data", DATA, [(1, 0, 5, 6)])]}, "6 of 5 misses cannot have missed LL"),
-    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 3, 0, 5, 5)])]}, "function 3 is not there"),
-    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(0, 1, 0, 5, 5)])]}, "function 0 is not there"),
-    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 1, 257, 5, 5)])]}, "bucket 257 is not there"),
-    ({"sections": [ROWS[0], ROWS[0]]}, "distances: stands there twice"),
+    ({"sections": changed("stays", [(1, 0, 1, 10, 6, 5)])}, "6 bytes used late and 5 never used are more than the 10 unused"),
+    ({"sections": ROWS[1:]}, "'distances:' is missing"),
+    ({"sections": ROWS + [("data", DATA, [(1, 300, 5, 5)])]}, "there is no bucket 300"),
+    ({"sections": ROWS + [("data", DATA, [(1, 0, 5, 6)])]}, "6 LL misses are more than the 5 misses they are part of"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 3, 0, 5, 5)])]}, "there is no function 3"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(0, 1, 0, 5, 5)])]}, "there is no function 0"),
+    ({"sections": ROWS + [("inclusive", INCLUSIVE, [(1, 1, 257, 5, 5)])]}, "there is no bucket 257"),
+    ({"sections": [ROWS[0], ROWS[0]]}, "distances: appears twice"),
     ({"sections": [("distances", "place bucket misses", [(1, 0, 5)])]}, "distances: has no column llmisses"),
     ({"sections": [("distances", f"{DISTANCES} place", [(1, 0, 5, 5, 1)])]}, "or one twice"),
     ({"scopes": ["tree 1"]}, "'tree 1' is not a scope"),
@@ -203,23 +203,23 @@ def test_a_file_cut_off_anywhere_is_refused(tmp_path):
 
 def test_check_compares_with_the_profile(tmp_path, capsys):
     assert main(["--check", beside(tmp_path)]) == 0
-    assert "142 lines missed by 3 instructions: the same run" in capsys.readouterr().out
+    assert "142 lines missed by 3 instructions: from the same run" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("changes", "text"), [
-    ({"head": HEAD.replace("pid: 7", "pid: 8")}, "tells of another run than"),
+    ({"head": HEAD.replace("pid: 7", "pid: 8")}, "is from another run than"),
     ({"sections": changed("distances", [(1, 0, 5, 5), (2, 0, 100, 0), (2, 41, 29, 0), (3, 27, 7, 0)])},
      "has 141 lines of data that D1 missed, fewer than the 142 misses"),
     ({"sections": changed("distances", [(1, 0, 105, 5), (2, 41, 30, 0), (3, 27, 7, 0)])},
-     "walk has 37 lines that D1 missed, 0 of them for the first time; the profile has more"),
+     "walk has 37 lines that D1 missed, 0 of them for the first time, but the profile has more"),
     ({"sections": changed("distances", [(1, 0, 100, 0), (1, 40, 5, 0), (2, 0, 30, 0), (3, 27, 7, 0)])},
      "walk has 37 lines that D1 missed"),
     ({"sections": changed("reuses", [(1, 0, 0, 0, 1, 5, 5, 0)])},
-     "5 lines were missed by who had loaded them before, but 142 by their distance"),
+     "the misses by reuse add up to 5, but those by distance to 142"),
     ({"sections": ROWS + [("data", DATA, [(1, 0, 141, 0)])]},
-     "data have 141 lines that D1 missed, instructions 142"),
+     "data objects have 141 lines that D1 missed, but instructions have 142"),
     ({"sections": ROWS + [("inclusive", INCLUSIVE, [(2, 0, 41, 31, 0)])]},
-     "walk has 31 misses at a distance at which all have 30"),
+     "walk has 31 misses at a distance at which all functions have 30"),
 ])
 def test_check_finds_what_does_not_agree(tmp_path, capsys, changes, text):
     assert main(["--check", beside(tmp_path, **changes)]) == 1
@@ -237,5 +237,5 @@ def test_the_number_of_rows_is_compared(tmp_path):
     data = path.read_bytes()
     assert data.endswith(struct.pack("<Q", 1))
     path.write_bytes(data[:-8] + struct.pack("<Q", 2))
-    with pytest.raises(ProfileError, match="2 rows of stays are stated, but 1 are there"):
+    with pytest.raises(ProfileError, match="2 rows of stays are stated, but there are 1"):
         read_why(str(path))

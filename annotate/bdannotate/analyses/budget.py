@@ -50,8 +50,8 @@ def parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if not match and (unit := _UNIT.fullmatch(text)):
         raise UserError(
-            f"--fail-if '{text}': '{unit[2]}' is no unit; numbers may end with k, M, G or T "
-            f"(thousands, not 1024), or with %: {unit[1].strip()}M"
+            f"--fail-if '{text}': '{unit[2]}' is not a unit; numbers may end with k, M, G or T (thousands, not "
+            f"1024), or with %: {unit[1].strip()}M"
         )
     if not match:
         raise UserError(
@@ -100,7 +100,7 @@ def _holding(
     if condition.is_change and before is None:
         raise UserError(f"--fail-if '{condition.text}': a change needs --baseline")
     if condition.is_percent and metric.is_ratio and not metric.is_share:
-        raise UserError(f"--fail-if '{condition.text}': {metric.name} is no share, leave out the %")
+        raise UserError(f"--fail-if '{condition.text}': {metric.name} is not a share: leave out the %")
     found: list[str] = []
     for function in _functions(condition, now, shown):
         what = metric.name + (f" of {function.name}" if function else "")
@@ -122,8 +122,8 @@ def _metric(condition: Condition, measured: _Measured) -> Metric:
     if metric is None:
         source = measured.profile.parts[0].source
         raise UserError(
-            f"--fail-if '{condition.text}': {source} has no event '{condition.metric}'; "
-            f"there are {' '.join(measured.metrics)}"
+            f"--fail-if '{condition.text}': {source} has no event '{condition.metric}'; it has "
+            f"{' '.join(measured.metrics)}"
         )
     return metric
 

@@ -124,7 +124,7 @@ def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: Side) -> S
     form = Form(name[-1]) if name[-1:] in ("%", "#") else Form.BOTH
     name = _bare(name)
     if name not in metrics:
-        raise UserError(f"event '{name}' is unknown; there are {' '.join(metrics)}")
+        raise UserError(f"event '{name}' is unknown; known are {' '.join(metrics)}")
     side = default
     threshold: float | None = None
     for qualifier in qualifiers:

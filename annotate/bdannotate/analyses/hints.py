@@ -93,32 +93,32 @@ class Hint:
 _PATTERNS = (
     Pattern(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
-        "few bytes of a line: use memory in order, or group what is used together",
-        "few bytes of a line are used, in few accesses: as by strides larger than a line, by indices or "
-        "pointers all over memory, or by objects of which little is used",
-        "of strides, exchange the loops so that the innermost one walks along memory; of indices and "
-        "pointers, store together what is used together, or use it in the order of memory; of objects, "
-        "keep what is used here apart from the rest",
+        "few bytes of each line: use memory in order, or group what is used together",
+        "few bytes of each line are used, in few accesses: strides larger than a line, indices or pointers "
+        "scattered over memory, or objects that are mostly unused",
+        "for strides, exchange the loops so that the innermost one walks along memory; for indices and pointers, "
+        "store together what is used together, or use it in memory order; for objects, keep what is used here apart "
+        "from the rest",
     ),
     Pattern(
         lambda use: use.unused_share >= 0.3 and use.accesses_per_line >= 4,
         "used and unused bytes share lines: keep together what is used together",
-        "some bytes of a line are used repeatedly, those beside them not at all",
-        "keep what is used together in the same lines, and what is not elsewhere: hot fields of objects, "
-        "small objects, parts of rows",
+        "some bytes of each line are used repeatedly, their neighbours not at all",
+        "keep what is used together in the same lines, and the rest elsewhere: hot fields of objects, small "
+        "objects, parts of rows",
     ),
     Pattern(
         lambda use: use.unused_share >= 0.3,
-        "a part of each line is used: group what is used together, mind the padding",
-        "a part of each line is used, briefly",
-        "store together what is used together; of objects, check the order of fields and the padding",
+        "only part of each line: group what is used together, mind the padding",
+        "only part of each line is used, and only briefly",
+        "store together what is used together; for objects, check the order of fields and the padding",
     ),
     Pattern(
         lambda use: use.accesses_per_line <= use.line_size / 4,
-        "lines are used, but briefly: fuse passes over the same data, or touch less",
-        "most of each line is used, in few accesses: a stream, or pass after pass",
-        "where the same data comes again, do more with it while it is in the cache: fuse passes, or work "
-        "in blocks; of a stream, only touching less data helps, as by smaller types",
+        "lines are used only briefly: fuse passes over the same data, or touch less",
+        "most of each line is used, in few accesses: a stream, or repeated passes",
+        "if the same data comes again, do more with it while it is in the cache: fuse passes, or work in tiles; for "
+        "a stream, only touching less data helps, such as with smaller types",
     ),
     Pattern(
         lambda use: True,
@@ -136,7 +136,7 @@ def hints(report: Report, by_loss: bool = False) -> list[Hint]:
         names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.accesses, MIXED.rareness, "Ir"
         missing = [name for name in names if name not in report.profile.events]
         raise UserError(
-            f"--hints needs cache use as bdgrind counts it: {' '.join(missing)} is not there"
+            f"--hints needs the cache use that bdgrind counts; the profile lacks {' '.join(missing)}"
         )
     return _Finder(report, _events(report), by_loss).hints()
 

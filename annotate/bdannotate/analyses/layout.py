@@ -97,7 +97,7 @@ def _told(group: Group) -> tuple[int, str]:
     elif blocks.smallest == blocks.largest and blocks.largest <= MOST_ELEMENT:
         return blocks.largest, "the size of every block"
     elif blocks.smallest == blocks.largest and 1 < blocks.divisor < blocks.smallest:
-        return blocks.divisor if blocks.divisor <= MOST_ELEMENT else 0, "what calloc was asked for"
+        return blocks.divisor if blocks.divisor <= MOST_ELEMENT else 0, "the size that calloc was asked for"
     return 0, ""
 
 
@@ -112,7 +112,7 @@ def _guessed(group: Group, line: int | None) -> Layout | None:
     found = _folded(group, line, blocks.divisor, "all sizes of blocks are multiples of it")
     half, odd = divmod(found.size, 2)
     while not odd and half >= _LEAST_DIVISOR and all(map(_alike, found.bytes[:half], found.bytes[half:])):
-        reason = "all sizes of blocks are multiples of it, and what follows it looks the same"
+        reason = "all sizes of blocks are multiples of it, and consecutive elements look the same"
         found = _folded(group, line, half, reason)
         half, odd = divmod(half, 2)
     return found

@@ -113,14 +113,14 @@ def _made(
         tuple(dict.fromkeys(line for _, line in places if line)), tuple(loops), None,
         before, after, None, saved, 0.0,
         (
-            f"{share:.0f}% of the lines that these loops load, one of those before had loaded and lost "
-            "again, as more came between than the cache holds",
+            f"{share:.0f}% of the lines that these loops load had been loaded by an earlier one, but more came "
+            "between than the cache holds",
         ),
         (
             "for (i ...) {",
             "    first(i); second(i);    // one pass: each line is loaded once",
             "}",
         ),
-        "whether a later loop needs what an earlier one makes of elements further on",
+        "whether a later loop needs what an earlier one computes for later elements",
         frozenset(gone), sites.why.line,
     )

@@ -33,18 +33,18 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
     file, lines = code_lines(guilty)
     now = amount(guilty)
     order = guilty[0].inner.order if guilty[0].inner else None
-    evidence = ["most addresses are anywhere, seen from the one before: no processor foresees them"]
+    evidence = ["most addresses are unrelated to the one before: no hardware prefetcher foresees them"]
     if order is not None and order.depends in (Depends.INDEX, Depends.POINTER):
-        evidence.append("each depends on what another instruction has loaded, and that one runs ahead")
+        evidence.append("each depends on what another instruction loads, and that one can run ahead")
     elif order is not None and order.depends is Depends.ARITHMETIC:
-        evidence.append("each is computed, and depends on nothing that was loaded there")
+        evidence.append("each is computed, and depends on nothing loaded there")
     work = _work(sites, guilty)
     window, under_way = sites.costs.window, sites.costs.in_flight
     if work:
         under_way = max(min(window / work, sites.costs.in_flight), 1.0)
         evidence.append(
-            f"{work:,.0f} instructions for each line: of the {window:.0f} or so that a processor looks ahead, "
-            f"{under_way:.0f} of these lines are on their way at a time"
+            f"{work:,.0f} instructions per line: within the {window:.0f} or so that a processor looks ahead, "
+            f"{under_way:.0f} of these lines are under way at once"
         )
     time = sum(site.time for site in guilty)
     added = _computed_again(sites, guilty)
@@ -52,9 +52,9 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group
     return Repair(
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
         saved, 0.0, tuple(evidence),
-        ("__builtin_prefetch(&table[index(i + 16)]);    // some iterations ahead", "use(table[index(i)]);"),
-        "how much the processor has under way already: where little is done between two look-ups, that "
-        "is as much as it can",
+        ("__builtin_prefetch(&table[index(i + 16)]);    // a few iterations ahead", "use(table[index(i)]);"),
+        "how many lines the processor has under way already: with little work between two look-ups, it may have as "
+        "many as it can",
         frozenset(site.number for site in guilty), sites.why.line, added,
     )
 
@@ -89,19 +89,19 @@ def huge_page_repairs(
         after = -(-before * PAGE // HUGE_PAGE)
         now = amount(guilty)
         step = guilty[0].inner.step if guilty[0].inner else None
-        how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are anywhere"
+        how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are scattered"
         yield Repair(
             Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
             (before, after), (before - after) * sites.costs.walk_cost(guilty[0].access), 0.0,
             (
-                f"{how}, in another page of 4 KiB nearly each time",
-                f"more pages than the {sites.costs.translations:,} or so whose addresses a processor has at hand",
+                f"{how}, nearly always in another page of 4 KiB",
+                f"more pages than the {sites.costs.translations:,} or so that the TLB of a processor holds",
             ),
             (
                 "memory = aligned_alloc(2 << 20, size);",
                 "madvise(memory, size, MADV_HUGEPAGE);    // 512 times as large",
             ),
-            "what the machine's buffers for addresses hold, and whether it has huge pages to give",
+            "how large the machine's TLB is, and whether it has huge pages to give",
             frozenset(site.number for site in guilty), sites.why.line,
         )
 

@@ -105,14 +105,14 @@ def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
         Remedy.SPLIT, sites, here, factor, one.entry.group,
         (
             *_use_of_lines(here),
-            f"of {typed.type.name}, {typed.type.size:,} bytes, it uses {', '.join(names)}{more} alone: "
-            f"{hot.size:,} bytes",
+            f"of {typed.type.name}, {typed.type.size:,} bytes, it uses only {', '.join(names)}{more}: {hot.size:,} "
+            "bytes",
         ),
         (
             f"struct hot {{ {'; '.join(names)}{'; ...' if more else ''}; }};    // {hot.size:,} bytes",
             "struct hot hot[N]; struct rest rest[N];    // the same index",
         ),
-        "what the program needs to get from one part to the other",
+        "how the program would get from one part to the other",
     )
 
 
@@ -157,14 +157,14 @@ def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     return _shrunk(
         Remedy.PACK, sites, here, packed.size / packed.size_now, one.entry.group,
         (
-            f"{padding:,} of the {packed.size_now:,} bytes of {typed.type.name} are padding; in the order "
-            f"of their alignment, its fields need {packed.size:,}",
+            f"{padding:,} of the {packed.size_now:,} bytes of {typed.type.name} are padding; ordered by alignment, "
+            f"its fields need {packed.size:,}",
         ),
         (
             f"struct {{ {'; '.join(names)}{'; ...' if len(packed.fields) > len(names) else ''}; }};"
             f"    // {packed.size:,} bytes",
         ),
-        "whether the order of the fields is fixed by files, messages or other languages",
+        "whether files, messages or other languages fix the order of the fields",
     )
 
 
@@ -178,11 +178,11 @@ def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | Non
     return _shrunk(
         Remedy.PACK, sites, here, order.then / order.now, one.entry.group,
         (
-            f"of {typed.type.name}, {typed.type.size:,} bytes, {', '.join(names)} are used most, and do not lie "
-            "beside each other",
+            f"of {typed.type.name}, {typed.type.size:,} bytes, {', '.join(names)} are used most, but do not lie "
+            "side by side",
         ),
-        (f"struct {{ {'; '.join(names)}; ... }};    // what is used together first",),
-        "whether the order of the fields is fixed by files, messages or other languages",
+        (f"struct {{ {'; '.join(names)}; ... }};    // fields used together come first",),
+        "whether files, messages or other languages fix the order of the fields",
     )
 
 
@@ -205,8 +205,8 @@ def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     return _shrunk(
         Remedy.ALIGN, sites, here, factor, group,
         (
-            f"elements of {size:,} bytes, but lines begin at byte {begin} of them: "
-            f"{100 * cut / parts:.0f}% of the parts that are used are of elements that lie in two lines",
+            f"elements have {size:,} bytes, but lines begin at byte {begin} of them: {100 * cut / parts:.0f}% of "
+            "the used parts are of elements that straddle two lines",
         ),
         (f"aligned_alloc({line}, size)    // or alignas({line}): {_each(size, line)}",),
         "how much memory the alignment costs", is_smaller=False,
@@ -269,7 +269,7 @@ def _by_use_alone(
             "struct hot hot[N];      // what this loop uses",
             "struct rest rest[N];    // all else, with the same index",
         ),
-        "what the bytes are: no type is known (see --object)",
+        "what these bytes are: their type is not known (see --object)",
     )
     if repair is not None:
         yield repair
@@ -306,7 +306,7 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
         for name in ("used", "late", "never")
     )
     return (
-        f"of each line {used:.0f} bytes are used at a time, {late:.0f} at another time, {never:.0f} never",
+        f"of each line, {used:.0f} bytes are used while it is cached, {late:.0f} at another time, {never:.0f} never",
     )
 
 
@@ -353,15 +353,15 @@ def colocate_repairs(
         repair = _shrunk(
             Remedy.COLOCATE, sites, guilty, visits * size / sites.why.line / now.lines, group,
             (
-                "each address is in what the one before has loaded, and lies "
+                "each address is read from what the one before loaded, and lies "
                 + ("in another line" if all(site.is_nearby for site in guilty) else "far from it"),
-                f"{now.lines / visits:.1f} lines are loaded for each element of {size:,.0f} bytes",
+                f"{now.lines / visits:.1f} lines are loaded per element of {size:,.0f} bytes",
             ),
             (
                 "node* nodes = allocate(count * sizeof(node));    // one array",
                 "nodes[i] = i-th of the visits; nodes[i].next = &nodes[i + 1];",
             ),
-            "whether the order of the visits stays as it is while elements come and go",
+            "whether the order of the visits stays the same as elements come and go",
         )
         if repair is not None:
             yield repair

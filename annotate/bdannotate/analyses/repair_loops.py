@@ -216,16 +216,15 @@ def _evidence(
     if at_inner is not None and at_outer is not None and at_inner.step and at_outer.step is not None:
         there = f"{at_outer.step:,} bytes" if at_outer.step else "none"
         found.append(
-            f"line {site.where[1]} takes steps of {at_inner.step:,} bytes in the inner loop, of {there} "
-            "in the outer one"
+            f"the step of line {site.where[1]} is {at_inner.step:,} bytes in the inner loop, {there} in the outer "
+            "one"
         )
     found.append(
-        f"the outer loop brings back {100 * lines / max(site.lines, 1):.0f}% of the lines that are loaded "
-        "there"
+        f"the outer loop brings back {100 * lines / max(site.lines, 1):.0f}% of the lines loaded there"
     )
     if site.late is not None and site.late + (site.never or 0.0) >= 1:
         found.append(
-            f"of each line {site.used:.0f} bytes are used at a time, {site.late:.0f} at another time, "
+            f"of each line, {site.used:.0f} bytes are used while it is cached, {site.late:.0f} at another time, "
             f"{site.never or 0.0:.0f} never"
         )
     return tuple(found)
@@ -242,6 +241,6 @@ _CODE = {
     ),
 }
 _UNKNOWN = {
-    Remedy.INTERCHANGE: "whether iterations need the results of earlier ones in the order that they have now",
-    Remedy.TILE: "whether iterations need the results of earlier ones in the order that they have now",
+    Remedy.INTERCHANGE: "whether iterations depend on results of earlier ones",
+    Remedy.TILE: "whether iterations depend on results of earlier ones",
 }

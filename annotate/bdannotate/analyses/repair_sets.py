@@ -63,17 +63,17 @@ def _made(sites: Sites, guilty: Sequence[Site]) -> Repair:
     before = amount(guilty)
     span = sites.why.sets * sites.why.line
     evidence = [
-        f"{100 * sum(site.conflicts for site in guilty) / max(before.lines, 1):.0f}% of the misses are "
-        "conflicts: the cache has room for these lines, but not in the sets that they are to share",
+        f"{100 * sum(site.conflicts for site in guilty) / max(before.lines, 1):.0f}% of the misses are conflicts: "
+        "the cache has room for these lines, but not in the sets that they share",
     ]
     strided = [site for site in guilty if site.is_strided]
     if strided and strided[0].inner and strided[0].inner.step:
         step = strided[0].inner.step
         evidence.append(
-            f"steps of {step:,} bytes reach {_sets_used(sites, step):.0f} of {sites.why.sets} sets"
+            f"steps of {step:,} bytes reach only {_sets_used(sites, step):.0f} of {sites.why.sets} sets"
         )
     else:
-        evidence.append(f"lines that lie a multiple of {span:,} bytes apart have the same set")
+        evidence.append(f"lines a multiple of {span:,} bytes apart share a set")
     return Repair(
         Remedy.PAD, busiest(guilty), file, lines, (), None, before, after, None, saved, 0.0,
         tuple(evidence),
@@ -81,6 +81,6 @@ def _made(sites: Sites, guilty: Sequence[Site]) -> Repair:
             f"double column[COLUMNS][ROWS + {max(sites.why.line // 8, 1)}];    "
             f"// each begins {sites.why.line} bytes later",
         ),
-        "which of several arrays to move, and whether other code needs them as they are",
+        "which of several arrays to pad, and whether other code relies on their layout",
         frozenset(site.number for site in guilty), sites.why.line,
     )

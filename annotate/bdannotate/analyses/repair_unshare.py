@@ -46,14 +46,14 @@ def _unshare(data: SharedData, found: SharingReport, time: float) -> Repair | No
     writers = sum(1 for core in data.cores if core.written)
     number = len(data.lines)
     what = "lines" if number > 1 else "line"
-    use = "no core uses a byte that another one writes" if data.kind is Kind.FALSE else (
+    use = "no core uses a byte that another core writes" if data.kind is Kind.FALSE else (
         f"{100 * (data.transfers - data.after) / data.transfers:.0f}% of the transfers bring no byte that is used"
     )
     return Repair(
         Remedy.UNSHARE, function, file, tuple(lines), (), data.group, Amount(0, 0), Amount(0, 0), None,
         saved, saved / time,
         (f"{writers} cores write to {number} {what} of {found.line} bytes", use),
-        (f"alignas({found.line})    // of what each thread writes",),
-        "how often threads really meet: it depends on the slices in which they were put beside each other",
+        (f"alignas({found.line})    // for what each thread writes",),
+        "how often threads really collide: that depends on the slices in which they were interleaved",
         frozenset(), found.line, transfers=(data.transfers, data.after),
     )

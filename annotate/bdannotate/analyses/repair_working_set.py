@@ -92,9 +92,9 @@ def _made(
         Remedy.SMALLER_WORKING_SET, busiest(guilty), file, numbers, (), groups.get(most.number),
         amount(here), after, None, saved, 0.0,
         (
-            f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% less of what is loaded there "
-            f"than one of {size_text(knee.before.size)}: so much is gone over again and again",
-            f"{level} has {size_text(cache)}: {knee.after.size / cache:.1f} times as much would do",
+            f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% fewer of the lines loaded there "
+            f"than one of {size_text(knee.before.size)}: that much data is visited again and again",
+            f"{level} has {size_text(cache)}: {knee.after.size / cache:.1f} times as much would suffice",
         ),
         (
             "uint16_t table[N];        // narrower types, or fewer elements",

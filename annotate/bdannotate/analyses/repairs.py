@@ -189,8 +189,8 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
         (worst.where[1],) if worst.where[1] else (), (), None, now, now, None, 0.0,
         open_time / time if time else 0.0,
         (
-            f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for "
-            f"the first time, and of each {used:.0f} of {sites.why.line} bytes are used",
+            f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for the "
+            f"first time, and {used:.0f} of the {sites.why.line} bytes of each are used",
             *_open_places(notable, time),
         ),
         (), "", frozenset(), sites.why.line,
@@ -218,13 +218,13 @@ def _place(file: str, line: int) -> str:
 
 def _nature(site: Site) -> str:
     if site.waits_for_itself:
-        order = ", in no order that repeats" if site.has_order and not repeats([site]) else ""
-        return f"each address is in the line before{order}; fewer and fuller nodes help"
+        order = ", in an order that never repeats" if site.has_order and not repeats([site]) else ""
+        return f"each address is read from the line before{order}; fewer, fuller nodes help"
     if not site.has_order:
-        return "where its addresses lie is not known; less data between two visits helps"
+        return "the order of its addresses is not known; less data between two visits helps"
     if site.is_scattered:
-        return "addresses are anywhere; smaller elements help, or visits in the order of memory"
-    return "lines come back after more than the cache holds; less data between two visits helps"
+        return "addresses are scattered; smaller elements help, or visits in memory order"
+    return "lines are needed again after more data than the cache holds; less between two visits helps"
 
 
 def _open_time(site: Site) -> float:

@@ -193,7 +193,7 @@ def _of_row(
     rows = numbered(select(entries, replace(selection, function=None), totals))
     if not 0 < number <= len(rows):
         raise UserError(
-            f"--function={number}: the list of functions has rows from 1 to {len(rows)}"
+            f"--function={number}: the list of functions has rows 1 to {len(rows)}"
         )
     chosen = FunctionPattern(re.compile(str(number)), only=rows[number - 1].function)
     return replace(selection, function=chosen)

@@ -51,13 +51,13 @@ def why_no_guess(position: Position, sources: Sources) -> str:
     if problem:
         return f"the source {where}: {problem}"
     if is_fortran(position.file):
-        return f"{where} allocates nothing whose type is declared in this file"
+        return f"{where} allocates no type that this file declares"
     found, others = _in_statement(position, sources, True)
     names = list(dict.fromkeys(shorten(guess.name) for guess in found))
     if len(names) > 1:
         return f"{where} has several types: {', '.join(names)}"
     if others:
-        return f"{where} has a sizeof of something else than a type or what a variable points to"
+        return f"{where} has a sizeof of neither a type nor what a variable points to"
     return f"{where} says neither new T nor sizeof(T)"
 
 

@@ -35,7 +35,7 @@ def fit(found: Type, guess: Guess, group: Group) -> Fit | None:
     if known is not None or not blocks.usual:
         return known
     usual = _fit(found, guess, group, _of_size(blocks, blocks.usual))
-    note = f"; the blocks of {blocks.usual:,} bytes, nine tenths of them or more"
+    note = f"; at least nine tenths of the blocks have {blocks.usual:,} bytes"
     return replace(usual, note=usual.note + note, only=blocks.usual) if usual else None
 
 
@@ -55,7 +55,7 @@ def _fit(found: Type, guess: Guess, group: Group, blocks: Blocks) -> Fit | None:
     function = group.identity.function
     is_counted = function is not None and function.name.startswith("operator new[]")
     if is_counted and all(_is_counted(size, found.size) for size in (blocks.smallest, blocks.largest)):
-        return Fit(found, _COUNT_BYTES, note="; before them stands how many they are, in 8 bytes")
+        return Fit(found, _COUNT_BYTES, note="; 8 bytes with their number come first")
     return None
 
 

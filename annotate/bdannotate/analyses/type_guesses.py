@@ -51,7 +51,7 @@ def why_none(group: Group, chains: Chains, sources: Sources) -> str:
     for position, own_file in (one for sites in ways for one in _positions(sites, chains)):
         if not is_library(position.function, own_file):
             return why_no_guess(position, sources)
-    return "nothing says what the functions that allocate it do so for"
+    return "the functions that allocate it name no type"
 
 
 def _guesses(

@@ -20,9 +20,9 @@ def folded(request: Request) -> Iterator[str]:
     size = folded_bytes(request)
     if size > _MOST_BYTES:
         raise UserError(
-            f"--export=folded would be {size >> 20:,} MiB, as each path has the names of all its functions, "
-            f"and may be {_MOST_BYTES >> 20:,}: take --export=firefox, whose paths share them, or a run with "
-            "--context-tree-recursion=folded or less --context-tree-nodes"
+            f"--export=folded would be {size >> 20:,} MiB, as each path has the names of all its functions; at most "
+            f"{_MOST_BYTES >> 20:,} are written: use --export=firefox, whose paths share them, or run with "
+            "--context-tree-recursion=folded or a smaller --context-tree-nodes"
         )
     for stack in stacks(request):
         if stack.row[0] > 0:

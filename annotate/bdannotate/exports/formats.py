@@ -52,9 +52,9 @@ def _uncertain(request: Request) -> str:
     if share >= 1:
         return ""
     return (
-        f"paths are certain for {100 * share:.0f}% of {request.metrics[0].name}: they end where a "
-        "function has several callers, as a profile does not tell for whom it called others "
-        "(--context-tree=yes does)"
+        f"paths are certain for {100 * share:.0f}% of {request.metrics[0].name}: they end where a function has "
+        "several callers, as the profile does not say for which of them it called others (a run with "
+        "--context-tree=yes does)"
     )
 
 
@@ -82,8 +82,8 @@ def notes(form: Format, request: Request) -> list[str]:
         )
         if left_out:
             found.append(
-                f"{short_count(left_out)} of {metric.name} is left out, as this form has no costs below 0; pprof "
-                "and callgrind have"
+                f"{short_count(left_out)} of {metric.name} is left out: this form cannot have costs below 0 (pprof "
+                "and callgrind can)"
             )
     return [note for note in found if note]
 

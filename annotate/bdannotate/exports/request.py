@@ -44,7 +44,7 @@ def make_request(
     known = {name: metric for name, metric in metrics_of(profile).items() if not metric.is_ratio}
     for name in names:
         if name not in known:
-            raise UserError(f"event '{name}' is unknown, or a ratio; there are {' '.join(known)}")
+            raise UserError(f"event '{name}' is unknown or a ratio; known are {' '.join(known)}")
     if len(set(names)) < len(names):
         raise UserError("--events names an event twice")
     main = next((name for name in _MAIN_EVENTS if name in known), profile.events[0])

@@ -209,9 +209,9 @@ def require_size(request: Request, form: str) -> None:
     frames = sum(stack.path.depth for stack in stacks(request))
     if frames > _MOST_FRAMES:
         raise UserError(
-            f"--export={form} has all functions of each path, which are {frames:,} here and may be "
-            f"{_MOST_FRAMES:,}: take --export=firefox, whose paths share them, or a run with "
-            "--context-tree-recursion=folded or less --context-tree-nodes"
+            f"--export={form} would list {frames:,} functions, as it repeats those of each path; at most "
+            f"{_MOST_FRAMES:,} are written: use --export=firefox, whose paths share them, or run with "
+            "--context-tree-recursion=folded or a smaller --context-tree-nodes"
         )
 
 

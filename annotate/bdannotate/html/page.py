@@ -23,7 +23,7 @@ def page(data: PageData, title: str) -> Iterator[str]:
         with open(_TEMPLATE, encoding="utf-8") as file:
             template = file.read()
     except OSError as error:
-        raise UserError(f"{_TEMPLATE}: {error.strerror}: is bd_annotate installed whole?") from None
+        raise UserError(f"{_TEMPLATE}: {error.strerror}: is the installation of bd_annotate complete?") from None
     before, _, after = template.partition(_DATA)
     yield before.replace(_TITLE, f"<title>{html.escape(title)}</title>", 1)
     yield _block("facts", encoded_text(json.dumps(data.facts)))

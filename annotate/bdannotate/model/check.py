@@ -101,9 +101,8 @@ def _call_violation(
         wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start, falling)
         if wrong is not None:
             return (
-                f"{source}: {profile.events[wrong]} of {_describe(group)}: its callers pay "
-                f"{inclusive[wrong] - uncovered[wrong]:,}, but its self cost and the calls it "
-                f"makes are {inclusive[wrong]:,}"
+                f"{source}: {profile.events[wrong]} of {_describe(group)}: its callers account for "
+                f"{inclusive[wrong] - uncovered[wrong]:,}, but its self cost and its calls for {inclusive[wrong]:,}"
             )
         if not incoming or any(uncovered):
             root_cost = add_rows(root_cost, uncovered)

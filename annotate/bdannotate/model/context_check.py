@@ -43,10 +43,10 @@ def run_violation(tree: ContextTree, profile: Profile) -> str | None:
     ):
         if "" not in found | expected and found != expected:
             these, those = (shorten(", ".join(sorted(names))) for names in (found, expected))
-            return f"{source}: the tree is of {what} {these}, but the profile of {those}"
+            return f"{source}: the tree is from {what} {these}, but the profile is from {those}"
     if tree.events != profile.events:
         return (
-            f"{source} counts {' '.join(tree.events)}, but the profile {' '.join(profile.events)}"
+            f"{source} has {' '.join(tree.events)}, but the profile has {' '.join(profile.events)}"
         )
     for event, mine, other in zip(tree.events, tree.totals(), profile.totals()):
         if mine != other:

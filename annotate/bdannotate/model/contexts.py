@@ -103,8 +103,7 @@ def merge(
         missing = [event for event in first.events if event not in tree.events]
         if missing:
             raise UserError(
-                f"{tree.parts[0].source} does not count {' '.join(missing)}, "
-                f"as {first.parts[0].source} does"
+                f"{tree.parts[0].source} lacks {' '.join(missing)}, which {first.parts[0].source} has"
             )
         costs = [tree.costs[tree.events.index(event)] for event in first.events]
         try:

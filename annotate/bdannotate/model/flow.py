@@ -69,7 +69,7 @@ def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flo
     """Of those functions that have instructions."""
     wanted = frozenset(functions)
     if "Ir" not in profile.events:
-        raise UserError("the profile does not count instructions (Ir): no loops can be found")
+        raise UserError("the profile has no instruction counts (Ir), so no loops can be found")
     executed_event = profile.events.index("Ir")
     steps: dict[Function, dict[int, Step]] = {}
     for place in profile.instructions:

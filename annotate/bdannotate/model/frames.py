@@ -122,8 +122,8 @@ def frames_by_function(
     """Of those functions that have executed instructions of their own."""
     if not profile.instructions or not profile.jumps:
         raise UserError(
-            f"{profile.parts[0].source} does not tell of instructions and jumps, from which loops "
-            "are found: it needs --structure=yes, in Callgrind --dump-instr=yes --collect-jumps=yes"
+            f"{profile.parts[0].source} has no instructions and jumps, from which loops are found: run with "
+            "--structure=yes, in Callgrind with --dump-instr=yes --collect-jumps=yes"
         )
     found = flows(profile, functions)
     calls: dict[Function, dict[int, list[tuple[Function, Call]]]] = {}

@@ -107,8 +107,7 @@ def reorder(profile: Profile, events: tuple[str, ...]) -> Profile:
         return profile
     if set(profile.events) != set(events):
         raise UserError(
-            f"{profile.parts[0].source} counts {' '.join(profile.events)}, and not "
-            f"{' '.join(events)} as the profile before it"
+            f"{profile.parts[0].source} has {' '.join(profile.events)}, but the profile before it {' '.join(events)}"
         )
     return project(profile, events)
 

@@ -221,7 +221,7 @@ def merge(
     for run, objects in _in_order(found):
         if objects.events != first.events:
             raise UserError(
-                f"{objects.parts[0].source} counts other events than {first.parts[0].source}"
+                f"{objects.parts[0].source} has other events than {first.parts[0].source}"
             )
         here: list[int] = []
         mine: dict[int, Blocks] = {}
@@ -325,8 +325,7 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
     source = objects.parts[0].source
     if objects.events != profile.events:
         return (
-            f"{source} counts {' '.join(objects.events)}, but the profile "
-            f"{' '.join(profile.events)}"
+            f"{source} has {' '.join(objects.events)}, but the profile has {' '.join(profile.events)}"
         )
     mine, theirs = _runs(objects.parts), _runs(profile.parts)
     if mine != theirs:
@@ -363,8 +362,8 @@ def run_violation(found: Sequence[Objects], profile: Profile) -> str | None:
     source = parts[0].source
     if mine != theirs:
         return (
-            f"{source} tells of another run than {whole}: of process {_told(_runs(parts))}, and "
-            f"not of {_told(_runs(profile.parts))}"
+            f"{source} is from another run than {whole}: from process {_told(_runs(parts))}, not "
+            f"{_told(_runs(profile.parts))}"
         )
     sums: dict[str, int] = {}
     for objects in found:
@@ -374,8 +373,8 @@ def run_violation(found: Sequence[Objects], profile: Profile) -> str | None:
     for event, total in sums.items():
         if has_object(event) and totals.get(event) != total:
             return (
-                f"{source} has {total:,} {event} and {whole} {totals.get(event, 0):,}: one of them is "
-                "of another run, or damaged"
+                f"{source} has {total:,} {event} and {whole} has {totals.get(event, 0):,}: one of the two files is "
+                "from another run or damaged"
             )
     return None
 

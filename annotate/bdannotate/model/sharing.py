@@ -94,5 +94,5 @@ def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:
 
     mine = Counter(run(part) for one in found for part in one.parts)
     if mine != Counter(map(run, profile.parts)):
-        return f"{found[0].parts[0].source} tells of another run than {profile.parts[0].source}"
+        return f"{found[0].parts[0].source} is from another run than {profile.parts[0].source}"
     return None

@@ -234,7 +234,7 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
             first.line, first.d1_lines, first.ll_lines, first.sets
         ):
             raise UserError(
-                f"{one.parts[0].source} is of other caches than {first.parts[0].source}"
+                f"{one.parts[0].source} was written with other caches than {first.parts[0].source}"
             )
     places: dict[Instruction | None, int] = {None: 0}
     scopes: dict[Scope, int] = {NO_SCOPE: 0}
@@ -339,7 +339,7 @@ def run_violation(found: Sequence[Why], profile: Profile) -> str | None:
     mine, theirs = Counter(map(_run, parts)), Counter(map(_run, profile.parts))
     source, whole = parts[0].source, profile.parts[0].source
     if mine != theirs:
-        return f"{source} tells of another run than {whole}"
+        return f"{source} is from another run than {whole}"
     return _sums_violation(sum(one.misses() for one in found), profile, source)
 
 
@@ -349,7 +349,7 @@ def _sums_violation(lines: int, profile: Profile, source: str) -> str | None:
     if misses is not None and lines < misses:
         return (
             f"{source} has {lines:,} lines of data that D1 missed, fewer than the {misses:,} misses of "
-            f"{profile.parts[0].source}: one of them is of another run, or damaged"
+            f"{profile.parts[0].source}: one of the two files is from another run or damaged"
         )
     return None
 
@@ -377,8 +377,8 @@ def why_violation(why: Why, profile: Profile) -> str | None:
             spare_first -= max(touched - first[function], 0)
         if min(spare, spare_first) < 0:
             return (
-                f"{source}: {function.name} has {lines[function]:,} lines that D1 missed, "
-                f"{first[function]:,} of them for the first time; the profile has more"
+                f"{source}: {function.name} has {lines[function]:,} lines that D1 missed, {first[function]:,} of "
+                "them for the first time, but the profile has more"
             )
     return _reuse_violation(why) or _part_violation(why)
 
@@ -387,14 +387,14 @@ def _part_violation(why: Why) -> str | None:
     """Of distances by data, which add up to all, and of functions, none of which has more than all."""
     source = why.parts[0].source
     if why.data is not None and (mine := sum(row.misses for row in why.data)) != why.misses():
-        return f"{source}: data have {mine:,} lines that D1 missed, instructions {why.misses():,}"
+        return f"{source}: data objects have {mine:,} lines that D1 missed, but instructions have {why.misses():,}"
     most: Counter[int] = Counter()
     for row in why.distances:
         most[row.bucket] += row.misses
     for part in why.inclusive or ():
         if part.misses > most[part.bucket]:
             return (
-                f"{source}: {part.function.name} has {part.misses:,} misses at a distance at which all "
+                f"{source}: {part.function.name} has {part.misses:,} misses at a distance at which all functions "
                 f"have {most[part.bucket]:,}"
             )
     return None
@@ -407,8 +407,8 @@ def _reuse_violation(why: Why) -> str | None:
     if by_distance == by_reuse:
         return None
     return (
-        f"{why.parts[0].source}: {by_reuse:,} lines were missed by who had loaded them before, but "
-        f"{by_distance:,} by their distance"
+        f"{why.parts[0].source}: the misses by reuse add up to {by_reuse:,}, but those by distance to "
+        f"{by_distance:,}"
     )
 
 

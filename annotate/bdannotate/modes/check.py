@@ -65,6 +65,6 @@ def _compared(path: str, what: str, violation: str | None) -> int:
     if violation:
         console.say(f"bd_annotate: {violation}")
         return EXIT_FAILED
-    line = f"{path}: {what}: the same run as the profile tells of"
+    line = f"{path}: {what}: from the same run as the profile"
     console.write([f"{console.printable(line)}\n"])
     return EXIT_GOOD

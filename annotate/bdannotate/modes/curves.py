@@ -44,7 +44,7 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
     pattern = chosen_functions(asked, made.profile, shown)
     named = [function for function in made.graph.functions if pattern.matches(function)]
     if not named:
-        raise UserError(f"--curve={asked}: no function has such a name")
+        raise UserError(f"--curve={asked}: no function matches")
     found = sums.of(named)
     return NamedCurve(
         asked, curve_of(found.inclusive, why), len(named), found.reach is Reach.ALL,
@@ -63,14 +63,13 @@ def _of_data(
 ) -> NamedCurve:
     if functions:
         raise UserError(
-            f"--curve={functions} is about functions, and --object about data: --curve alone is "
-            "about these"
+            f"--curve={functions} selects functions, but --object selects data: use --curve alone with it"
         )
     if why.data is None:
         beside = why_path(paths[0]) or paths[0]
         raise UserError(
-            f"{os.path.basename(beside)} does not tell distances by data: a run with --why=yes and "
-            "--objects=yes of this version does"
+            f"{os.path.basename(beside)} has no distances by data: run with --why=yes --objects=yes, with this "
+            "version of bdgrind"
         )
     pattern = function_pattern(name)
     groups = [

@@ -34,12 +34,12 @@ def export(paths: Sequence[str], options: Options) -> int:
     has_tree = form.has_paths and not inputs.separation
     tree = merged(inputs.trees(paths, profiles)) if has_tree else None
     if form.is_binary and options.output is None:
-        raise UserError(f"--export={options.export} is no text: say with -o where it goes")
+        raise UserError(f"--export={options.export} is not text: name a file with -o")
     functions = {place.function for place in profile.instructions} if form.has_inlined else ()
     chains = inputs.inlined_chains(profile, functions) if functions else None
     request = make_request(profile, options.events, threshold, tree, form.all_events, chains)
     if form.is_one_event and len(request.metrics) > 1:
-        raise UserError(f"--export={options.export} holds one event, --events names several")
+        raise UserError(f"--export={options.export} has room for one event, but --events names several")
     inputs.say_notes(notes(form, request))
     pieces: Iterable[str | bytes] = form.pieces(request)
     if options.output is None:

@@ -46,7 +46,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     ))
     subject = replace(subject, costed=_costed(subject, inputs), structures=_structures(subject, inputs))
     inputs.say_notes([
-        f"what is below 0 of {event} is shown as 0 in the page; lists of bd_annotate have it"
+        f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"
         for event in given_back(profiles)
     ])
     data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")

@@ -148,7 +148,7 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
         one_in = found.asked_for.one_in if found.asked_for else 1
         lines += text_report.object_details(found.details, one_in, page)
         more = found.meant - len(found.details)
-        lines += [f"{more} more have such a name: --limit=all"] if more else []
+        lines += [f"{more} more match: --limit=all"] if more else []
     return lines
 
 
@@ -199,7 +199,7 @@ def _meant(objects: Objects, options: Options) -> list[Entry]:
     found = list_objects(objects, 0, None)
     meant = [entry for entry in found.entries if pattern.search(label(entry.group))]
     if not meant:
-        raise UserError(f"--object={options.object}: no object that was loaded has such a name")
+        raise UserError(f"--object={options.object}: no loaded object matches")
     return meant
 
 
@@ -214,7 +214,7 @@ def _types(
     ]
     for one in asked:
         if not any(one.pattern.search(label(group)) for group in groups):
-            raise UserError(f"{one.option}: no object that is shown has such a name")
+            raise UserError(f"{one.option}: no object shown matches")
     inlined = read_inlined_calls(call_sites(groups), with_types=True)
     sought = typing(groups, asked, inlined.chains, options.include)
     found = read_types(sought.wanted, inlined.changed, time_written(profile))

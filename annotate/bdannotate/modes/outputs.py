@@ -47,8 +47,7 @@ def selection_of(profile: Profile, options: Options) -> Selection:
     )
     if options.mode != "report" and found.function and found.function.number:
         raise UserError(
-            f"--function={found.function.number}: numbers are those of rows in a report on one profile; "
-            "give a name"
+            f"--function={found.function.number}: numbers are rows of a report on a single profile; give a name"
         )
     if options.mode == "report":
         found = by_verdict(found, profile)
@@ -109,8 +108,8 @@ def write_text(
         write_paged(lines_on(page))
     if options.show and page.left_out:
         console.say(
-            f"bd_annotate: no room for {', '.join(sorted(page.left_out))} in all tables; --width=N "
-            "makes lines longer, and --show may name fewer columns"
+            f"bd_annotate: no room for {', '.join(sorted(page.left_out))} in all tables; use --width=N for longer "
+            "lines, or --show for fewer columns"
         )
 
 

@@ -39,7 +39,7 @@ def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> W
     try:
         return why_beside(paths, profile, inputs)
     except UserError as error:
-        inputs.say_notes([f"why lines were loaded is left out: {error}"])
+        inputs.say_notes([f"reasons for loads are left out: {error}"])
         return None
 
 
@@ -91,8 +91,8 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
     if why.orders is None or why.reuses is None:
         if inputs.options.curve is None:
             inputs.say_notes([
-                f"{why.parts[0].source} tells causes and distances of misses alone: what to change is told "
-                "by a run with --why=yes"
+                f"{why.parts[0].source} has only causes and distances of misses; a run with --why=yes records what "
+                "to change"
             ])
         return None
     rows = SiteRows(why, profile, inputs.machine or reference_machine())

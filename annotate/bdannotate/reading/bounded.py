@@ -42,7 +42,7 @@ def bounded(work: Callable[[], _Result], what: str) -> _Result:
         raise UserError(str(found))
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         raise UserError(f"{what} takes longer than {_SECONDS} seconds to read")
-    raise UserError(f"{what} makes its reader fail")
+    raise UserError(f"{what} makes the reader fail")
 
 
 def _answer(work: Callable[[], object], what: str, target: int) -> None:

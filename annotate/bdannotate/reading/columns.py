@@ -41,7 +41,7 @@ def no_file_beside(profile: str, prefix: str) -> str | None:
         if os.path.exists(path):
             return f"{path} is a pipe, a socket or a device"
         if os.path.lexists(path):
-            return f"{path} is a link to nothing"
+            return f"{path} is a link to a missing file"
     return None
 
 
@@ -95,7 +95,7 @@ class ColumnReader(ABC, Generic[_Part]):
                 while not parts or reader._has_more():
                     parts.append(reader._part())
             except FormatProblem as problem:
-                where = "behind what is whole in it stands something else: " if parts else ""
+                where = "what follows its last whole part is something else: " if parts else ""
                 raise ProfileError(source, 0, f"{where}{problem}") from None
         return parts
 
@@ -144,7 +144,7 @@ class ColumnReader(ABC, Generic[_Part]):
         to."""
         stated = counts(self._bytes(COUNT_BYTES * (1 + len(sums))))
         if stated[0] != number:
-            raise FormatProblem(f"{stated[0]:,} {what} are stated, but {number:,} are there")
+            raise FormatProblem(f"{stated[0]:,} {what} are stated, but there are {number:,}")
         for name, total, found in zip(names, stated[1:], sums):
             if total != found:
                 raise FormatProblem(
@@ -175,7 +175,7 @@ class ColumnReader(ABC, Generic[_Part]):
         before = -1
         for position, value in zip(positions, values):
             if not before < position < count:
-                raise FormatProblem("a column names its nodes in no order, or one that is not there")
+                raise FormatProblem("a column names nodes out of order, or one that does not exist")
             before = position
             column[position] = value
         return _little_endian(column)
@@ -189,7 +189,7 @@ class ColumnReader(ABC, Generic[_Part]):
     def _section(self, name: str) -> str:
         key, value = self._key_value()
         if key != name:
-            raise FormatProblem(f"'{name}:' is expected, but there is '{shorten(key)}:'")
+            raise FormatProblem(f"'{name}:' is expected, but '{shorten(key)}:' was found")
         return value
 
     def _names(self, count: str) -> list[str]:

@@ -39,10 +39,10 @@ class _Reader(ColumnReader[ContextTree]):
         headers, texts, objects, files = self._head(("recursion", "limit", "columns"))
         recursion = texts.get("recursion", "")
         if recursion not in ("folded", "apart"):
-            raise FormatProblem("recursion: is neither folded nor apart")
+            raise FormatProblem("recursion: must be folded or apart")
         columns = tuple(texts.get("columns", "").split())
         if columns not in (_REQUIRED_COLUMNS, _REQUIRED_COLUMNS + _SITE_COLUMNS):
-            raise FormatProblem(f"columns: '{shorten(' '.join(columns))}' is not known")
+            raise FormatProblem(f"columns: '{shorten(' '.join(columns))}' is unknown")
         frames, lines = [OTHER], [0]
         for text in self._names(self._section("functions")):
             function, line = named_function(text, objects, files)
@@ -102,7 +102,7 @@ class _Nodes:
         self._add_paths(depths, functions)
         # Roots are counted there; there can be an "other" node below each one.
         if len(self.parent) > 2 * (self._limit + self._roots):
-            raise FormatProblem(f"there are more nodes than its limit of {self._limit:,} allows")
+            raise FormatProblem(f"there are more nodes than its limit of {self._limit:,}")
         if self._has_places:
             self._add_places(*(counts(column) for column in columns[3:6]))
         else:
@@ -119,7 +119,7 @@ class _Nodes:
         path, parent, frame = self._path, self.parent, self.frame
         for node, (depth, function) in enumerate(zip(depths, functions), len(parent)):
             if depth > len(path):
-                raise FormatProblem(f"node {node} is {depth} deep, below one of {len(path) - 1}")
+                raise FormatProblem(f"node {node} has depth {depth}, below one of depth {len(path) - 1}")
             del path[depth:]
             if depth:
                 if function >= self._functions:

@@ -210,7 +210,7 @@ class Units:
             raw = self.source(unit).raw(unit)
             here = raw[unit.cu_die_offset - unit.cu_offset - _ID_BYTES :][:_ID_BYTES]
             if unit.header.get("unit_type") not in _TYPE_UNITS and here != wanted:
-                self.problem = self.problem or "its .dwo files are of another build"
+                self.problem = self.problem or "its .dwo files are from another build"
                 return []
             self._add_bases(unit, top, 8 if raw.startswith(_LARGE_LENGTH) else 0)
         return units
@@ -383,7 +383,7 @@ def name_of(entry: Entry) -> str:
 
 def integer(value: object) -> int:
     if not isinstance(value, int):
-        raise UserError("a number is none")
+        raise UserError("a number is malformed")
     return value
 
 

@@ -120,8 +120,8 @@ def _by_link(elf: Elf, path: str) -> str:
         if _checksum(one) == int.from_bytes(data[-4:], "little"):
             return one
     if there:
-        raise UserError(f"{shorten(name)} is of another build")
-    raise UserError(f"its debug information is in {shorten(name)}, which is not there")
+        raise UserError(f"{shorten(name)} is from another build")
+    raise UserError(f"its debug information is in {shorten(name)}, which is missing")
 
 
 def _checksum(path: str) -> int:
@@ -181,7 +181,7 @@ class SplitFiles:
                 found.debug_addr_sec = self._dwarf.debug_addr_sec
                 return found
         raise UserError(
-            f"it is split into {shorten(os.path.basename(name))}, which is not there (.dwp is not read)"
+            f"it is split into {shorten(os.path.basename(name))}, which is missing (.dwp is not read)"
         )
 
 

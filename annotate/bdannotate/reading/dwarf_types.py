@@ -265,4 +265,4 @@ def _offset(member: Entry) -> int:
         code, *operands = map(integer, location.value)
         if code == _OP_PLUS_UCONST:
             return uleb(operands)
-    raise UserError("where a member lies is not understood")
+    raise UserError("the position of a member is not understood")

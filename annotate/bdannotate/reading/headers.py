@@ -95,7 +95,7 @@ class Headers:
     def _read_events(self, value: str) -> None:
         events = tuple(value.split())
         if not events:
-            raise FormatProblem("events: names no event")
+            raise FormatProblem("events: names no events")
         if not all(event.isprintable() for event in events):
             raise FormatProblem("events: names an event with characters that cannot be printed")
         if len(set(events)) < len(events):
@@ -107,7 +107,7 @@ class Headers:
         if not self.events:
             raise FormatProblem(f"{key}: comes before events:")
         if not all(word.isascii() and word.removeprefix("-").isdigit() for word in words):
-            raise FormatProblem(f"{key}: holds something that is not a count")
+            raise FormatProblem(f"{key}: has something that is not a count")
         if len(words) > len(self.events):
             raise FormatProblem(f"{key}: has {len(words)} counts for {len(self.events)} events")
         counts = tuple(map(int, words))

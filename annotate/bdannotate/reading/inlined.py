@@ -63,8 +63,8 @@ def read_inlined_calls(
         if right < _FEWEST_RIGHT * len(known):
             changed.add(name)
             notes.append(
-                f"inlined functions of {shorten(name)} are not shown: the file is not what "
-                "ran, or its debug information is not here"
+                f"inlined functions of {shorten(name)} are not shown: the file is not the one that ran, or its "
+                "debug information is missing"
             )
             continue
         chains[name] = found

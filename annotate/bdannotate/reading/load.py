@@ -98,7 +98,7 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     tree = read_contexts(beside)
     violation = run_violation(tree, profile)
     if violation:
-        return Contexts(None, f"{violation}: it is of another run, and left out")
+        return Contexts(None, f"{violation}: it is from another run and is left out")
     if renaming.files or renaming.functions:
         tree = merge([tree], lambda function: rename_function(function, renaming))
     return Contexts(tree)
@@ -116,7 +116,7 @@ def _read_beside(
         if path is None:
             other = no_file_beside(profile, prefix)
             raise UserError(
-                f"{other}: a run with {option} writes a file" if other else
+                f"{other}; a run with {option} writes a regular file" if other else
                 f"{profile}: there is no file {prefix}{os.path.basename(profile)} beside it: {without}"
             )
         found += read(path)
@@ -148,7 +148,7 @@ def load_objects(
     1970. Their functions are those that the sum has."""
     found = _read_beside(
         profiles, objects_path, PREFIX, read_parts, "--objects=yes",
-        "data objects are what a run with --objects=yes writes",
+        "a run with --objects=yes records data objects",
     )
     violation = object_run_violation(found, whole)
     if violation:
@@ -164,7 +164,7 @@ def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why
     functions are those that the sum has."""
     found = _read_beside(
         profiles, why_path, WHY_PREFIX, read_why_parts, "--why=yes or --why=causes",
-        "why lines were loaded is told by a run with --why=yes; --why=causes is enough for curves",
+        "a run with --why=yes records why lines are loaded; --why=causes is enough for curves",
     )
     violation = why_run_violation(found, whole)
     if violation:
@@ -178,7 +178,7 @@ def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
     is. Their functions are those that the sum has."""
     found = _read_beside(
         profiles, sharing_path, SHARING_PREFIX, read_sharing, "--cores=threads",
-        "lines that threads share are told by a run with --cores=threads",
+        "a run with --cores=threads records the lines that threads share",
     )
     violation = sharing_run_violation(found, whole)
     if violation:

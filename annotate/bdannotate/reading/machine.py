@@ -42,18 +42,18 @@ def machine_named(name: str) -> Machine:
         path = _SHIPPED / f"{name}{_SUFFIX}"
     elif not path.exists():
         raise UserError(
-            f"machine file {name} does not exist, and no machine of this name comes with bd_annotate: there is "
+            f"machine file {name} does not exist, and bd_annotate has no machine of this name; it has "
             f"{', '.join(shipped_machines())}"
         )
     if not is_regular_file(str(path)):
-        raise UserError(f"machine file {name} is no regular file")
+        raise UserError(f"machine file {name} is not a regular file")
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise UserError(f"machine file {name} cannot be read: {error.strerror}") from None
     if len(data) > _MOST_BYTES:
-        raise UserError(f"machine file {name} is larger than {_MOST_BYTES >> 10} KiB, which none is")
+        raise UserError(f"machine file {name} is larger than {_MOST_BYTES >> 10} KiB, the most that is read")
     return parse_machine(data.decode("utf-8", "replace"), name)
 
 
@@ -62,8 +62,12 @@ def parse_machine(text: str, source: str) -> Machine:
     lines = text.split("\n")
     if lines[0].rstrip() != "machine: 1":
         if re.fullmatch(r"machine: \d{1,9}", lines[0].rstrip()):
-            raise UserError(f"machine file {source} is of another version than 1, which this bd_annotate reads")
-        raise UserError(f"{source} is no machine file: it does not begin with 'machine: 1'; bd_calibrate writes them")
+            raise UserError(
+                f"machine file {source} has another version than 1, the only one that this bd_annotate reads"
+            )
+        raise UserError(
+            f"{source} is not a machine file: it does not begin with 'machine: 1'; bd_calibrate writes them"
+        )
     reader = _Reader(source)
     for number, line in enumerate(lines[1:], 2):
         if line.strip() and not line.startswith("#"):
@@ -106,7 +110,7 @@ class _Reader:
         if not self._caches or self._caches != sorted(set(self._caches)):
             raise self._error("needs a 'cache:' line for each level, the smallest first")
         if missing := [order.value for order, sizes in self._lines.items() if len(sizes) < 2]:
-            raise self._error(f"has less than two sizes of lines '{missing[0]}'")
+            raise self._error(f"has fewer than two sizes for 'line: {missing[0]}'")
         return Machine(
             self._texts["name"], self._texts.get("processor", self._texts["name"]), self._texts.get("measured", ""),
             tuple(self._caches), self._figures,
@@ -120,7 +124,7 @@ class _Reader:
         if name in FIGURES and unit != FIGURES[name]:
             raise self._wrong(number, f"is in {unit[:20]}, not in {FIGURES[name]}")
         if name in self._figures:
-            raise self._wrong(number, f"has the figure '{name[:40]}' once more")
+            raise self._wrong(number, f"repeats the figure '{name[:40]}'")
         figure = self._figure(words[2:], number)
         if name in FIGURES:
             if name != "page-walk" and figure.value <= 0:
@@ -129,7 +133,7 @@ class _Reader:
 
     def _add_line(self, order: Order, size: int, figure: Figure, number: int) -> None:
         if size in self._lines[order]:
-            raise self._wrong(number, f"has the size {size} of '{order.value}' once more")
+            raise self._wrong(number, f"repeats the size {size} of '{order.value}'")
         self._lines[order][size] = figure
 
     def _size(self, text: str, number: int) -> int:
@@ -142,14 +146,14 @@ class _Reader:
         try:
             found = [float(word) for word in words]
         except ValueError:
-            raise self._wrong(number, "has a figure that is no number") from None
+            raise self._wrong(number, "has a figure that is not a number") from None
         if not all(math.isfinite(one) and 0 <= one <= _LARGEST for one in found):
-            raise self._wrong(number, "has a figure that is negative or beyond all bounds")
+            raise self._wrong(number, "has a figure that is negative or too large")
         return Figure(*found)
 
     def _text(self, text: str, number: int) -> str:
         if len(text) > _MOST_TEXT or not text.isprintable():
-            raise self._wrong(number, f"has a text of more than {_MOST_TEXT} characters, or with control characters")
+            raise self._wrong(number, f"has a text with more than {_MOST_TEXT} characters or with control characters")
         return text
 
     def _wrong(self, number: int, what: str) -> UserError:

@@ -33,6 +33,6 @@ class NameTable:
                 raise FormatProblem(f"{reference} is used before it is defined")
             return known
         if known is not None and known != name:
-            raise FormatProblem(f"{reference} is defined as '{known}' already")
+            raise FormatProblem(f"{reference} is already defined as '{known}'")
         self._by_reference[reference] = name
         return name

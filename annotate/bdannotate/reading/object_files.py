@@ -13,15 +13,15 @@ from ..model.errors import UserError, shorten
 
 def require_object_file(name: str) -> None:
     if not (name.startswith("/") and is_regular_file(name)):
-        raise UserError("there is no such file")
+        raise UserError("the file does not exist")
 
 
 def newer_notes(names: Iterable[str], written: float | None) -> list[str]:
     """A sentence for each that is newer than a profile, written in seconds since 1970; None if
     nobody knows when. It is the same for all that is read of a file."""
     return [
-        f"{shorten(name)} is newer than the profile: its lines and types may be others than those "
-        "of the program that ran"
+        f"{shorten(name)} is newer than the profile: its lines and types may differ from those of the program that "
+        "ran"
         for name in names if _is_newer(name, written)
     ]
 

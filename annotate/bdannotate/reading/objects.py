@@ -58,7 +58,7 @@ def _renamed(group: Group, known: Mapping[str, str]) -> Group:
 
 def _sample(text: str) -> int:
     if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
-        raise FormatProblem(f"sample: {shorten(text)} is not how many lines one stands for")
+        raise FormatProblem(f"sample: '{shorten(text)}' is not a number of lines")
     return int(text)
 
 
@@ -155,7 +155,7 @@ class _Names:
         try:
             kind = ObjectKind(word)
         except ValueError:
-            raise FormatProblem(f"'{shorten(word)}' is no kind of object") from None
+            raise FormatProblem(f"'{shorten(word)}' is not a kind of object") from None
         if kind in (ObjectKind.CODE, ObjectKind.FILE):
             (module,), rest = _numbers(rest, 1, text)
             return Group(Identity(kind, object=self.object(module)))

@@ -53,7 +53,7 @@ class SectionReader(ColumnReader[_Part]):
         while section := self._next_section():
             name, table = section
             if name in found:
-                raise FormatProblem(f"{name}: stands there twice")
+                raise FormatProblem(f"{name}: appears twice")
             found[name] = table
         return found
 
@@ -109,7 +109,7 @@ class PlaceNames:
         if len(words) != 4 or not all(
             word.isascii() and word.isdigit() and len(word) <= 20 for word in words
         ):
-            raise FormatProblem(f"'{shorten(text)}' is not the place of an instruction")
+            raise FormatProblem(f"'{shorten(text)}' is not an instruction's place")
         function, file, line, address = map(int, words)
         if function >= len(self._functions) or file >= len(self._files):
             raise FormatProblem(f"'{shorten(text)}' is in a function or file that has no name")

@@ -45,7 +45,7 @@ class _Reader(SectionReader[Sharing]):
         found = self._sections()
         for name in _SECTIONS:
             if name not in found:
-                raise FormatProblem(f"{name}: is missing")
+                raise FormatProblem(f"'{name}:' is missing")
         lines, rest = _lines(found, places)
         return Sharing((headers.part(self._source, ()),), line, cores, lines, rest)
 
@@ -75,4 +75,4 @@ def _lines(
 
 def _check(number: int, limit: int, what: str) -> None:
     if number >= limit:
-        raise FormatProblem(f"{what} {number} is not there")
+        raise FormatProblem(f"there is no {what} {number}")

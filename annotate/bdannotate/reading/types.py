@@ -56,7 +56,7 @@ def read_types(
     for path, what in sorted(wanted.items()):
         try:
             if path in changed:
-                raise UserError("it is not the file that ran: its code has other lines")
+                raise UserError("it is not the file that ran: its code is on other lines")
             found = bounded(partial(_read, path, what), "its debug information")
         except UserError as error:
             problems[path] = str(error)

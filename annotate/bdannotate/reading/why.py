@@ -60,7 +60,7 @@ class _Reader(SectionReader[Why]):
         scopes = [NO_SCOPE, *map(names.scope, self._names(self._section("scopes")))]
         found = self._sections()
         if "distances" not in found:
-            raise FormatProblem("distances: is missing")
+            raise FormatProblem("'distances:' is missing")
         rows = _Rows(found, len(places), len(scopes), functions)
         why = Why(
             (headers.part(self._source, ()),), line, d1_lines, ll_lines, sets,
@@ -107,7 +107,7 @@ class _Rows:
             self._check(max(function, callee), len(self._functions), "function")
             self._check_misses(bucket, misses, last)
             if not function:
-                raise FormatProblem("inclusive: function 0 is not there")
+                raise FormatProblem("inclusive: there is no function 0")
             called = self._functions[callee] if callee else None
             made.append(Inclusive(self._functions[function], called, bucket, misses, last))
         return tuple(made)
@@ -115,7 +115,7 @@ class _Rows:
     def _check_misses(self, bucket: int, misses: int, last: int) -> None:
         self._check(bucket, _MOST_BUCKETS, "bucket")
         if last > misses:
-            raise FormatProblem(f"{last:,} of {misses:,} misses cannot have missed LL")
+            raise FormatProblem(f"{last:,} LL misses are more than the {misses:,} misses they are part of")
 
     def reuses(self) -> tuple[Reuse, ...] | None:
         rows = self._found.get("reuses")
@@ -127,7 +127,7 @@ class _Rows:
                 self._check(number, self._places, "place")
             self._check(scope, self._scopes, "scope")
             if cause not in (1, 2, 3) or last > misses:
-                raise FormatProblem(f"reuses: cause {cause} of {misses:,} misses, {last:,} of LL")
+                raise FormatProblem(f"reuses: impossible values: cause {cause}, {misses:,} misses, {last:,} of LL")
             made.append(Reuse(place, before, evictor, scope, Cause(cause), misses, last, distance))
         return tuple(made)
 
@@ -161,13 +161,13 @@ class _Rows:
             self._check(place, self._places, "place")
             if late + never > unused:
                 raise FormatProblem(
-                    f"stays: of {unused:,} unused bytes {late:,} are used late and {never:,} never"
+                    f"stays: {late:,} bytes used late and {never:,} never used are more than the {unused:,} unused"
                 )
         return tuple(Stay(*row) for row in rows)
 
     def _check(self, number: int, limit: int, what: str) -> None:
         if number >= limit:
-            raise FormatProblem(f"{what} {number} is not there")
+            raise FormatProblem(f"there is no {what} {number}")
 
 
 def _sampled(text: str) -> Sampled:
@@ -175,7 +175,9 @@ def _sampled(text: str) -> Sampled:
     if len(words) != 2 or not all(
         word.isascii() and word.isdigit() and len(word) <= 20 for word in words
     ):
-        raise FormatProblem(f"order-sample: '{shorten(text)}' is not how many of how many accesses")
+        raise FormatProblem(
+            f"order-sample: '{shorten(text)}' is not two numbers, the accesses looked at and all accesses"
+        )
     return Sampled(*map(int, words))
 
 

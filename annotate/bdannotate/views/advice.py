@@ -18,8 +18,8 @@ def advice_sentences(found: Details) -> list[str]:
     """None where no other layout would save anything."""
     if found.line_bytes is None and found.typed is not None and found.typed.has_use:
         return [
-            "What another layout would load is not known: the profile does not tell how long a line of D1 "
-            "is, or its parts differ."
+            "What another layout would load is not known: the profile does not say how long a line of D1 is, or its "
+            "parts disagree."
         ]
     return [
         *(_split_sentences(found.split) if found.split else ()),
@@ -39,12 +39,13 @@ def _split_sentences(split: Split) -> list[str]:
         parts.append(f"{listed(_names(part))} ({bytes_told(part.size)}), {often}")
     return [
         f"Used together: {'; '.join(parts)}.",
-        f"In {len(parts)} arrays with the same index: {_range(split.in_order, split.in_order_most)} bytes "
-        f"loaded instead of {short_count(split.now)} if elements are used in the order of memory, "
-        f"{short_count(split.scattered)} if each lies far from the one before. The order of use is not "
+        f"Split into {len(parts)} arrays with the same index: {_range(split.in_order, split.in_order_most)} bytes "
+        f"loaded instead of {short_count(split.now)} if elements are visited in memory order, "
+        f"{short_count(split.scattered)} if each lies far from the one before. The order of the visits is not "
         "known, nor whether it stays the same.",
-        f"L1 misses saved: {_range(saved(split.in_order_most), saved(split.in_order))} in the order of memory, "
-        f"{short_count(far) if far > 0 else 'none'} if they lie far from each other. How many of LL is not known.",
+        f"L1 misses saved: {_range(saved(split.in_order_most), saved(split.in_order))} in memory order, "
+        f"{short_count(far) if far > 0 else 'none'} if elements lie far apart. How many LL misses are saved is not "
+        "known.",
     ]
 
 
@@ -57,18 +58,18 @@ def _range(least: int, most: int) -> str:
 def _order_sentence(order: Order) -> str:
     names = listed([field.name for field in order.first])
     return (
-        f"With {names} first and next to each other: {short_count(order.then)} bytes loaded instead of "
-        f"{short_count(order.now)}, and {short_count(order.misses_saved)} L1 misses saved, if all else stays "
-        "the same. How many of LL is not known."
+        f"With {names} first, side by side: {short_count(order.then)} bytes loaded instead of "
+        f"{short_count(order.now)}, and {short_count(order.misses_saved)} L1 misses saved, if all else stays the "
+        "same. How many LL misses are saved is not known."
     )
 
 
 def _packed_sentence(packed: Packed) -> str:
     names = listed([field.name for field in packed.fields])
     return (
-        f"In the order {names} it shrinks from {packed.size_now:,} to {packed.size:,} bytes, as there is less padding: "
-        f"{short_count(packed.then)} bytes loaded instead of {short_count(packed.now)} where elements are used in the "
-        "order of memory."
+        f"In the order {names}, it shrinks from {packed.size_now:,} to {packed.size:,} bytes, with less padding: "
+        f"{short_count(packed.then)} bytes loaded instead of {short_count(packed.now)} where elements are visited "
+        "in memory order."
     )
 
 

@@ -55,7 +55,7 @@ def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
     found = asked.curve
     most = found.points[0].misses
     if not most:
-        return ["no line of data was loaded there"]
+        return ["no data was loaded there"]
     own = asked.own if asked.own and asked.own.points != found.points else None
     numbers = 40 + (10 if own else 0)  # what stands before the bars, at most
     length = max(min(_LONGEST_BAR, page.width - numbers), _SHORTEST_BAR)
@@ -78,8 +78,8 @@ def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
 
 def _without_paths(asked: NamedCurve) -> str:
     if asked.functions > 1:
-        return "Of what is called there, that is what is called by these alone."
-    return "Of what is called there, that is what nothing else calls; --context-tree=yes tells the rest."
+        return "Callees are included if only these functions call them."
+    return "Callees are included if nothing else calls them; a run with --context-tree=yes has all."
 
 
 def _until_flat(points: Sequence[Point]) -> list[Point]:
@@ -99,20 +99,20 @@ def sentence(found: Curve) -> str:
     if found.fits is None:
         if found.first_touches >= 0.9 * first.misses:
             return (
-                f"A larger cache saves nothing: {100 * found.first_touches / first.misses:.0f}% of the "
-                "misses are the first touch of a line."
+                f"A larger cache saves nothing: {100 * found.first_touches / first.misses:.0f}% of the misses are "
+                "first touches of a line."
             )
-        return "A larger cache, up to 1 GiB, saves hardly anything."
+        return "A larger cache, up to 1 GiB, saves almost nothing."
     said: list[str] = []
     for knee in found.knees:
         if knee.after.size < found.fits.size:
             said.append(
-                f"Between {_span(knee)}, {100 * (1 - knee.after.misses / knee.before.misses):.0f}% of "
-                "the misses go."
+                f"Between {_span(knee)}, {100 * (1 - knee.after.misses / knee.before.misses):.0f}% of the misses "
+                "disappear."
             )
     fits = found.fits
     what = "first touches" if found.first_touches >= 0.9 * fits.misses else "misses"
-    left = f"{short_count(fits.misses)} {what} are left" if fits.misses else "no misses are left"
+    left = f"{short_count(fits.misses)} {what} remain" if fits.misses else "no misses remain"
     text = f"It fits in {size_text(fits.size)} ({left})"
     below = [point for point in found.points if point.size < fits.size and fits.misses]
     if below and below[-1].misses >= 1.5 * fits.misses:

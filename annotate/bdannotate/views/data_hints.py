@@ -74,7 +74,7 @@ def _brief(details: Details) -> str:
     unused = f"{100 * use.unused / use.loaded:.0f}% of {short_count(use.loaded)} bytes unused"
     if layout is None or _used(layout) == layout.size:
         return unused
-    return f"{unused}; {_used(layout)} of each {layout.size:,} are used"
+    return f"{unused}; {_used(layout)} of every {layout.size:,} are used"
 
 
 def _used(layout: Layout) -> int:
@@ -87,7 +87,7 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
     who = _loaders(details.loaders, use.unused, page)
     sentences = [
         f"{start}Never used: {short_count(use.unused)} of {short_count(use.loaded)} bytes loaded "
-        f"({100 * use.unused / use.loaded:.1f}%), {100 * one.share:.1f}% of the program's; by {who}."
+        f"({100 * use.unused / use.loaded:.1f}%), {100 * one.share:.1f}% of the program's; loaded by {who}."
     ]
     if details.typed is not None and details.typed.has_use and details.typed.fields:
         sentences.append(_fields(details.typed))
@@ -96,14 +96,14 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
         loaded = sum(1 for byte in layout.bytes if byte.loaded)
         used = _used(layout)
         sentences.append(
-            f"Bytes: of an element of {layout.size:,} ({layout.reason}), {used:,} were used, "
-            f"{loaded - used:,} loaded and never used, {layout.size - loaded:,} never loaded."
+            f"Bytes: of the {layout.size:,} of an element ({layout.reason}), {used:,} were used, {loaded - used:,} "
+            f"loaded and never used, {layout.size - loaded:,} never loaded."
         )
     advice = [*map(printable, advice_sentences(details))]
     if not advice and details.typed is not None and details.typed.has_use and len(details.typed.fields) > 1:
         advice.append(
-            f"No other layout of {printable(shorten(details.typed.type.name))} would load clearly less: what counts is "
-            "how much of it is used, and in which order the elements are."
+            f"No other layout of {printable(shorten(details.typed.type.name))} would load much less: what matters "
+            "is how much of it is used, and the order of the elements."
         )
     return sentences + advice
 
@@ -132,6 +132,6 @@ def _fields(typed: TypedGroup) -> str:
     ]
     return printable(
         f"Fields of {shorten(typed.type.name)}, {bytes_told(typed.type.size)} ({typed.reason}): "
-        + (f"used when loaded: {listed(texts)}" if used else "none was used")
+        + (f"used when loaded: {listed(texts)}" if used else "none were used")
         + (f"; never: {listed(never)}." if never else ".")
     )

@@ -39,7 +39,7 @@ def hint_lines(
     """A function's note is said before everything else of it, its data behind the numbers. others:
     title and sentences of what is not a function's."""
     if not found and not others:
-        return ["nothing that loads enough lines to say something about"]
+        return ["no code loads enough lines for a hint"]
     items: list[tuple[str, Sequence[str]]] = []
     said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
@@ -71,7 +71,7 @@ def hint_change_lines(
     function's."""
     def said(function: Function) -> str:
         before, after = map(short_count, found.amounts[function])
-        return f"never used {before} bytes before, {after} now."
+        return f"{before} bytes never used before, {after} now."
 
     def notes(hints: Sequence[Hint]) -> dict[Function, str]:
         return {hint.function: f"Change: {said(hint.function)}" for hint in hints}
@@ -82,14 +82,14 @@ def hint_change_lines(
     ]
     sections = [("Hints that are gone", gone or ["none"])]
     kinds = (
-        ("that are new", found.new), ("that got smaller", found.less), ("that grew", found.more),
-        ("that are as before", found.same),
+        ("that are new", found.new), ("that shrank", found.less), ("that grew", found.more),
+        ("that are unchanged", found.same),
     )
     sections += [
         (f"Hints {title}", hint_lines(hints, page, notes(hints), data)) for title, hints in kinds if hints
     ]
     if others:
-        sections.append(("Data that no hint is about", hint_lines((), page, others=others)))
+        sections.append(("Data without a hint", hint_lines((), page, others=others)))
     return sections
 
 
@@ -102,7 +102,7 @@ def brief_lines(
     said: dict[Pattern, int] = {}
     for number, hint in enumerate(found, 1):
         first = said.setdefault(hint.pattern, number)
-        same = f"; as {first}." if first != number else ""
+        same = f"; see {first}." if first != number else ""
         numbers = f": {_worth(hint)}, {100 * hint.use.unused_share:.0f}% unused{same}"
         where = f" ({_where(hint.line, page)})" if hint.line else ""
         if hint.callers:
@@ -144,36 +144,35 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
     accesses = f"{use.accesses_per_line:.1f}"
     if use.average_accesses > _SKEWED * use.accesses_per_line:
         average = f"on average {use.average_accesses:.1f}"
-        accesses = f"typically {accesses} (the harmonic mean; {average})"
+        accesses = f"typically {accesses} (harmonic mean; {average})"
     sentences = []
     if hint.saved is not None:
         sentences.append(
             f"Worth: at most {max(1, round(100 * hint.saved))}% of the estimated cycles."
         )
     sentences += [
-        f"Never used: {short_count(use.never_used)} bytes, {100 * hint.share:.1f}% of the "
-        f"program's, {100 * use.unused_share:.1f}% of what was loaded here. Per line "
-        f"{use.used_per_line:.1f} of {use.line_size:.0f} bytes were used; accesses "
-        f"per line: {accesses}."
+        f"Never used: {short_count(use.never_used)} bytes, {100 * hint.share:.1f}% of the program's and "
+        f"{100 * use.unused_share:.1f}% of what was loaded here. Per line, {use.used_per_line:.1f} of "
+        f"{use.line_size:.0f} bytes were used; accesses per line: {accesses}."
         + (
-            f" Each line was loaded at least {int(use.loads_per_line)} times, on average."
+            f" On average, each line was loaded at least {int(use.loads_per_line)} times."
             if use.loads_per_line >= 2 else ""
         )
     ]
     if hint.bytes_per_call:
         first, last = map(short_count, hint.bytes_per_call)
-        sentences.append(f"Moved per call: {first} bytes of data from LL, {last} from memory.")
+        sentences.append(f"Data moved per call: {first} bytes from LL, {last} from memory.")
     if hint.line:
         more = "".join(f", {100 * line.share:.0f}% at {_where(line, page)}" for line in hint.lines[1:])
         share = 100 * hint.line.share
-        own = "" if hint.through_accessor else " of its own"
+        own = "" if hint.through_accessor else " of its own loss"
         sentences.append(f"Where: {share:.0f}%{own} at {_where(hint.line, page)}{more}.")
     if hint.below:
         name = function_label(hint.below, page, _NAME_WIDTH)
-        sentences.append(f"No symbol names it; the nearest caller that has one: {name}.")
+        sentences.append(f"It has no symbol; the nearest caller with one: {name}.")
     if hint.through:
         name = function_label(hint.through, page, _NAME_WIDTH)
-        what = "a few instructions for its callers" if hint.through_accessor else "not the program's own"
+        what = "a short accessor" if hint.through_accessor else "library code"
         sentences.append(f"Through: {name}, which is {what}.")
     if hint.callers:
         callers = [
@@ -183,14 +182,13 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
         if len(callers) > _MAX_CALLERS:
             callers = callers[: _MAX_CALLERS - 1] + ["...", callers[-1]]
         sentences.append(
-            f"Depends on the caller: never used are {', '.join(callers)}. What to change is how "
-            "the first of these uses it."
+            f"Depends on the caller; never used: {', '.join(callers)}. Change how the first of these uses it."
         )
     return sentences
 
 
 def _advice(hint: Hint, said: int | None, with_help: bool) -> list[str]:
     if said and with_help:
-        return [f"Looks like {said}., and the same helps."]
+        return [f"Looks like hint {said}, and the same helps."]
     looks = f"Looks like: {hint.pattern.looks}."
     return [looks, f"Usually helps: {hint.pattern.helps}."] if with_help else [looks]

@@ -38,8 +38,8 @@ _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
 _MOST_LOADERS = 10
 _SHORTEST_NAME = 20
 _NOT_BY_DATA = (
-    "The shares are of all that a function and what it calls lost for each caller, whatever data it "
-    "was: of this data alone they are not known. --separate-callers3=FUNCTION tells them apart."
+    "These shares are of everything that a function and its callees lost for each caller, not of this data alone. "
+    "--separate-callers3=FUNCTION records the callers of each load."
 )
 
 
@@ -64,8 +64,8 @@ def wrapper_lines(found: Sequence[Wrapper], page: Page) -> list[str]:
         f"for {one.callers} functions, {100 * one.share:.0f}%" for one in found
     )
     return wrapped(
-        f"Of what heap blocks never used, one place has allocated most: {behind}. A run with {options} has the places "
-        "that call it instead.", page,
+        f"Most of the heap bytes never used were allocated in one place: {behind}. Run with {options} to see "
+        "its callers instead.", page,
     )
 
 
@@ -168,14 +168,13 @@ def _facts(group: Group, use: Use, page: Page) -> list[str]:
         )
         lines += _fact(
             f"{blocks.number:,} block{'s' if blocks.number != 1 else ''} of {size} bytes: "
-            f"{short_count(blocks.bytes)} bytes in all, {short_count(blocks.most_alive)} alive at "
-            "most", page,
+            f"{short_count(blocks.bytes)} bytes in all, at most {short_count(blocks.most_alive)} alive at once", page,
         )
     if identity.size:
         lines += _fact(f"{identity.size:,} bytes in {os.path.basename(identity.object)}", page)
     if identity.function is not None and identity.places:
-        room = page.width - len("  by , called from")
-        lines.append(f"  by {short_label(page.name(identity.function), room, page)}, called from")
+        room = page.width - len("  allocated by , called from")
+        lines.append(f"  allocated by {short_label(page.name(identity.function), room, page)}, called from")
     for place in identity.places:
         where = f"  {os.path.basename(place.file)}:{place.line}" if place.line else "  ???"
         room = page.width - len("    ") - len(where)
@@ -209,7 +208,7 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
 
 def _ways(found: Sequence[Reached], page: Page) -> list[str]:
     """A line for each way: the share of it, the function, and who called that."""
-    lines = [page.heading("Through which calls it was loaded")]
+    lines = [page.heading("Calls through which it was loaded")]
     has_choice = any(len(one.ways) + one.others > 1 for one in found)
     for one in found:
         # The only way has all of it, which need not be said.
@@ -253,7 +252,7 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     if not typed.has_use:
         headings = tuple((*row[:2], row[-1]) for row in headings[-1:])
         rows = [[*row[:2], row[-1]] for row in rows]
-        lines += wrapped("Which bytes of it are used was not recorded.", page)
+        lines += wrapped("Its used bytes were not recorded.", page)
     room = page.width - left_width(rows, [row[:-1] for row in headings])
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]

@@ -80,7 +80,7 @@ def _without_l2(report: Report) -> str:
     if not found or judged is None or judged.first in (First.INSTRUCTIONS, First.FIRST_TOUCHES):
         return ""
     size, line, ways = map(int, found.groups())
-    return f"{_size(size)} {ways}-way is not simulated; --LL={size},{ways},{line} has it for LL"
+    return f"{_size(size)} {ways}-way is not simulated; --LL={size},{ways},{line} simulates it as LL"
 
 
 def _size(size: int) -> str:

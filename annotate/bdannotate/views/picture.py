@@ -10,9 +10,8 @@ from .text import Page, wrapped
 _ROW_BYTES = 64
 _GROUP_BYTES = 8
 _LEGEND = (
-    f"A character per byte: # used in {100 * ALWAYS:.0f} % of the loads and more, 9 to 1 in so many tenths, "
-    "+ in less, . in none (- of padding), a blank if never loaded. A | is where a cache line always begins, "
-    "a : where one does at times."
+    f"One character per byte: # used in at least {100 * ALWAYS:.0f} % of its loads, 9 to 1 in that many tenths, + "
+    "in fewer, . in none (- if padding), blank if never loaded. A cache line always begins at |, and sometimes at :."
 )
 
 
@@ -41,10 +40,10 @@ def picture(found: Layout, page: Page) -> list[str]:
             text += _character(byte)
         lines.append(text.rstrip())
     if not found.knows_borders:
-        lines += wrapped("Where cache lines begin is not known, as they are longer than 64 bytes.", page)
+        lines += wrapped("Where cache lines begin is not known: they are longer than 64 bytes.", page)
     if found.cut:
         lines += wrapped(
-            f"In {percent(found.cut, found.loads)} of the loads, only a part of the element came, as the "
+            f"In {percent(found.cut, found.loads)} of the loads, only part of the element was loaded: the "
             "rest lies in another line", page,
         )
     if found.unmapped:
@@ -62,8 +61,8 @@ def sample_sentence(one_in: int) -> str:
     if one_in == 1:
         return ""
     return (
-        "Which bytes were used is known of a sample: each of the first 131,072 lines that were evicted, "
-        f"then one in {one_in}, which counts {one_in} times."
+        f"Used bytes are sampled: all of the first 131,072 lines that were evicted, then one in {one_in}, counted "
+        f"{one_in} times."
     )
 
 

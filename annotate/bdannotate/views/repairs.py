@@ -118,7 +118,7 @@ def _share(repair: Repair) -> str:
 
 def _then(before: int, after: int) -> str:
     if before == after:
-        return f"{short_count(before)} as now"
+        return f"{short_count(before)}, unchanged"
     return f"{short_count(before)}, then about {short_count(after)}"
 
 
@@ -138,7 +138,7 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
         cost = f"misses out of order cost {100 * repair.share:.0f}% of the estimated time"
         if repair.sites:
             cost = f"they cost {100 * repair.share:.0f}% of the estimated time"
-            return f"no repair is known of other misses out of order: {cost}"
+            return f"no repair is known for the other misses out of order: {cost}"
         return f"no repair is known: {cost}" if repair.is_open else f"{text}: {cost}"
     one, other = repair.before, repair.after
     if repair.walks:
@@ -146,7 +146,7 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     if repair.transfers:
         return f"{text}: transfers {_transfers(*repair.transfers)}; {100 * repair.share:.0f}% of the time"
     if (one.lines, one.last_level) == (other.lines, other.last_level):
-        return f"{text}: as many misses, {_share(repair)} less"
+        return f"{text}: saves no misses, but {_share(repair)}"
     text += f": L1 misses {_then(one.lines, other.lines)}"
     if one.last_level - other.last_level >= 0.05 * one.last_level > 0:
         text += f"; LL {_then(one.last_level, other.last_level)}"
@@ -186,30 +186,30 @@ def _data(repair: Repair, page: Page, otherwise: str) -> str:
 
 _WHAT: dict[Remedy, Callable[[Repair, Page, Variables], str]] = {
     Remedy.INTERCHANGE: lambda it, page, variable: f"exchange the loops at {_loops(it, page, variable)}",
-    Remedy.TILE: lambda it, page, variable: f"go in tiles through the loops at {_loops(it, page, variable)}",
-    Remedy.FUSE: lambda it, page, variable: f"make one loop of those at {_loops(it, page, variable)}",
+    Remedy.TILE: lambda it, page, variable: f"tile the loops at {_loops(it, page, variable)}",
+    Remedy.FUSE: lambda it, page, variable: f"fuse the loops at {_loops(it, page, variable)}",
     Remedy.SPLIT: lambda it, page, _: (
-        f"store what {_place(it, page)} uses of {_data(it, page, 'each element')} apart from the rest"
+        f"split {_data(it, page, 'the elements')}: keep what {_place(it, page)} uses apart from the rest"
     ),
     Remedy.PACK: lambda it, page, _: (
-        f"order the fields of {_data(it, page, 'the type')}, used at {_place(it, page)}, without padding"
+        f"reorder the fields of {_data(it, page, 'the type')}, used at {_place(it, page)}, to remove padding"
     ),
-    Remedy.PAD: lambda it, page, _: f"move the data of {_place(it, page)} apart by another line",
+    Remedy.PAD: lambda it, page, _: f"pad the data of {_place(it, page)} by one line",
     Remedy.ALIGN: lambda it, page, _: f"align {_data(it, page, 'the elements')}, used at {_place(it, page)}",
     Remedy.PREFETCH: lambda it, page, _: (
-        f"prefetch {_data(it, page, 'what is looked up')} some look-ups ahead at {_place(it, page)}"
+        f"prefetch {_data(it, page, 'what is looked up')} a few look-ups ahead at {_place(it, page)}"
     ),
     Remedy.COLOCATE: lambda it, page, _: (
-        f"store {_data(it, page, 'the elements')} in the order in which {_place(it, page)} visits them"
+        f"store {_data(it, page, 'the elements')} in the order of the visits at {_place(it, page)}"
     ),
     Remedy.HUGE_PAGES: lambda it, page, _: (
         f"put {_data(it, page, 'the data')}, used at {_place(it, page)}, on huge pages"
     ),
     Remedy.SMALLER_WORKING_SET: lambda it, page, _: f"work on less data at a time at {_place(it, page)}",
     Remedy.UNSHARE: lambda it, page, _: (
-        f"give each thread's part of {_data(it, page, 'the data')}, used at {_place(it, page)}, lines of its own"
+        f"give each thread's part of {_data(it, page, 'the data')}, used at {_place(it, page)}, cache lines of its own"
     ),
-    Remedy.NONE: lambda it, page, _: "nothing to gain by other loops or layouts",
+    Remedy.NONE: lambda it, page, _: "other loops or layouts gain nothing",
 }
 
 

@@ -30,10 +30,10 @@ _MOST_LINES = 20
 _RULES: dict[str, tuple[str, str]] = {
     "bdgrind/hint": (
         "WastefulAccess",
-        "Lines of a cache are loaded here of which much is never used, or which are loaded again and again.",
+        "Cache lines loaded here are mostly unused, or loaded again and again.",
     ),
     "bdgrind/hot-line": (
-        "CostlyLine", "This line of source has a notable share of what the program's data costs the caches.",
+        "CostlyLine", "This source line has a notable share of what the program's data costs the caches.",
     ),
 }
 

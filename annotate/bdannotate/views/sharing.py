@@ -25,14 +25,14 @@ _KINDS = {
     Kind.TRUE: "true sharing",
     Kind.MIGRATING: "migrating",
     Kind.MIXED: "false and true sharing",
-    Kind.UNKNOWN: "sharing of a kind that is not known",
+    Kind.UNKNOWN: "sharing of unknown kind",
 }
 
 
 def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[str]:
     """limit: how many objects, or all."""
     if not found.transfers:
-        return ["No core has taken a modified line from another one."]
+        return ["No core took a line that another core had modified."]
     lines: list[str] = []
     shown = found.data[:limit]
     for data in shown:
@@ -46,8 +46,8 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
         lines += [f"{hidden} more: --limit=all", ""]
     if found.rest:
         lines += _wrapped(
-            f"{found.rest:,} transfers are of lines that went over less than four times each, or for which there "
-            "was no room.", "", page,
+            f"{found.rest:,} more transfers are of lines that moved fewer than four times each, or that "
+            "there was no room to record.", "", page,
         )
     return lines if lines[-1] else lines[:-1]
 
@@ -68,7 +68,7 @@ def _summary(data: SharedData, found: SharingReport, page: Page) -> str:
     number = len(data.lines)
     atomic = f"; {short_count(data.atomics)} by atomic instructions" if data.atomics else ""
     after = "none" if not data.after else f"about {short_count(data.after)}"
-    advice = f"; each thread's bytes aligned to {found.line}: {after}" if data.transfers > data.after else ""
+    advice = f"; {after} with each thread's bytes aligned to {found.line}" if data.transfers > data.after else ""
     return (
         f"{_name(data, page, _LONGEST_NAME)}: {number} line{'s' if number > 1 else ''}, {_KINDS[data.kind]}, "
         f"{_transfers(data.transfers)} ({100 * data.transfers / found.transfers:.0f}%){atomic}{advice}"

@@ -24,7 +24,7 @@ TAB = 2
 # Columns go rather than source lines get shorter than this.
 _CODE_NEEDS = 60
 _NEWER = "This file is newer than the profile: costs may stand beside the wrong lines."
-OUTSIDE = "Only the profile names this file: it is not below this folder, nor one of -I, nor /usr."
+OUTSIDE = "Not read: it is outside the current folder, those of -I, and /usr."
 
 
 def source_tables(

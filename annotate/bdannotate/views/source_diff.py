@@ -15,8 +15,8 @@ from .source import OUTSIDE, TAB
 from .text import Cell, Page
 
 _ONE_VERSION = (
-    "Only one version of this file is there, lines are matched by number: --include-before=DIR "
-    "names the folder of the other."
+    "Only one version of this file was found, so lines are matched by number: --include-before=DIR names the folder "
+    "of the other."
 )
 _FEW_COLUMNS = 3
 # Columns go rather than lines of source get shorter than this.

@@ -211,7 +211,7 @@ def _beyond(report: Report, page: Page) -> str:
         return ""
     function, metric, times = found
     if falls(report, metric):
-        return f"{metric.name} is also given back, so that parts are more than the total: see the counts"
+        return f"{metric.name} is also credited back, so the parts exceed the total: see the counts"
     return (
         f"the calls in {fit(page.name(function), 40)} cost {times:.1f} times as much {metric.name} as all functions: "
         "the profile is incomplete, or counts recursion twice; see self costs"

@@ -113,8 +113,8 @@ async function json<T>(id: string): Promise<T> {
 export async function readFacts(): Promise<Facts> {
     const facts = await json<Facts>("facts");
     if (facts.version !== version) {
-        throw new Error(`its data has version ${facts.version}, and the page reads ${version}: bd_annotate is not `
-            + "installed as a whole");
+        throw new Error(`its data has version ${facts.version}, and the page reads ${version}: the installation `
+            + "of bd_annotate is incomplete");
     }
     return facts;
 }

@@ -8,7 +8,7 @@ const root = document.getElementById("root")!;
 
 async function start(): Promise<void> {
     if (typeof DecompressionStream === "undefined") {
-        throw new Error("this browser is too old for it: it needs one of 2023 or later");
+        throw new Error("this browser is too old: the page needs one from 2023 or later");
     }
     const report = await Report.open();
     root.textContent = "";

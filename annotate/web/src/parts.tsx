@@ -152,8 +152,8 @@ export function FullTree({ metric }: { metric: Metric }) {
         <p class="warning" role="note" data-other={share}>
             <b>The context tree was full: {percent(share)} of {inSentence(metric.title)} was on other paths</b>, for
             which it had no room. A function's own callers and callees are exact, from the calls; what is farther away
-            is of the paths that are known, and (other paths) is the rest. A run with a larger --context-tree-nodes has
-            more.
+            covers only the paths that are known, and (other paths) is the rest. A run with a larger
+            --context-tree-nodes has more paths.
         </p>
     );
 }

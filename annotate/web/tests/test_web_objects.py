@@ -43,7 +43,7 @@ def test_data_has_the_numbers_of_the_json(browse, reports):
         for group in (0, 1)
     ]
     assert (who, others) == (of[0], of[1][::-1]), "by what was never used"
-    blocks = "3 blocks of 24 bytes: 72 B in all, 72 B alive at most, 1 freed"
+    blocks = "3 blocks of 24 bytes: 72 B in all, at most 72 B alive at once, 1 freed"
     for text in (blocks, "prog.c:22 make", "prog.c:5 main", "by malloc"):
         assert text in details
     assert layout == [[10, 10]] * 8 + [[12, 3]] + [[12, 1]] * 3 + [[12, 0]] * 4 + [[10, 0]] * 8

@@ -30,7 +30,7 @@ def checked(profile: Path) -> int:
     status, said = check(profile)
     assert status == 0, said
     tree = re.escape(str(profile.with_name(f"contexts.{profile.name}")))
-    (nodes,) = re.findall(rf"^{tree}: (\d+) nodes .*: the same run as", said, re.MULTILINE)
+    (nodes,) = re.findall(rf"^{tree}: (\d+) nodes .*: from the same run as", said, re.MULTILINE)
     return int(nodes)
 
 

@@ -279,7 +279,7 @@ def test_control_finds_runs(start: Start) -> None:
     status, said, complaint = first.control("-s", "nobody")
     assert (status, said) == (1, "")
     assert complaint == (
-        "bd_control: no program with the process id or name nobody runs under bdgrind\n"
+        "bd_control: no program with the process id or name nobody is running under bdgrind\n"
     )
 
 
@@ -301,7 +301,7 @@ def test_control_shows_state_totals_and_stacks(start: Start) -> None:
     ]
     assert running.says("-b").splitlines()[1].split()[:4] == ["calls", "Ir", "SpLoss1", "SpLoss2"]
     status, _, complaint = running.control("-e", "XY")
-    assert status == 1 and "XY is not counted; counted are Ir, Dr," in complaint
+    assert status == 1 and "XY is not counted; the run counts Ir, Dr," in complaint
 
 
 def test_control_dumps_zeroes_and_switches(start: Start) -> None:
@@ -333,14 +333,14 @@ def test_control_kills(start: Start) -> None:
     status, said, complaint = running.control("-k")
     assert (status, said) == (1, "")
     assert complaint == (
-        "bd_control: name the run that is meant, or --all:\n"
+        "bd_control: name a run, or use --all:\n"
         f"  {running.pid}  {GUESTS / 'steer'} {SCRIPT} BD\n"
     )
     said = running.says("-d", "-k", running.pid)
     assert said == f"PID {running.pid}: part 1 is written\nPID {running.pid}: killed\n"
     running.process.wait(60)
     assert list(written_files(running.profile_path)) == [".1"]
-    assert running.control("-l") == (1, "", "bd_control: no program runs under bdgrind\n")
+    assert running.control("-l") == (1, "", "bd_control: no program is running under bdgrind\n")
 
 
 def test_control_sees_threads_apart(start: Start) -> None:

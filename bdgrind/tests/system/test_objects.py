@@ -392,7 +392,7 @@ def test_an_objects_file_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "but the profile about" in check_profile(first)
     completed = annotate("--objects", first)
     assert completed.returncode == 2
-    assert "tells of another run than" in completed.stderr
+    assert "is from another run than" in completed.stderr
 
 
 def test_without_a_file_of_objects_it_says_what_to_do(tmp_path: Path) -> None:

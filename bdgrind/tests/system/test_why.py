@@ -29,7 +29,7 @@ def checked(profile: Path) -> int:
     status, said = check(profile)
     assert status == 0, said
     why = re.escape(str(profile.with_name(f"why.{profile.name}")))
-    (lines,) = re.findall(rf"^{why}: ([\d,]+) lines missed by .*: the same run as", said, re.MULTILINE)
+    (lines,) = re.findall(rf"^{why}: ([\d,]+) lines missed by .*: from the same run as", said, re.MULTILINE)
     return int(lines.replace(",", ""))
 
 

@@ -86,10 +86,10 @@ export function Picture({ layout, type, brief = false }: {
             {!brief && <p class="note">
                 Pale: used whenever it was loaded; dark: never; an outline: not even loaded; low: padding.
                 {layout.knowsBorders
-                    ? " A line stands where a cache line always begins, a dotted one where one does at times."
-                    : " Where cache lines begin is not known, as they are longer than 64 bytes."}
-                {layout.cut > 0 && ` In ${percent(layout.cut / layout.loads)} of the loads, only a part of the element `
-                    + "came, as the rest lies in another line."}
+                    ? " A solid line marks where a cache line always begins, a dotted one where one sometimes does."
+                    : " Where cache lines begin is not known: they are longer than 64 bytes."}
+                {layout.cut > 0 && ` In ${percent(layout.cut / layout.loads)} of the loads, only part of the element `
+                    + "was loaded: the rest lies in another line."}
                 {layout.unmapped > 0 && ` ${count(layout.unmapped)} parts of evicted lines are not in the picture.`}
                 {sample && ` ${sample}`}
             </p>}

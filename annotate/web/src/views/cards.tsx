@@ -12,7 +12,7 @@ export function Cards({ hints }: { hints: Hints }) {
     if (!hints.places.length && !hints.others.length) return null;
     return (
         <section class="repairs" data-cards={hints.places.length + hints.others.length}>
-            <h2>What to change <small>as the numbers suggest, the most worth first</small></h2>
+            <h2>What to change <small>as the numbers suggest, the most valuable first</small></h2>
             <ol class="hints">
                 {hints.places.map((hint) => <Place key={hint.function} hint={hint} />)}
                 {hints.others.map((one) => (
@@ -70,7 +70,7 @@ function Context({ hint }: { hint: Hint }) {
         <>
             {hint.below !== null && (
                 <p>
-                    No symbol names it; the nearest caller that has one is{" "}
+                    It has no symbol; the nearest caller with one is{" "}
                     <FunctionLink fn={hint.below} view="graph" />.
                 </p>
             )}

@@ -25,7 +25,7 @@ export function Curves({ why }: { why: Why }) {
             <h2>
                 Other cache sizes{" "}
                 <small>
-                    misses of data that a cache would have in which any line can be anywhere, from D1's size on
+                    data misses of fully associative caches, from D1's size up
                 </small>
             </h2>
             <div class="two">

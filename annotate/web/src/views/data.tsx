@@ -179,7 +179,8 @@ function Details({ listed: { number, group }, columns }: { listed: Listed; colum
             {blocks && (
                 <p>
                     {grouped(blocks.number)} {blocks.number === 1 ? "block" : "blocks"} of {size} bytes:{" "}
-                    {bytes(blocks.bytes)} in all, {bytes(blocks.mostAlive)} alive at most, {grouped(blocks.freed)}{" "}
+                    {bytes(blocks.bytes)} in all, at most {bytes(blocks.mostAlive)} alive at once,{" "}
+                    {grouped(blocks.freed)}{" "}
                     freed.
                 </p>
             )}
@@ -213,7 +214,7 @@ function Fields({ type }: { type: DataType }) {
     return (
         <>
             <h3>{type.name}, {grouped(type.size)} bytes <small>{type.reason}</small></h3>
-            {!hasUse && <p class="note">Which bytes of it are used was not recorded.</p>}
+            {!hasUse && <p class="note">Its used bytes were not recorded.</p>}
             {fields.length > 0 && (
                 <div class="scroll-x fields" tabIndex={0} role="region" aria-label={`Fields of ${type.name}`}>
                     <table class="top">
@@ -222,12 +223,12 @@ function Fields({ type }: { type: DataType }) {
                                 <th scope="col">field</th>
                                 {hasUse && (
                                     <>
-                                        <th scope="col" title="Of the times loaded, those in which any byte was used">
+                                        <th scope="col" title="The share of its loads in which any byte was used">
                                             used in
                                         </th>
                                         <th
                                             scope="col" class="n"
-                                            title="How often bytes of it came with a line of D1, for each element in it"
+                                            title="How often bytes of it were loaded with a line of D1, per element"
                                         >
                                             times loaded
                                         </th>
@@ -236,7 +237,7 @@ function Fields({ type }: { type: DataType }) {
                                 <th scope="col" class="n">offset</th>
                                 <th scope="col" class="n">size</th>
                                 {parts.length > 0 && (
-                                    <th scope="col" class="n" title="In which array it had better be, see below">
+                                    <th scope="col" class="n" title="The array that it should be in, see below">
                                         array
                                     </th>
                                 )}
@@ -292,10 +293,10 @@ function Uses({ type }: { type: DataType }) {
                     <thead>
                         <tr>
                             <th scope="col">code</th>
-                            <th scope="col" class="n" title="Each block in a line has a part of it">
+                            <th scope="col" class="n" title="A line has one part for each block in it">
                                 parts of lines
                             </th>
-                            <th scope="col" title="With the share of the parts that came with them">fields used</th>
+                            <th scope="col" title="With the share of the parts that contain them">fields used</th>
                         </tr>
                     </thead>
                     <tbody>

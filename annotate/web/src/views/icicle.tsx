@@ -25,8 +25,8 @@ export function Icicle() {
             <div class="explain">
                 <h2>This profile has no calling contexts</h2>
                 <p>
-                    It knows what each call from one function to another cost, but not on which paths: an icicle drawn
-                    from it would be guessed where paths meet. Run the program with <code>--context-tree=yes</code>, and
+                    It has the cost of each call between two functions, but not the paths: an icicle drawn from it would
+                    be a guess where paths meet. Run the program with <code>--context-tree=yes</code>, and
                     this view shows every path with its exact cost.
                 </p>
                 <p>
@@ -86,8 +86,8 @@ function IcicleOf({ tree }: { tree: ContextTree }) {
             <p class="note">
                 Width: {inSentence(metric.title)}{upside && ", of the functions themselves; below each who called it"}
                 {report.comparing
-                    ? ": what is more and what is less, added up; blue is less, red is more" : ""}. A click chooses, a
-                double click or Enter zooms in, Ctrl and the wheel look closer, the right button has more; ? tells of
+                    ? ": increases and decreases, added up; blue is less, red is more" : ""}. A click chooses, a
+                double click or Enter zooms in, Ctrl and the wheel look closer, the right button has more; ? lists
                 all keys.
             </p>
         </div>

@@ -124,7 +124,7 @@ function Savings({ repair }: { repair: Repair }) {
                             <th scope="row">{name}</th>
                             <td class="n" data-before={name} data-exact={before}>{count(before)}</td>
                             <td class="n" data-after={name} data-exact={after}>
-                                {before === after ? "as now" : count(after)}
+                                {before === after ? "unchanged" : count(after)}
                             </td>
                         </tr>
                         {size > 0 && (

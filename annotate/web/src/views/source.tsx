@@ -176,7 +176,7 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
         : report.facts.hasSources
           ? `No text: ${report.facts.sourceNotes[file] ?? unread(report)}.`
               + (file in report.facts.sourceNotes
-                  ? " It is looked for by this path, and by its end in the folders that -I names." : "")
+                  ? " It was looked for under this path, and by its end in the folders given by -I." : "")
           : "The report was made without sources.";
     const match = useMatch();
     const found = useMemo(

@@ -40,7 +40,7 @@ export function Summary() {
             </div>
             {isLittle ? (
                 <details class="anyway">
-                    <summary>Where the little that misses cost is</summary>
+                    <summary>Where the small cost of misses arises</summary>
                     {rest}
                 </details>
             ) : rest}
@@ -177,11 +177,11 @@ function WorkCard() {
 
 const whereFirst: Record<Verdict["first"], string> = {
     L1: "Look first at the data that is loaded into the first-level cache and never used: the places below.",
-    code: "Look first at the code: most of the cost is of instructions that are not in the cache.",
+    code: "Look first at the code: most of the cost comes from instructions that are not in the cache.",
     LL: "Look first at the misses of the last level: each waits for memory.",
-    "out of order": "Look first at the data that is visited out of order: each miss has to be waited for.",
-    "in order": "Look first at the data that is gone through in order: only less of it, or more work at a time, helps.",
-    "first touches": "Most of the cost is of data that is loaded for the first time: only less data would help.",
+    "out of order": "Look first at the data that is visited out of order: the program waits for each miss.",
+    "in order": "Look first at the data that is visited in order: only less of it, or more work per visit, helps.",
+    "first touches": "Most of the cost comes from data that is loaded for the first time: only less data would help.",
     instructions: "Misses cost little here: look first at the instructions executed.",
 };
 
@@ -323,7 +323,7 @@ function TopPlaces() {
 
 // A word, the metric of the page that it is about, and what it means.
 const words: [string, "" | "lost" | "perLine" | "misses", string][] = [
-    ["Line", "", "Caches hold memory in lines of, mostly, 64 bytes. An access to one byte loads the whole line."],
+    ["Line", "", "Caches hold memory in lines, mostly of 64 bytes. An access to one byte loads the whole line."],
     ["Never used", "lost",
         "Bytes of a line that were loaded and not touched until the line left the cache. They cost bandwidth and room, "
         + "for nothing."],
@@ -332,10 +332,11 @@ const words: [string, "" | "lost" | "perLine" | "misses", string][] = [
     ["Miss", "misses",
         "An access to a line that is not in the cache. A miss of the last level waits for memory: hundreds of cycles."],
     ["Accesses per line", "perLine",
-        "How often a line was touched between its coming and going. Few accesses: it was hardly worth loading."],
+        "How often a line was touched while it was cached. With few accesses, it was hardly worth loading."],
     ["Itself, self", "",
         "What the instructions of a function caused. A line's waste belongs to the instruction that loaded it."],
-    ["Inclusive", "", "The same with everything that happened in calls from there: which caller is to blame."],
+    ["Inclusive", "",
+        "The same, plus everything that happened in calls from there: it shows which caller is to blame."],
     ["Context", "",
         "A path of calls, from the program's start to a function. The same function has other costs in other "
         + "contexts."],
@@ -369,8 +370,8 @@ function Run() {
             <p class="detail">
                 Written by {report.facts.generator}.
                 {report.comparing && report.facts.matched > 0
-                    && ` ${report.facts.matched} functions lie in another file or object now, and were matched by `
-                        + "name."}
+                    && ` ${report.facts.matched} functions are now in another source or object file, and were `
+                        + "matched by name."}
             </p>
         </section>
     );

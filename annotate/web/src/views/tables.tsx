@@ -150,7 +150,7 @@ export function Tables() {
                 )}
                 <button
                     type="button" onClick={followHotPath}
-                    title="Open the costliest callee again and again, while it has most of the cost (h)"
+                    title="Open the costliest callee repeatedly, while it has most of the cost (h)"
                 >
                     Hot path
                 </button>
