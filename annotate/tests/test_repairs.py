@@ -210,7 +210,7 @@ def test_where_much_is_lost_and_no_repair_is_known_it_says_where(capsys):
     screen = capsys.readouterr().out
     change = screen[screen.index("== What to change ==") : screen.index("== Lines")]
     assert "1. no repair is known: misses out of order cost " in change and "nothing to gain" not in change
-    assert "prog.c:32 costs " in change and "fewer and fuller nodes" in change
+    assert "prog.c:32 costs " in change and "fewer, fuller nodes" in change
     assert screen.count("\n") <= 40
     assert main([path, "--hints", "--width=80"]) == 0
     assert "Prog.c" not in (text := capsys.readouterr().out) and "prog.c:32 costs " in text

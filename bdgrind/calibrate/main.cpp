@@ -30,12 +30,12 @@ constexpr std::size_t kMostMemory = std::size_t{512} << 20;
 constexpr char kHelp[] =
     "usage: bd_calibrate [options]\n"
     "\n"
-    "Measures what misses of the caches and instructions take on this machine, in about half a minute,\n"
-    "and writes that as a machine file, for bd_annotate --machine-file=FILE.\n"
+    "Measures the cost of cache misses and instructions on this machine, in about half a minute,\n"
+    "and writes it as a machine file, for bd_annotate --machine-file=FILE.\n"
     "\n"
     "options:\n"
-    "  -o FILE, --output=FILE   where the machine file goes [standard output]\n"
-    "  --passes=N               how often all is measured, 1 to 100: more where the machine is busy [5]\n"
+    "  -o FILE, --output=FILE   write the machine file there [standard output]\n"
+    "  --passes=N               rounds of measurement, 1 to 100: more if the machine is busy [5]\n"
     "  -h, --help               print this and exit\n"
     "  --version                print the version and exit\n";
 

@@ -37,9 +37,9 @@ void check_clock() {
             after = now();
         }
         coarsest = std::max(coarsest, ticks == 0 ? 0 : std::min(after - before, coarsest == 0 ? kRound : coarsest));
-        if (after - start > kLongestCheck) throw Failure("the clock is too coarse: it must tell 10 microseconds apart");
+        if (after - start > kLongestCheck) throw Failure("the clock is too coarse: it must resolve 10 microseconds");
     }
-    if (coarsest > kCoarsest) throw Failure("the clock is too coarse: it must tell 10 microseconds apart");
+    if (coarsest > kCoarsest) throw Failure("the clock is too coarse: it must resolve 10 microseconds");
 }
 
 Spread spread_of(std::vector<double> rounds) {

@@ -19,13 +19,13 @@ void write_misnamed(TextOutput& out, const NamedAllocator& which) {
     if (which.never_allocates()) {
         out << "none of its " << which.calls << " calls returned a block. ";
     } else if (which.returns_no_block()) {
-        out << which.outside << " of its " << which.calls << " results lie in no memory of the program. ";
+        out << which.outside << " of its " << which.calls << " results point outside the program's memory. ";
     } else {
         out << which.oversized << " of its " << which.calls << " results lie in less memory than argument " << argument
             << " says. ";
     }
     if (which.has_no_size()) {
-        out << "If another one is the size, name it: --alloc-fn<n>=.";
+        out << "If another argument is the size, name it: --alloc-fn<n>=.";
     } else {
         out << "If it does not return the block, remove the option.";
     }

@@ -45,10 +45,10 @@ std::string_view take_word(std::string_view* text) {
 void help(MonitorOutput& out) {
     out << "bdgrind's monitor commands:\n"
            "  dump [<reason>]            write what has been counted into a file, and count from zero again\n"
-           "  zero                       forget what has been counted since the latest dump\n"
+           "  zero                       discard what has been counted since the latest dump\n"
            "  status [stacks]            show the run's state and totals, and if asked the open calls with their "
            "costs\n"
-           "  instrumentation [on|off]   observe the program, or let it run unobserved; else say which it is\n";
+           "  instrumentation [on|off]   observe the program, or let it run unobserved; alone: show which\n";
 }
 
 void dump(MonitorOutput& out, std::string_view reason) {

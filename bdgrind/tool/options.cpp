@@ -78,7 +78,7 @@ void print_usage() {
 }
 
 void print_debug_usage() {
-    VG_(printf)("    --earlier-parts=<n>        what bdgrind passes on to itself when the process executes\n"
+    VG_(printf)("    --earlier-parts=<n>        internal: what bdgrind passes on when the process executes\n"
                 "    --parents-file=<file>      another program, so that it overwrites nothing\n");
 }
 

@@ -65,27 +65,27 @@ struct CoreCount {
     BD_OPTION_GROUP("output")                                                                           \
     BD_OPTION(Text, out_file, "bdgrind-out-file", "bdgrind.out.%p", "<file>",                           \
               "write the profile to <file>; %p is the process id,\n%q{VAR} the environment variable VAR") \
-    BD_OPTION(Flag, dump_line, "dump-line", true, "no|yes", "tell source lines apart")                  \
-    BD_OPTION(Flag, dump_instr, "dump-instr", false, "no|yes", "tell instructions apart")               \
+    BD_OPTION(Flag, dump_line, "dump-line", true, "no|yes", "record costs by source line")              \
+    BD_OPTION(Flag, dump_instr, "dump-instr", false, "no|yes", "record costs by instruction")           \
     BD_OPTION(Flag, structure, "structure", false, "no|yes",                                            \
-              "what bd_annotate --structure finds loops and inlined\n"                                    \
-              "functions in: --dump-instr=yes --collect-jumps=yes")                                       \
+              "record what bd_annotate --structure needs for loops and\n"                               \
+              "inlined functions: --dump-instr=yes --collect-jumps=yes")                                \
     BD_OPTION(Flag, compress_strings, "compress-strings", true, "no|yes",                               \
-              "write each name once and a number from then on")                                         \
+              "write each name once, then refer to it by number")                                       \
     BD_OPTION(Flag, compress_pos, "compress-pos", true, "no|yes",                                       \
-              "write positions as differences from the one before")                                     \
+              "write positions relative to the one before")                                             \
     BD_OPTION(Flag, compat_events, "compat-events", false, "no|yes",                                    \
               "leave out events that Callgrind does not have")                                          \
     BD_OPTION(Flag, combine_dumps, "combine-dumps", false, "no|yes",                                    \
-              "write all parts into one file, one behind the other")                                    \
-    BD_OPTION_GROUP("what is dumped when; functions are names or patterns with * and ?")                \
+              "write all parts into one file, one after another")                                       \
+    BD_OPTION_GROUP("when to dump; functions are names or patterns with * and ?")                       \
     BD_OPTION(Count, dump_every_bb, "dump-every-bb", 0, "<count>",                                      \
               "dump after every <count> basic blocks; 0: never")                                        \
     BD_OPTION(Patterns, dump_before, "dump-before", {}, "<function>", "dump when the function is entered") \
     BD_OPTION(Patterns, zero_before, "zero-before", {}, "<function>",                                   \
-              "forget all counts when the function is entered")                                         \
+              "set all counts to zero when the function is entered")                                    \
     BD_OPTION(Patterns, dump_after, "dump-after", {}, "<function>", "dump when the function is left")   \
-    BD_OPTION_GROUP("what is counted")                                                                  \
+    BD_OPTION_GROUP("what to count")                                                                    \
     BD_OPTION(Flag, instr_atstart, "instr-atstart", true, "no|yes",                                     \
               "observe the program from its start")                                                     \
     BD_OPTION(Auto, collect_atstart, "collect-atstart", Choice::kAuto, "auto|no|yes",                   \
@@ -103,46 +103,46 @@ struct CoreCount {
     BD_OPTION_GROUP("caches")                                                                           \
     BD_OPTION(Flag, cache_sim, "cache-sim", true, "no|yes", "simulate the caches")                      \
     BD_OPTION(Flag, cache_use, "cacheuse", true, "no|yes",                                              \
-              "watch how each cache line is used, and charge what\n"                                    \
-              "was wasted to all calls that were open when it was\nloaded")                              \
+              "watch how each cache line is used, and charge waste to\n"                                \
+              "all calls that were open when the line was loaded")                                      \
     BD_OPTION(Flag, simulate_wb, "simulate-wb", false, "no|yes",                                        \
-              "tell LL misses apart that have to write a line to\nmemory first (ILdmr DLdmr DLdmw)")     \
+              "count separately the LL misses that first write a line\nback to memory (ILdmr DLdmr DLdmw)") \
     BD_OPTION(Flag, simulate_hwpref, "simulate-hwpref", false, "no|yes",                                \
               "prefetch streams of lines into LL")                                                      \
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
-    BD_OPTION_GROUP("how costs are separated")                                                          \
+    BD_OPTION_GROUP("how to separate costs")                                                            \
     BD_OPTION(Flag, separate_threads, "separate-threads", false, "no|yes",                              \
               "write each thread's costs into a file of its own")                                       \
     BD_OPTION(Number, separate_callers, "separate-callers", 0, "<n>",                                   \
-              "keep functions apart by <n> callers up the call chain")                                  \
+              "separate the costs of functions by <n> callers")                                         \
     BD_OPTION(Patterns, separate_callers_of, "separate-callers<n>", {}, "<function>",                   \
               "the same for this function, by <n> callers")                                             \
     BD_OPTION(Number, separate_recs, "separate-recs", 2, "<n>",                                         \
-              "keep the first <n> levels of recursion apart")                                           \
+              "separate the first <n> levels of recursion")                                             \
     BD_OPTION(Patterns, separate_recs_of, "separate-recs<n>", {}, "<function>",                         \
               "the same for this function, with <n> levels")                                            \
     BD_OPTION(Flag, skip_direct_rec, "skip-direct-rec", false, "no|yes",                                \
-              "a function that calls itself is no level of recursion")                                  \
+              "do not treat direct self-calls as levels of recursion")                                  \
     BD_OPTION(Flag, skip_plt, "skip-plt", true, "no|yes",                                               \
-              "charge what stubs of the dynamic linker cost to the\ncaller, and do not show them")      \
+              "charge the dynamic linker's stubs to their caller, and\ndo not show them")               \
     BD_OPTION(Patterns, fn_skip, "fn-skip", {}, "<function>", "the same for this function")             \
     BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
               "the same for all functions of this object file")                                         \
     BD_OPTION_GROUP("calling context tree, a file of its own beside the profile")                       \
     BD_OPTION(Tree, context_tree, "context-tree", TreeChoice::kNo, "no|yes|sites",                      \
-              "keep costs apart by the whole path of calls, and with\nsites also by the calling instructions") \
+              "separate costs by the whole call path; sites: also by\nthe calling instructions")        \
     BD_OPTION(Number, context_tree_nodes, "context-tree-nodes", 1000000, "<n>",                         \
-              "tell no more than <n> paths apart; others are put\ntogether where they begin to differ")  \
+              "separate at most <n> paths; merge further ones where\nthey begin to differ")             \
     BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
               "folded|apart", "whether a call of a function that is on the path goes\n"                 \
-              "back to there, or deeper")                                                               \
+              "back to its node, or to a deeper one")                                                   \
     BD_OPTION_GROUP("data objects, a file of its own beside the profile")                               \
     BD_OPTION(Flag, objects, "objects", false, "no|yes",                                                \
-              "keep costs apart by the data that was loaded: heap\nblocks, variables, stack frames, files") \
+              "separate costs by the data that was loaded: heap\nblocks, variables, stack frames, files") \
     BD_OPTION(Number, objects_depth, "objects-depth", 3, "<n>",                                         \
-              "tell heap blocks apart by <n> callers of the allocator")                                 \
+              "separate heap blocks by <n> callers of the allocator")                                   \
     BD_OPTION(Patterns, alloc_fn, "alloc-fn", {}, "<function>",                                         \
               "the function allocates: its first argument is the size,\nunless it calls another allocator") \
     BD_OPTION(Patterns, alloc_fn_of, "alloc-fn<n>", {}, "<function>",                                   \
@@ -153,28 +153,28 @@ struct CoreCount {
               "the same with the block in argument <n>, 1 to 3")                                        \
     BD_OPTION_GROUP("why lines are loaded, a file of its own beside the profile")                       \
     BD_OPTION(Why, why, "why", WhyChoice::kNo, "no|causes|yes",                                         \
-              "causes: why each line had to be loaded, and what other\n"                                  \
-              "sizes of the cache would miss; yes: who brings it back,\n"                                 \
-              "too, and in which order addresses come; includes\n--structure=yes")                        \
+              "causes: why each line was loaded, and the misses with\n"                                 \
+              "other cache sizes; yes: also who brings lines back, and\n"                               \
+              "the order of addresses; includes --structure=yes")                                       \
     BD_OPTION_GROUP("what threads do to each other's lines, a file of its own beside the profile")      \
     BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
-              "count lines that cores take from each other, with a core\n"                               \
-              "for each thread, or <n> cores for the threads in turn")                                  \
+              "count lines that cores take from each other, with one\n"                                 \
+              "core per thread, or <n> cores assigned in turn")                                         \
     BD_OPTION(Order, thread_order, "thread-order", ThreadOrder::kVirtual, "virtual|valgrind",           \
-              "virtual: threads run beside each other, in small slices;\n"                               \
-              "valgrind: one for long, then another, as Valgrind ran them")                             \
+              "virtual: interleave threads in small slices; valgrind:\n"                                \
+              "long turns, as Valgrind ran them")                                                       \
     BD_OPTION(Number, thread_slice, "thread-slice", 1000, "<n>",                                        \
-              "a slice has <n> instructions")                                                           \
+              "the length of a slice, in instructions")                                                 \
     BD_OPTION_GROUP("speed")                                                                            \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
-    BD_OPTION_GROUP("for those who work on bdgrind")                                                    \
+    BD_OPTION_GROUP("for developers of bdgrind")                                                        \
     BD_OPTION(Flag, backdate, "backdate", true, "no|yes",                                               \
-              "charge misses and use to calls; no is for measuring\n"                                   \
-              "what that costs: functions have their own costs only")                                   \
+              "charge misses and use to calls; no: self costs only, to\n"                               \
+              "measure what charging calls costs")                                                      \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
-              "write all that the engine gets to see to <file>, for\nbdreplay")
+              "write the engine's whole input to <file>, for bdreplay")
 
 namespace option_type {
 using Flag = bool;

@@ -69,8 +69,8 @@ Path OutFile::beside(const Path& profile) const {
 int OutFile::check() {
     if (is_default_) return NewFile(name()).error();
     if (kind_ != Kind::kProfile && find_place(path_.view()).is_stream()) {
-        VG_(umsg)("There can be no %s beside %s, which is no file: name one with --bdgrind-out-file.\n", text_of(kind_),
-                  path_.c_str());
+        VG_(umsg)("No %s can be written beside %s, which is not a file: name one with --bdgrind-out-file.\n",
+                  text_of(kind_), path_.c_str());
         VG_(exit)(1);
     }
     const Place place = find_place(name().view());

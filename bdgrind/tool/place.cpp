@@ -138,7 +138,7 @@ int open_stream(const Place& place, int* descriptor) {
 const char* error_text(int error) {
     switch (error) {
         case kPlanted:
-            return "somebody else has put it there, in a folder where everybody may write";
+            return "another user has put it there, in a folder that everyone may write to";
         case kReplaced:
             return "it has been removed or replaced";
         case VKI_ENOENT:
@@ -167,7 +167,7 @@ const char* error_text(int error) {
         case VKI_ENXIO:
             return "it cannot be opened like a file";
         case VKI_EPIPE:
-            return "nobody reads from it any more";
+            return "its reader has gone";
         case VKI_EMFILE:
         case VKI_ENFILE:
             return "too many files are open";

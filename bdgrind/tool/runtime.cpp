@@ -162,7 +162,7 @@ void take_back(void* memory, std::size_t size_bytes) {
 }
 
 void end_for_want_of_memory() {
-    VG_(umsg)("There is no memory left to count in. The run ends here, and there is no profile of it.\n");
+    VG_(umsg)("Out of memory. The run ends here, without a profile.\n");
     VG_(exit)(1);
 }
 
@@ -185,7 +185,7 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
 void* allocate_zeroed(std::size_t size_bytes) {
     void* const memory = pages_or_null(size_bytes);
     if (memory == nullptr) {
-        VG_(umsg)("There is no memory for the simulated caches.\n");
+        VG_(umsg)("There is not enough memory for the simulated caches.\n");
         VG_(exit)(1);
     }
     return memory;

@@ -158,7 +158,7 @@ void Session::set_instrumentation(bool on) {
 // What is left of the heap is for the profile.
 void Session::check_memory() {
     if (!instruments_ || !heap.runs_out()) return;
-    VG_(umsg)("There is no more memory to count in: the program goes on unobserved, and its profile ends here.\n");
+    VG_(umsg)("Out of memory for counting: the program continues unobserved, and its profile ends here.\n");
     set_instrumentation(false);
 }
 

@@ -7,17 +7,17 @@ from bdcommon.described import Command, Group, Option
 
 COMMAND = Command(
     name="bd_calibrate",
-    summary="measure what misses of the caches take on this machine",
+    summary="measure the cost of cache misses on this machine",
     usage="bd_calibrate [options]",
     description=(
-        "Measures what misses of the caches and instructions take on this machine, in about half a minute, and writes "
-        "that as a machine file, for bd_annotate --machine-file=FILE: its estimates are then seconds of this machine.",
+        "Measures the cost of cache misses and instructions on this machine, in about half a minute, and writes it "
+        "as a machine file, for bd_annotate --machine-file=FILE: its estimates are then seconds of this machine.",
     ),
     groups=(
         Group("options", (
-            Option(("-o", "--output"), "=FILE", "where the machine file goes [standard output]", takes_file=True),
+            Option(("-o", "--output"), "=FILE", "write the machine file there [standard output]", takes_file=True),
             Option(("--passes",), "=N",
-                   "how often all is measured, 1 to 100: more where the machine is busy [5]"),
+                   "rounds of measurement, 1 to 100: more if the machine is busy [5]"),
             Option(("-h", "--help"), "", "print this and exit"),
             Option(("--version",), "", "print the version and exit"),
         )),

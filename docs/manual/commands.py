@@ -41,7 +41,7 @@ _SEE_ALSO = {
 _SECTIONS: Mapping[str, tuple[Section, ...]] = {
     "bdgrind": (
         Section("Files", (
-            ("bdgrind.out.PID", "the profile, where --bdgrind-out-file names no other"),
+            ("bdgrind.out.PID", "the profile, unless --bdgrind-out-file names another file"),
             ("bdgrind.out.PID.1, ...", "the parts dumped before the end"),
         )),
         Section("Environment", (
@@ -56,26 +56,26 @@ _SECTIONS: Mapping[str, tuple[Section, ...]] = {
     ),
     "bd_annotate": (
         Section("Columns", (
-            ("self", "of a function's own code, with its share of the total"),
-            ("incl", "of that and all it has called"),
+            ("self", "the function's own code, with its share of the total"),
+            ("incl", "the function and everything it called"),
             ("instr.", "instructions"),
-            ("never used", "bytes loaded into D1 (L1, if the profile tells no data apart) that nothing has used "
+            ("never used", "bytes loaded into D1 (L1, if the profile does not separate data) that were not used "
              "before their line left"),
-            ("unused", "which share these are of the bytes loaded"),
+            ("unused", "their share of the bytes loaded"),
             ("D1 misses", "data accesses that did not find their line in the first level"),
-            ("LLd misses", "of these, those that did not find it in the last level either"),
+            ("LLd misses", "those of them that did not find it in the last level either"),
             ("acc/line", "accesses to a line while it was in the first level, on average"),
-            ("D1 miss", "which share of all data accesses misses the first level"),
-            ("LL miss", "which share of all accesses misses the last level"),
-            ("mispred.", "branches that were predicted wrongly, or which share they are"),
+            ("D1 miss", "the share of all data accesses that miss the first level"),
+            ("LL miss", "the share of all accesses that miss the last level"),
+            ("mispred.", "branches that were predicted wrongly, or their share"),
         )),
         Section("Exit status", (
-            ("0", "all went well"),
+            ("0", "success"),
             ("1", "--check found a violation, or a condition of --fail-if holds"),
             ("2", "anything else, with one sentence on standard error"),
         )),
         Section("Environment", (
-            ("NO_COLOR", "if set, there is no colour unless --color=yes asks for it"),
+            ("NO_COLOR", "if set, there is no colour without --color=yes"),
         )),
         Section("Examples", (
             ("bd_annotate --hints", "the newest profile, and what its numbers suggest"),
@@ -96,7 +96,7 @@ _SECTIONS: Mapping[str, tuple[Section, ...]] = {
     ),
     "bd_control": (
         Section("Exit status", (
-            ("0", "all went well"),
+            ("0", "success"),
             ("1", "a mistake in the command, no such run, or a run that does not answer"),
             ("2", "the answer could not be written"),
         )),

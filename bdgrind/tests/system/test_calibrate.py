@@ -68,7 +68,7 @@ def test_the_machine_file_says_what_the_kernel_does_and_measures_the_rest(tmp_pa
     ("static long now = 1000000; time->tv_sec = now--; time->tv_nsec = 0; return 0;",
      "the clock has run backwards, so nothing can be timed"),
     ("static long now; time->tv_sec = now++ / 5000; time->tv_nsec = 0; return 0;",
-     "the clock is too coarse: it must tell 10 microseconds apart"),
+     "the clock is too coarse: it must resolve 10 microseconds"),
 ])
 def test_a_clock_that_fails_is_refused(tmp_path: Path, body: str, sentence: str) -> None:
     source = tmp_path / "clock.c"

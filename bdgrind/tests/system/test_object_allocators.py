@@ -47,10 +47,10 @@ def test_blocks_of_a_pool_are_freed_by_what_is_named_for_it(tmp_path: Path) -> N
 
 # What the log and the first screen say of functions that return no blocks.
 MISNAMED = [
-    "--alloc-fn1=set_level: 20 of its 20 results lie in no memory of the program. If it does not return the block, "
+    "--alloc-fn1=set_level: 20 of its 20 results point outside the program's memory. If it does not return the block, "
     "remove the option.",
     "--alloc-fn1=status: none of its 20 calls returned a block. If it does not return the block, remove the option.",
-    "--alloc-fn1=handle_data: 20 of its 20 results lie in less memory than argument 1 says. If another one is the "
+    "--alloc-fn1=handle_data: 20 of its 20 results lie in less memory than argument 1 says. If another argument is the "
     "size, name it: --alloc-fn<n>=.",
 ]
 

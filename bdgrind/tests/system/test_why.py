@@ -179,7 +179,7 @@ def test_a_traced_run_gives_the_same_file(tmp_path: Path) -> None:
 def test_there_is_no_file_beside_a_stream(tmp_path: Path) -> None:
     done = run(tmp_path, [GUESTS / "tail_call"], YES, "--bdgrind-out-file=/dev/stdout")
     assert done.status == 1
-    assert "There can be no why file beside /dev/stdout, which is no file" in done.log
+    assert "No why file can be written beside /dev/stdout, which is not a file" in done.log
     assert not list(tmp_path.glob("why.*"))
 
 

@@ -58,8 +58,8 @@ TEST_F(NamedAllocatorsTest, WhatLiesInNoMemoryIsNoBlock) {
     pool(kBss, 64);
     read(kBss);
     EXPECT_EQ(misnamed(),
-              "--alloc-fn1=pool: 3 of its 4 results lie in no memory of the program. If it does not return the block, "
-              "remove the option.\n");
+              "--alloc-fn1=pool: 3 of its 4 results point outside the program's memory. If it does not return the "
+              "block, remove the option.\n");
     EXPECT_EQ(loads_of(engine_), (Loads{{"heap 20", 1}, {"unknown", 1}}));
     EXPECT_EQ(of_pool().bytes, 64u);
 }
@@ -71,8 +71,8 @@ TEST_F(NamedAllocatorsTest, WhatGoesPastTheEndOfItsMemoryIsNoBlock) {
     pool(kBss + 0xfc0, 65);
     read(kBss + 0xfc0);
     EXPECT_EQ(misnamed(),
-              "--alloc-fn1=pool: 2 of its 2 results lie in less memory than argument 1 says. If another one is the "
-              "size, name it: --alloc-fn<n>=.\n");
+              "--alloc-fn1=pool: 2 of its 2 results lie in less memory than argument 1 says. If another argument is "
+              "the size, name it: --alloc-fn<n>=.\n");
     EXPECT_EQ(loads_of(engine_), (Loads{{"heap 10", 1}, {"mapping", 1}}));
 }
 
