@@ -8,8 +8,8 @@
 namespace bd::test {
 namespace {
 
-// As docs/objects.md has it: rule 2, what is of the frame that runs, and how far below the stack pointer that reaches
-// where nothing is known to be mapped; rule 5, the bytes that allocators use of blocks, and of how large ones.
+// As docs/simulation.md has it: rule 42, what is of the frame that runs, and how far below the stack pointer that
+// reaches where nothing is known to be mapped; rule 45, the bytes that allocators use of blocks, and of how large ones.
 constexpr Address kBelowStackPointer = 128;
 constexpr Address kBelowWithoutMapping = 1'048'576;
 constexpr Address kLinkBytes = 16;
@@ -103,7 +103,7 @@ void NaiveObjects::add(NaiveExecution& now, Allocation& call, Address result, Ad
     }
 }
 
-// What the user says allocates, as docs/objects.md has it in rule 3.
+// What the user says allocates, as rule 43 of docs/simulation.md has it.
 void NaiveObjects::allocate_named(NaiveExecution& now, Allocation& call, Address result, Address size) {
     const auto forget_inner = [&](Address base) {
         const auto has_base = [&](const Allocation::Inner& inner) { return inner.base == base; };

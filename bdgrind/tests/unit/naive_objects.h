@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Data objects in the most literal way: docs/objects.md. Blocks do not overlap, unless one lies within another.
+// Data objects in the most literal way: docs/simulation.md, rules 41 to 46. Blocks do not overlap, unless one
+// lies within another.
 
 #pragma once
 
