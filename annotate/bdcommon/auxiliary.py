@@ -7,6 +7,7 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from typing import IO
 
 _MOST_MEMORY = 4 << 30  # of their own; files that are mapped do not count
 _MOST_OUTPUT = 256 << 20
@@ -22,10 +23,7 @@ def answer_of(command: Sequence[str], text: str, seconds: int) -> str:
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as given:
             given.write(text.encode("utf-8", "surrogateescape"))
             given.seek(0)
-            status = subprocess.run(
-                command, stdin=given, stdout=output, stderr=subprocess.DEVNULL, timeout=seconds,
-                check=False, preexec_fn=_limit,
-            ).returncode
+            status = _status_of(command, given, output, seconds)
             if output.seek(0, 2) >= _MOST_OUTPUT:
                 raise ToolError(f"it said more than {_MOST_OUTPUT >> 20} MiB")
             if status:
@@ -38,11 +36,26 @@ def answer_of(command: Sequence[str], text: str, seconds: int) -> str:
         raise ToolError((isinstance(error, OSError) and error.strerror) or str(error)) from None
 
 
-def _limit() -> None:
+def _status_of(command: Sequence[str], given: IO[bytes], output: IO[bytes], seconds: int) -> int:
+    """Limited from outside: to run anything of ours in the new process, that would first be a copy of this one, and a
+    report has hundreds of megabytes whose page tables are copied for that."""
+    with subprocess.Popen(command, stdin=given, stdout=output, stderr=subprocess.DEVNULL) as process:
+        try:
+            _limit(process.pid)
+            return process.wait(seconds)
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _limit(pid: int) -> None:
     """A file that grows larger ends the program."""
     for what, most in (
         (resource.RLIMIT_DATA, _MOST_MEMORY), (resource.RLIMIT_FSIZE, _MOST_OUTPUT), (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(what)
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (soft, hard))
+        try:
+            resource.prlimit(pid, what, (soft, hard))
+        except ProcessLookupError:
+            return  # it has ended already

@@ -81,7 +81,7 @@ def test_only_regular_files_are_opened(name, tmp_path):
     assert read(path)[0].problems == {path: "the file does not exist"}
     inlined = read_inlined_calls({path: {16: 1}})
     assert not inlined.chains and "the file does not exist" in inlined.notes[0]
-    assert disassemble(path, 0, 16) == {}
+    assert disassemble(path, range(16)) == {}
 
 
 @pytest.mark.parametrize("name, same", [

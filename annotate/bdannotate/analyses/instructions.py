@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bdcommon.auxiliary import ToolError, answer_of
@@ -20,6 +20,10 @@ from .windows import windows
 _INSTRUCTION_SHARE = 0.1
 _CONTEXT = 2
 _OBJDUMP_SECONDS = 60
+# Bytes. Starting objdump costs as much as what it says of so many.
+_APART = 1 << 14
+# Bytes of an instruction. One that reaches beyond what is disassembled is shown as its first byte.
+_LONGEST = 16
 _DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 
 
@@ -58,7 +62,8 @@ def function_codes(report: Report) -> list[FunctionCode]:
         kept = windows(notable, _CONTEXT, 0, len(addresses) - 1)
         if not kept:
             continue
-        texts = disassemble(entry.function.object, addresses[0], addresses[-1] + 1)
+        shown = (addresses[index] for window in kept for index in window)
+        texts = disassemble(entry.function.object, shown)
         groups = tuple(
             tuple(
                 InstructionLine(
@@ -117,19 +122,39 @@ def _notable(
     }
 
 
-def disassemble(path: str, start: int, stop: int) -> dict[int, str]:
-    """By address; empty without objdump or the object file. That costs the report nothing but
-    this text."""
+def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
+    """The texts of these instructions, by address; empty without objdump or the object file. That costs the report
+    nothing but this text."""
     objdump = shutil.which("objdump")
     if not objdump or not path.startswith("/") or not is_regular_file(path):
         return {}
-    command = [
-        objdump, "-d", "-C", "--no-show-raw-insn", f"--start-address={start:#x}",
-        f"--stop-address={stop:#x}", path,
-    ]
-    try:
-        text = answer_of(command, "", _OBJDUMP_SECONDS)
-    except ToolError:
-        return {}
-    matches = map(_DISASSEMBLED.fullmatch, text.split("\n"))
-    return {int(match[1], 16): match[2].expandtabs(8) for match in matches if match}
+    wanted = set(addresses)
+    found: dict[int, str] = {}
+    for start, stop in _pieces(sorted(wanted)):
+        command = [
+            objdump, "-d", "-C", "--no-show-raw-insn", f"--start-address={start:#x}",
+            f"--stop-address={stop:#x}", path,
+        ]
+        try:
+            text = answer_of(command, "", _OBJDUMP_SECONDS)
+        except ToolError:
+            return {}
+        for line in text.split("\n"):
+            match = _DISASSEMBLED.fullmatch(line)
+            if match and (address := int(match[1], 16)) in wanted:
+                found[address] = match[2].expandtabs(8)
+    return found
+
+
+def _pieces(addresses: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """From where to where to disassemble: what lies between parts of a function that are far from each other may be
+    most of a program."""
+    start = before = None
+    for address in addresses:
+        if start is None or before is None or address - before > _APART:
+            if start is not None and before is not None:
+                yield start, before + _LONGEST
+            start = address
+        before = address
+    if start is not None and before is not None:
+        yield start, before + _LONGEST

@@ -4,7 +4,7 @@ compared, each has a second set of columns, `before:...`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ..analyses.instructions import disassemble
@@ -125,14 +125,14 @@ def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
     rows.sort(key=lambda row: (row[0], row[2], row[1]))
     texts = _disassembled(subject, side.profile.instructions)
     known: dict[str, int] = {"": 0}
-    functions = list(numbers.functions)
+    modules = [function.object for function in numbers.functions]
     columns: dict[str, Sequence[int]] = {
         "function": [function for function, _, _, _ in rows],
         "file": [file for _, file, _, _ in rows],
         "address": [address for _, _, address, _ in rows],
         "line": [instruction.line for _, _, _, instruction in rows],
         "text": [
-            known.setdefault(texts.get(functions[function], {}).get(address, ""), len(known))
+            known.setdefault(texts.get((modules[function], address), ""), len(known))
             for function, _, address, _ in rows
         ],
     }
@@ -218,11 +218,9 @@ def _united(
 
 
 def _disassembled(
-    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
-) -> dict[Function, dict[int, str]]:
-    addresses: dict[Function, list[int]] = {}
-    for place, code in instructions.items():
-        addresses.setdefault(place.function, []).extend(code)
+    subject: Subject, instructions: Mapping[Place, Collection[int]]
+) -> dict[tuple[str, int], str]:
+    """The costliest functions' texts, by object and address. instructions: addresses by place."""
     totals = subject.report.totals
     functions = subject.sides[0].graph.functions
 
@@ -230,10 +228,14 @@ def _disassembled(
         row = functions[function].self_cost if function in functions else ()
         return max((count / total for count, total in zip(row, totals) if total), default=0.0)
 
-    chosen = sorted(addresses, key=lambda function: -largest_share(function))[:_MAX_DISASSEMBLED]
+    shares = {function: largest_share(function) for function in {place.function: None for place in instructions}}
+    ranked = sorted(shares, key=lambda function: -shares[function])[:_MAX_DISASSEMBLED]
+    chosen = {function for function in ranked if shares[function] >= _CODE_SHARE}
+    wanted: dict[str, list[int]] = {}
+    for place, addresses in instructions.items():
+        if place.function in chosen:
+            wanted.setdefault(place.function.object, []).extend(addresses)
     return {
-        function: disassemble(
-            function.object, min(addresses[function]), max(addresses[function]) + 1
-        )
-        for function in chosen if largest_share(function) >= _CODE_SHARE
+        (path, address): text
+        for path, addresses in wanted.items() for address, text in disassemble(path, addresses).items()
     }

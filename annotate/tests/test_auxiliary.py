@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Other programs that read what a stranger may have made end when they take too much."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from bdannotate.analyses.instructions import _pieces, disassemble
+from bdcommon import auxiliary
+from bdcommon.auxiliary import ToolError, answer_of
+
+ENDLESS = "while True: print('x' * 1000)"
+
+
+def answer(program, text="", seconds=30):
+    return answer_of([sys.executable, "-c", program], text, seconds)
+
+
+def test_an_answer():
+    assert answer("print(input()[::-1])", "text") == "txet\n"
+
+
+def test_what_it_says_is_bounded(monkeypatch):
+    monkeypatch.setattr(auxiliary, "_MOST_OUTPUT", 1 << 20)
+    with pytest.raises(ToolError, match="it said more than 1 MiB"):
+        answer(ENDLESS)
+
+
+def test_its_memory_is_bounded(monkeypatch):
+    wait = "import time; time.sleep(1); "  # it is limited a moment after its beginning
+    assert answer(wait + "print(len(bytearray(1 << 28)))") == f"{1 << 28}\n"
+    monkeypatch.setattr(auxiliary, "_MOST_MEMORY", 1 << 27)
+    with pytest.raises(ToolError, match="it ended with status 1"):
+        answer(wait + "print(len(bytearray(1 << 28)))")
+
+
+def test_its_time_is_bounded():
+    with pytest.raises(ToolError, match="it took longer than 1 seconds"):
+        answer("import time; time.sleep(60)", seconds=1)
+
+
+def test_one_that_ends_at_once_has_answered():
+    assert [answer_of(["true"], "", 30) for _ in range(20)] == [""] * 20
+
+
+def test_one_that_is_not_there_is_said():
+    with pytest.raises(ToolError, match="No such file"):
+        answer_of(["/nowhere/tool"], "", 30)
+
+
+@pytest.mark.parametrize("addresses, pieces", [
+    ([], []), ([16], [(16, 32)]), ([16, 20, 20 + (1 << 14)], [(16, 16420)]),
+    ([16, 20, 21 + (1 << 14)], [(16, 36), (16405, 16421)]),
+])
+def test_what_is_disassembled_at_a_time(addresses, pieces):
+    assert list(_pieces(addresses)) == pieces
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("objdump"), reason="gcc or objdump is missing")
+def test_each_instruction_alone_is_as_among_all(tmp_path):
+    (tmp_path / "f.c").write_text("long f(long a, long b) { while (a < b) a += a % b; return a * 123456789; }")
+    path = str(tmp_path / "f.o")
+    subprocess.run(["gcc", "-O1", "-c", "-o", path, "f.c"], cwd=tmp_path, check=True)
+    told = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, check=True, encoding="utf-8"
+    ).stdout
+    lines = [line.split(":\t") for line in told.splitlines() if ":\t" in line]
+    texts = {int(address, 16): text.expandtabs(8) for address, text in lines}
+    assert len(texts) > 5
+    assert disassemble(path, texts) == texts
+    for address, text in texts.items():
+        assert disassemble(path, [address]) == {address: text}
