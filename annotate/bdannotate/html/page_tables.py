@@ -4,15 +4,18 @@ compared, each has a second set of columns, `before:...`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ..analyses.instructions import disassemble
 from ..analyses.report import Report
+from ..model.code import looked_at_once
 from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
+from ..model.narrow import Growing
 from ..model.profile import Call, Function, Instruction, Place, Profile, Row
+from . import schema
 from .numbers import Numbers
 from .subject import Side, Subject
 from .tables import Table
@@ -115,29 +118,37 @@ def sites_table(subject: Subject, numbers: Numbers) -> Table:
 
 
 def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
-    """Instructions, of the first side, and their texts as far as they could be disassembled."""
+    """Instructions, of the first side, and their texts as far as they could be disassembled; by function and
+    address. They are most of what a large page has but for its tree: a function's are in the columns before the next
+    one's are looked at."""
     side = subject.sides[0]
-    rows = [
-        (numbers.function(place.function), numbers.file(place.file), address, instruction)
-        for place, instructions in side.profile.instructions.items()
-        for address, instruction in instructions.items()
-    ]
-    rows.sort(key=lambda row: (row[0], row[2], row[1]))
-    texts = _disassembled(subject, side.profile.instructions)
+    instructions = side.profile.instructions
+    texts = _disassembled(subject, instructions)
     known: dict[str, int] = {"": 0}
-    modules = [function.object for function in numbers.functions]
-    columns: dict[str, Sequence[int]] = {
-        "function": [function for function, _, _, _ in rows],
-        "file": [file for _, file, _, _ in rows],
-        "address": [address for _, _, address, _ in rows],
-        "line": [instruction.line for _, _, _, instruction in rows],
-        "text": [
-            known.setdefault(texts.get((modules[function], address), ""), len(known))
-            for function, _, address, _ in rows
-        ],
-    }
-    _add_costs(columns, "self:", side, [instruction.cost for _, _, _, instruction in rows])
-    return Table(len(rows), columns), list(known)
+    by_function: dict[int, list[tuple[int, Place]]] = {}
+    for place in instructions:
+        by_function.setdefault(numbers.function(place.function), []).append((numbers.file(place.file), place))
+    columns = {name: Growing() for name in schema.TABLES["code"].own}
+    costs = [Growing() for _ in side.profile.events]
+    for function, places in sorted(by_function.items()):
+        rows = [
+            (address, file, instruction)
+            for file, place in places for address, instruction in looked_at_once(instructions, place).items()
+        ]
+        rows.sort(key=lambda row: row[:2])
+        module = places[0][1].function.object
+        columns["function"].extend([function] * len(rows))
+        columns["file"].extend([file for _, file, _ in rows])
+        columns["address"].extend([address for address, _, _ in rows])
+        columns["line"].extend([instruction.line for _, _, instruction in rows])
+        columns["text"].extend([
+            known.setdefault(texts.get((module, address), ""), len(known)) for address, _, _ in rows
+        ])
+        for column, values in zip(costs, zip(*(instruction.cost for _, _, instruction in rows))):
+            column.extend(values)
+    found = {name: column.values for name, column in columns.items()}
+    found |= {f"self:{event}": column.values for event, column in zip(side.profile.events, costs)}
+    return Table(len(found["line"]), found), list(known)
 
 
 def tree_table(subject: Subject, tree: ContextTree) -> Table:
@@ -218,9 +229,9 @@ def _united(
 
 
 def _disassembled(
-    subject: Subject, instructions: Mapping[Place, Collection[int]]
+    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
 ) -> dict[tuple[str, int], str]:
-    """The costliest functions' texts, by object and address. instructions: addresses by place."""
+    """The costliest functions' texts, by object and address."""
     totals = subject.report.totals
     functions = subject.sides[0].graph.functions
 
@@ -232,9 +243,9 @@ def _disassembled(
     ranked = sorted(shares, key=lambda function: -shares[function])[:_MAX_DISASSEMBLED]
     chosen = {function for function in ranked if shares[function] >= _CODE_SHARE}
     wanted: dict[str, list[int]] = {}
-    for place, addresses in instructions.items():
+    for place in instructions:
         if place.function in chosen:
-            wanted.setdefault(place.function.object, []).extend(addresses)
+            wanted.setdefault(place.function.object, []).extend(instructions[place])
     return {
         (path, address): text
         for path, addresses in wanted.items() for address, text in disassemble(path, addresses).items()

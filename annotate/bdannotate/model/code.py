@@ -58,12 +58,16 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
     def __getitem__(self, place: Place) -> Mapping[int, Instruction]:
         made = self._made.get(place)
         if made is None:
-            code = self._code[place]
-            made = {}
-            for address, line, cost in zip(code.addresses, code.lines, map(self._whole, code.costs)):
-                known = made.get(address)
-                made[address] = Instruction(line, add_rows(known.cost, cost) if known else cost)
-            self._made[place] = made
+            made = self._made[place] = self.once(place)
+        return made
+
+    def once(self, place: Place) -> dict[int, Instruction]:
+        """The same, which nothing keeps."""
+        code = self._code[place]
+        made: dict[int, Instruction] = {}
+        for address, line, cost in zip(code.addresses, code.lines, map(self._whole, code.costs)):
+            known = made.get(address)
+            made[address] = Instruction(line, add_rows(known.cost, cost) if known else cost)
         return made
 
     def __iter__(self) -> Iterator[Place]:
@@ -163,3 +167,10 @@ def costs_at(
         for place, rows in instructions.items()
         for address in rows.keys() & wanted.get(place.function.object, frozenset())
     }
+
+
+def looked_at_once(
+    instructions: Mapping[Place, Mapping[int, Instruction]], place: Place
+) -> Mapping[int, Instruction]:
+    """Those of a place, for who goes through all places: all together they would take more memory than all else."""
+    return instructions.once(place) if isinstance(instructions, Instructions) else instructions[place]

@@ -11,6 +11,7 @@ from collections.abc import Container, Sequence
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from ..model.errors import FormatProblem, ProfileError, shorten
+from ..model.narrow import CODES, zeros
 from ..model.profile import Function, Row
 from .blocks import BinaryFile, binary_file, display_name
 from .headers import Headers
@@ -19,7 +20,6 @@ COUNT_BYTES = 8
 
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz")
 _MAX_NAME_BYTES = 1 << 22
-_WIDTHS = (1, 2, 4, 8)
 _SPARSE = 0x10
 # A block of zeros takes some bytes and is 65,535 rows. A writer keeps only rows that say something: in
 # the files of perl and of cc1, a byte held 0.6 values, and 2.3 where they were packed. Up to the first
@@ -151,8 +151,8 @@ class ColumnReader(ABC, Generic[_Part]):
                     f"{name} are stated as {total:,}, but the {what}' add up to {found:,}"
                 )
 
-    def _column(self, count: int) -> bytes:
-        """One column of a block, widened to 8 bytes per node."""
+    def _column(self, count: int) -> array[int]:
+        """One column of a block, as narrow as it is written."""
         self._values += count
         most = max(_MOST_VALUES, _MOST_VALUES_PER_BYTE * self._file.packed_bytes)
         if self._values > most:
@@ -162,23 +162,23 @@ class ColumnReader(ABC, Generic[_Part]):
             )
         form = self._bytes(1)[0]
         if form == 0:
-            return bytes(COUNT_BYTES * count)
+            return zeros(count)
         width = form & ~_SPARSE
-        if width not in _WIDTHS:
+        if width not in CODES:
             raise FormatProblem(f"a column has the unknown form {form}")
         if not form & _SPARSE:
-            return _widened(self._bytes(width * count), width)
+            return _numbers(self._bytes(width * count), width)
         filled = int.from_bytes(self._bytes(2), "little")
-        positions = _narrow(self._bytes(2 * filled), "H")
-        values = counts(_widened(self._bytes(width * filled), width))
-        column = array("Q", bytes(COUNT_BYTES * count))
+        positions = _numbers(self._bytes(2 * filled), 2)
+        values = _numbers(self._bytes(width * filled), width)
+        column = zeros(count, width)
         before = -1
         for position, value in zip(positions, values):
             if not before < position < count:
                 raise FormatProblem("a column names nodes out of order, or one that does not exist")
             before = position
             column[position] = value
-        return _little_endian(column)
+        return column
 
     def _key_value(self) -> tuple[str, str]:
         key, colon, value = self._line().partition(":")
@@ -230,28 +230,14 @@ def named_function(text: str, objects: list[str], files: list[str]) -> tuple[Fun
     return Function(objects[object_number], files[file], words[3]), line
 
 
-def _widened(data: bytes, width: int) -> bytes:
-    if width == COUNT_BYTES:
-        return data
-    result = bytearray(COUNT_BYTES * (len(data) // width))
-    for byte in range(width):
-        result[byte::COUNT_BYTES] = data[byte::width]
-    return bytes(result)
-
-
 def counts(data: bytes) -> array[int]:
-    return _narrow(data, "Q")
+    return _numbers(data, COUNT_BYTES)
 
 
-def _narrow(data: bytes, code: str) -> array[int]:
-    result = array("Q") if code == "Q" else array("H")
+def _numbers(data: bytes, width: int) -> array[int]:
+    """Little-endian ones of so many bytes."""
+    result = array(CODES[width])
     result.frombytes(data)
     if sys.byteorder == "big":
         result.byteswap()
     return result
-
-
-def _little_endian(column: array[int]) -> bytes:
-    if sys.byteorder == "big":
-        column.byteswap()
-    return column.tobytes()

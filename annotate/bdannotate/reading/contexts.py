@@ -9,8 +9,9 @@ from ..model.contexts import (
     NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, Frame, Kind, merge,
 )
 from ..model.errors import FormatProblem, shorten
+from ..model.narrow import extended
 from ..model.profile import Function, Row
-from .columns import ColumnReader, counts, named_function, path_beside
+from .columns import ColumnReader, named_function, path_beside
 
 PREFIX = "contexts."
 
@@ -87,8 +88,8 @@ class _Nodes:
         self.parent = array("i")
         self.frame = array("I")
         self.place = array("I")
-        self.calls = array("Q")
-        self.costs = [array("Q") for _ in range(width)]
+        self.calls = array("B")
+        self.costs = [array("B") for _ in range(width)]
         self.places: dict[CallPlace, int] = {NOWHERE: 0}
         self._has_places = len(columns) > len(_REQUIRED_COLUMNS)
         self._functions = functions
@@ -97,19 +98,17 @@ class _Nodes:
         self._files = files
         self._path: list[int] = []
 
-    def add(self, columns: list[bytes], count: int) -> None:
-        depths, functions = counts(columns[0]), counts(columns[1])
-        self._add_paths(depths, functions)
+    def add(self, columns: list[array[int]], count: int) -> None:
+        self._add_paths(columns[0], columns[1])
         # Roots are counted there; there can be an "other" node below each one.
         if len(self.parent) > 2 * (self._limit + self._roots):
             raise FormatProblem(f"there are more nodes than its limit of {self._limit:,}")
         if self._has_places:
-            self._add_places(*(counts(column) for column in columns[3:6]))
+            self._add_places(*columns[3:6])
         else:
             self.place.frombytes(bytes(count * self.place.itemsize))
-        self.calls.extend(counts(columns[2]))
-        for mine, column in zip(self.costs, columns[-len(self.costs):]):
-            mine.extend(counts(column))
+        self.calls = extended(self.calls, columns[2])
+        self.costs = [extended(mine, column) for mine, column in zip(self.costs, columns[-len(self.costs):])]
 
     def check_roots(self) -> None:
         if self._roots_seen < self._roots:

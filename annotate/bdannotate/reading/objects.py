@@ -11,7 +11,7 @@ from ..model.objects import (
     VARIABLES, Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
 )
 from ..model.profile import Function, sum_rows
-from .columns import ColumnReader, counts, named_function, path_beside
+from .columns import ColumnReader, named_function, path_beside
 from .demangle import demangled
 
 PREFIX = "objects."
@@ -97,7 +97,7 @@ class _Reader(ColumnReader[Objects]):
         """All rows of some columns that come in blocks."""
         rows: list[tuple[int, ...]] = []
         while count := self._block():
-            rows += zip(*(counts(self._column(count)) for _ in range(columns)))
+            rows += zip(*(self._column(count) for _ in range(columns)))
         return rows
 
     def _rows(self, names: _Names, groups: int, events: int) -> list[ObjectRow]:

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
 from ..model.why import Instruction, Scope, ScopeKind
-from .columns import ColumnReader, counts, named_function
+from .columns import ColumnReader, named_function
 from .headers import Headers
 
 # Far more than any program has: the writer's own bounds are in the hundred thousands.
@@ -82,7 +82,7 @@ class SectionReader(ColumnReader[_Part]):
             if number > _MOST_ROWS:
                 raise FormatProblem(f"{shorten(key)}: has more than {_MOST_ROWS:,} rows")
             block = [self._column(count) for _ in columns]
-            rows += zip(*(counts(block[index]) for index in chosen))
+            rows += zip(*(block[index] for index in chosen))
         self._check_sums(f"rows of {shorten(key)}", number, (), ())
         return key, rows
 
