@@ -139,5 +139,5 @@ def test_other_errors_of_python_are_not_memory():
     def fail():
         raise SystemError
 
-    with pytest.raises(UserError, match="makes its reader fail"):
+    with pytest.raises(UserError, match="makes the reader fail"):
         bounded.bounded(fail, "its debug information")
