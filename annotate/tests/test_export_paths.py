@@ -90,7 +90,7 @@ def test_a_context_tree_is_found_and_needs_no_note(tmp_path):
         shown[names] += int(count)
     assert shown == +by_names
     (tmp_path / "contexts.bdgrind.out.1").unlink()
-    assert "(--context-tree=yes does)" in run(path, "--export=folded").stderr
+    assert "(a run with --context-tree=yes does)" in run(path, "--export=folded").stderr
 
 
 def test_a_context_tree_of_another_run_is_left_out(tmp_path):
@@ -104,7 +104,7 @@ def test_a_context_tree_of_another_run_is_left_out(tmp_path):
         r"bd_annotate: note: .*/contexts\.bdgrind\.out\.1: Ir: the tree has [\d,]+, but the profile "
         r"[\d,]+: it is from another run and is left out", note,
     )
-    assert "(--context-tree=yes does)" in uncertain
+    assert "(a run with --context-tree=yes does)" in uncertain
     (tmp_path / "contexts.bdgrind.out.1").unlink()
     assert run(path, "--export=folded").stdout == result.stdout
 

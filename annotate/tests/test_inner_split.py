@@ -3,10 +3,10 @@
 
 from bdannotate.analyses.field_use import field_uses
 from bdannotate.analyses.inner_split import inner_split
-from bdannotate.analyses.objects import Use
+from bdannotate.analyses.objects import DataUse
 from bdannotate.analyses.split import best_split
 from bdannotate.analyses.types import TypedGroup
-from bdannotate.model.objects import Group, Identity, ObjectKind, Pattern
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.model.types import Field, Repeats, Type
 from heap_groups import STEP
 
@@ -18,9 +18,9 @@ WORLD = Type("World", 1616, (
 
 
 def advice(patterns, loaded, kind=WORLD, size=1616):
-    group = Group(Identity(ObjectKind.STATIC, "world", "/prog", size), patterns=tuple(patterns))
+    group = ObjectGroup(Identity(ObjectKind.STATIC, "world", "/prog", size), patterns=tuple(patterns))
     typed = TypedGroup(kind, "", field_uses(kind, patterns), True)
-    use = Use(loaded, 0, 0, 0, 0)
+    use = DataUse(loaded, 0, 0, 0, 0)
     assert best_split(typed, group, use, 64) is None
     return inner_split(typed, group, use, 64)
 
@@ -48,9 +48,9 @@ def test_what_is_loaded_for_the_rest_is_not_of_the_array():
 def test_arrays_in_the_elements_of_an_array_are_one_array():
     """Of three Worlds, a line has the last element of one and the first of the next."""
     patterns = [Pattern(1616 + 1592, 16 + 8 + 8 + 16, 0xFF | 0xFF << 32, 5, STEP)]
-    group = Group(Identity(ObjectKind.STATIC, "worlds", "/prog", 3 * 1616), patterns=tuple(patterns))
+    group = ObjectGroup(Identity(ObjectKind.STATIC, "worlds", "/prog", 3 * 1616), patterns=tuple(patterns))
     typed = TypedGroup(WORLD, "", field_uses(WORLD, patterns), True)
-    found = inner_split(typed, group, Use(48 * 5, 0, 0, 0, 0), 64)
+    found = inner_split(typed, group, DataUse(48 * 5, 0, 0, 0, 0), 64)
     assert [([field.name for field in part.fields], part.loads) for part in found.parts] == [
         (["p[100].x"], 10), (["p[100].y"], 0)
     ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from bdannotate.analyses.layout import layout, typed_layout
-from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, Pattern
+from bdannotate.model.objects import HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.model.types import Field, Type
 from bdannotate.views.picture import picture
 from bdannotate.views.text import Page
@@ -15,7 +15,7 @@ ALL = (1 << 64) - 1
 
 
 def heap(blocks, *patterns):
-    return Group(Identity(ObjectKind.HEAP), Blocks(*blocks), patterns)
+    return ObjectGroup(Identity(ObjectKind.HEAP), HeapBlocks(*blocks), patterns)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_byte_that_was_never_loaded_is_like_no_other():
 
 
 def test_a_byte_is_told_of_as_one():
-    byte = Group(Identity(ObjectKind.STATIC, "flag", "prog", 1), None, (Pattern(0, 1, 1, 4, BY),))
+    byte = ObjectGroup(Identity(ObjectKind.STATIC, "flag", "prog", 1), None, (Pattern(0, 1, 1, 4, BY),))
     assert picture(layout(byte, 64), Page(80))[:2] == [
         "An element of 1 byte (the size of the variable)", "1 byte was used, 0 loaded and never used, 0 never loaded",
     ]
@@ -80,11 +80,11 @@ def test_the_size_of_an_element_may_be_given():
 
 
 def test_a_small_variable_is_an_element():
-    variable = Group(Identity(ObjectKind.STATIC, "table", "prog", 16), None, (Pattern(8, 8, 3, 4, BY),))
+    variable = ObjectGroup(Identity(ObjectKind.STATIC, "table", "prog", 16), None, (Pattern(8, 8, 3, 4, BY),))
     found = layout(variable, 64)
     assert (found.size, found.reason) == (16, "the size of the variable")
     assert [(byte.loaded, byte.used) for byte in found.bytes] == 8 * [(0, 0)] + 2 * [(4, 4)] + 6 * [(4, 0)]
-    assert layout(Group(Identity(ObjectKind.STATIC, "table", "prog", 1025), None, variable.patterns), 64) is None
+    assert layout(ObjectGroup(Identity(ObjectKind.STATIC, "table", "prog", 1025), None, variable.patterns), 64) is None
 
 
 def drawn(found):

@@ -3,7 +3,7 @@
 
 from bdannotate.analyses.loads import Loads
 from bdannotate.cli import main
-from bdannotate.model.objects import Group, Identity, ObjectKind, ObjectRow, Objects
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function
 from test_objects import beside, read
 
@@ -31,8 +31,8 @@ def test_what_a_line_has_loaded(tmp_path):
 
 def test_the_first_few_and_the_sum_of_the_others():
     """Of 9 variables, each with one byte less than the one before; and code, which is no data."""
-    groups = [Group(Identity(ObjectKind.STATIC, f"v{number}")) for number in range(9)]
-    groups.append(Group(Identity(ObjectKind.CODE, object="prog")))
+    groups = [ObjectGroup(Identity(ObjectKind.STATIC, f"v{number}")) for number in range(9)]
+    groups.append(ObjectGroup(Identity(ObjectKind.CODE, object="prog")))
     rows = [ObjectRow(number, MAIN, "", 1, (20 - number,)) for number in range(10)]
     loads = Loads(Objects((), ("SpLoss1",), tuple(groups), tuple(rows)), ("SpLoss1",))
     found = loads.of_function(MAIN)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdannotate.model.flow import Block, Flow, flows
+from bdannotate.model.flow import BasicBlock, Flow, flows
 from bdannotate.model.frames import Kind, Position, frames_of
 from bdannotate.model.profile import Function
 from bdannotate.model.regions import find_regions
@@ -91,7 +91,7 @@ def test_the_flow_is_what_was_walked(seed):
 
 def graph_flow(edges: dict[int, dict[int, int]], size: int) -> Flow:
     """A flow of blocks with nothing in them."""
-    blocks = tuple(Block(number, number) for number in range(size))
+    blocks = tuple(BasicBlock(number, number) for number in range(size))
     successors = tuple(edges.get(number, {}) for number in range(size))
     return Flow((), (1,) * size, blocks, successors, (1,) + (0,) * (size - 1))
 

@@ -7,7 +7,7 @@ import os
 from bdannotate.analyses.object_diff import listed_changes, object_changes
 from bdannotate.analyses.object_labels import label
 from bdannotate.cli import main
-from bdannotate.model.objects import Group, Identity, ObjectKind, ObjectRow, Objects, Place
+from bdannotate.model.objects import CodeLine, Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function
 from test_objects import EVENTS, GROUPS, HEAP, PROFILE, ROWS, beside
 
@@ -16,7 +16,7 @@ MAKE = Function("/prog", "/src/prog.c", "make")
 
 
 def heap(line, function=MAKE, file="/src/prog.c"):
-    return Identity(ObjectKind.HEAP, function=Function("/libc", "", "malloc"), places=(Place(function, file, line),))
+    return Identity(ObjectKind.HEAP, function=Function("/libc", "", "malloc"), places=(CodeLine(function, file, line),))
 
 
 def static(name, size, module="/prog"):
@@ -25,7 +25,7 @@ def static(name, size, module="/prog"):
 
 def objects(*identities, factor=1):
     """Group number n has lost n times so many bytes."""
-    groups = tuple(Group(identity) for identity in identities)
+    groups = tuple(ObjectGroup(identity) for identity in identities)
     rows = tuple(ObjectRow(number, MAIN, "", 1, (factor * (number + 1),)) for number in range(len(groups)))
     return Objects((), ("SpLoss1",), groups, rows)
 

@@ -9,7 +9,7 @@ import test_data_hints as data
 from bdannotate.analyses.object_diff import object_changes
 from bdannotate.analyses.object_labels import named, plain_name
 from bdannotate.cli import main
-from bdannotate.model.objects import Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Place
+from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function
 from bdannotate.views.objects import named_rows
 from bdannotate.views.text import Cell, Page
@@ -21,21 +21,21 @@ LIBRARY = "/usr/include/c++/12/vector.tcc"
 
 
 def at(function, line, file=SOURCE, module="/prog"):
-    return Place(Function(module, file, function), file, line)
+    return CodeLine(Function(module, file, function), file, line)
 
 
 def bare(function, module="/prog"):
-    return Place(Function(module, "???", function), "???", 0)
+    return CodeLine(Function(module, "???", function), "???", 0)
 
 
 def heap(*places, smallest=8, largest=8):
     function = Function("/lib/libc.so.6", "malloc.c", "malloc")
-    blocks = Blocks(1, 8, 0, 8, 8, smallest, largest, 8)
-    return Group(Identity(ObjectKind.HEAP, function=function, places=places), blocks)
+    blocks = HeapBlocks(1, 8, 0, 8, 8, smallest, largest, 8)
+    return ObjectGroup(Identity(ObjectKind.HEAP, function=function, places=places), blocks)
 
 
 def static(name, module="/prog", size=8):
-    return Group(Identity(ObjectKind.STATIC, name, module, size))
+    return ObjectGroup(Identity(ObjectKind.STATIC, name, module, size))
 
 
 def labels(*groups):
@@ -133,7 +133,7 @@ def test_files_tell_apart():
         "heap same.c:3, make in /src/same.c", "heap same.c:3, make in /src/other/same.c",
     ]
     stacks = [
-        Group(Identity(ObjectKind.STACK, function=Function("/lib/ld.so", f"/src/{file}.c", "match")))
+        ObjectGroup(Identity(ObjectKind.STACK, function=Function("/lib/ld.so", f"/src/{file}.c", "match")))
         for file in ("lookup", "version")
     ]
     assert labels(*stacks) == ["stack of match in /src/lookup.c", "stack of match in /src/version.c"]

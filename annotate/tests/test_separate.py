@@ -15,7 +15,7 @@ from bdannotate.cli import main
 from bdannotate.model.check import check
 from bdannotate.model.frames import Position
 from bdannotate.model.graph import build
-from bdannotate.model.objects import Group, Identity, ObjectKind, ObjectRow, Objects
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Call, CallSite, Function
 from bdannotate.model.separate import Separation, in_frames, separated
 from bdannotate.reading.parser import Detail, parse_text
@@ -202,7 +202,7 @@ def test_what_loaded_objects_are_the_frames():
     root, loop = Function("app", "a.c", "f"), Function("app", "a.c", "f › loop a.c:30")
     other = Function("b", "a.c", "f")
     rows = [(root, 1, 2), (root, 30, 100), (root, 31, 10), (other, 30, 7)]
-    objects = Objects((), ("Ir", "DLmr"), (Group(Identity(ObjectKind.UNKNOWN)),), tuple(
+    objects = Objects((), ("Ir", "DLmr"), (ObjectGroup(Identity(ObjectKind.UNKNOWN)),), tuple(
         ObjectRow(0, function, "a.c", line, (0, misses)) for function, line, misses in rows
     ))
     found = in_frames(objects, parse_text(SHARED, Detail.LINES))

@@ -103,7 +103,7 @@ def test_the_first_screen_names_what_padding_would_save(tmp_path, capsys):
 def test_each_line_has_its_threads_bytes_and_code(tmp_path, capsys):
     text = " ".join(printed(beside(tmp_path), capsys, "--sharing", "--width=80").split())
     assert "line at 0x1000: 1 line, false sharing, 1,000 transfers (96%)" in text
-    assert "each thread's bytes aligned to 64: none" in text
+    assert "none with each thread's bytes aligned to 64" in text
     assert "thread 2: writes bytes 0-7; 500 transfers; count (prog.c:23)" in text
     assert "thread 3: writes bytes 8-15; 500 transfers; count (prog.c:23)" in text
     assert "40 transfers (4%); 40 by atomic instructions; about 30 with each thread's bytes aligned to 64" in text
@@ -133,7 +133,7 @@ def test_of_another_run_it_is_left_out(tmp_path, capsys):
     assert main([path]) == 0
     captured = capsys.readouterr()
     assert "Sharing" not in captured.out
-    assert "of another run" in " ".join(captured.err.split())
+    assert "from another run" in " ".join(captured.err.split())
     assert main(["--sharing", path]) != 0
 
 

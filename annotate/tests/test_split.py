@@ -3,11 +3,11 @@
 
 import pytest
 from bdannotate.analyses.field_use import field_uses
-from bdannotate.analyses.objects import Use
+from bdannotate.analyses.objects import DataUse
 from bdannotate.analyses.pack import packed
 from bdannotate.analyses.split import best_split, better_order
 from bdannotate.analyses.types import TypedGroup
-from bdannotate.model.objects import Group, Identity, ObjectKind, Pattern
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.model.types import Field, Type
 from heap_groups import heap, place
 
@@ -26,7 +26,7 @@ def by(function, *patterns):
 
 def split(fields, patterns, loaded, size, line=64):
     group = heap([], (10 * size, 10 * size, size), patterns=patterns)
-    return best_split(typed(fields, patterns, size), group, Use(loaded, 0, 0, 0, 0), line)
+    return best_split(typed(fields, patterns, size), group, DataUse(loaded, 0, 0, 0, 0), line)
 
 
 def parts(found):
@@ -113,8 +113,8 @@ def test_variables_are_split_if_they_have_several_elements(kind):
     fields, patterns = [("x", 0, 8), ("rest", 8, 56)], tuple(by("step", (0, 64, 0xFF, 10)))
 
     def found(size):
-        variable = Group(Identity(kind, "table", "/prog", size), None, patterns)
-        return best_split(typed(fields, patterns, 64), variable, Use(640, 0, 0, 0, 0), 64)
+        variable = ObjectGroup(Identity(kind, "table", "/prog", size), None, patterns)
+        return best_split(typed(fields, patterns, 64), variable, DataUse(640, 0, 0, 0, 0), 64)
 
     assert found(64) is None
     assert parts(found(128)) == [(["x"], 8, 10), (["rest"], 56, 0)]
@@ -123,7 +123,7 @@ def test_variables_are_split_if_they_have_several_elements(kind):
 def test_single_elements_are_not_split():
     patterns = by("step", (0, 64, 0xFF, 10))
     group = heap([], (64, 64, 64), patterns=patterns)
-    assert best_split(typed([("x", 0, 8), ("rest", 8, 56)], patterns, 64), group, Use(640, 0, 0, 0, 0), 64) is None
+    assert best_split(typed([("x", 0, 8), ("rest", 8, 56)], patterns, 64), group, DataUse(640, 0, 0, 0, 0), 64) is None
 
 
 def test_what_only_comes_along_with_others_is_not_split():
@@ -154,7 +154,7 @@ LIST = [("key", 0, 8), ("name", 8, 112), ("next", 120, 8)]
 def order(fields, patterns, size, blocks=None, loaded=6400, loaded_by=("find", "walk"), line=64):
     group = heap([], blocks or (size, size, size), patterns=patterns)
     functions = {place(name, 0).function: loaded for name in loaded_by}
-    return better_order(typed(fields, patterns, size), group, Use(loaded, 0, 0, 0, 0), functions, line)
+    return better_order(typed(fields, patterns, size), group, DataUse(loaded, 0, 0, 0, 0), functions, line)
 
 
 def test_what_is_used_together_comes_first():
@@ -189,7 +189,7 @@ def test_who_visits_in_the_order_of_memory_does_not_lose_by_an_order():
     ]
     group = heap([], (128, 128, 128), patterns=patterns)
     loaded = {place("find", 0).function: 100 * 64, place("walk", 0).function: 33 * 64}
-    found = better_order(typed(LIST, patterns, 128), group, Use(133 * 64, 0, 0, 0, 0), loaded, 64)
+    found = better_order(typed(LIST, patterns, 128), group, DataUse(133 * 64, 0, 0, 0, 0), loaded, 64)
     assert (found.now, found.then) == (133 * 64, 50 * 64 + 33 * 64)
 
 
@@ -208,7 +208,7 @@ HOLES = [("flag", 0, 1), ("value", 8, 8), ("kind", 16, 4), ("next", 24, 8)]  # 3
 def test_large_alignments_first_leave_the_least_padding():
     patterns = by("find", (0, 64, 0xFF, 50))
     group = heap([], (3200, 3200, 32), patterns=patterns)
-    found = packed(typed(HOLES, patterns, 32), group, Use(6400, 0, 0, 0, 0))
+    found = packed(typed(HOLES, patterns, 32), group, DataUse(6400, 0, 0, 0, 0))
     assert [field.name for field in found.fields] == ["value", "next", "kind", "flag"]
     # 8 + 8 + 4 + 1, up to a multiple of 8.
     assert (found.size_now, found.size, found.now, found.then) == (32, 24, 6400, 4800)
@@ -217,17 +217,18 @@ def test_large_alignments_first_leave_the_least_padding():
 def test_single_blocks_shrink_as_the_allocator_rounds():
     """A block of 32 bytes takes 48 of the C library's, one of 24 takes 32: both with 8 bytes before it."""
     patterns = by("find", (0, 32, 0xFF, 50))
-    found = packed(typed(HOLES, patterns, 32), heap([], (32, 32, 32), patterns=patterns), Use(4800, 0, 0, 0, 0))
+    found = packed(typed(HOLES, patterns, 32), heap([], (32, 32, 32), patterns=patterns), DataUse(4800, 0, 0, 0, 0))
     assert (found.size, found.then) == (24, 3200)
     fields = [("flag", 0, 1), ("value", 8, 8), ("kind", 16, 4), ("next", 24, 8), ("more", 32, 8)]
     # 40 bytes take 48, as 32 do.
-    assert packed(typed(fields, patterns, 40), heap([], (40, 40, 40), patterns=patterns), Use(4800, 0, 0, 0, 0)) is None
+    blocks = heap([], (40, 40, 40), patterns=patterns)
+    assert packed(typed(fields, patterns, 40), blocks, DataUse(4800, 0, 0, 0, 0)) is None
 
 
 def test_what_has_no_padding_does_not_shrink():
     patterns = by("find", (0, 64, 0xFF, 50))
     group = heap([], (1280, 1280, 128), patterns=patterns)
-    assert packed(typed(LIST, patterns, 128), group, Use(1, 0, 0, 0, 0)) is None
+    assert packed(typed(LIST, patterns, 128), group, DataUse(1, 0, 0, 0, 0)) is None
 
 
 def test_what_is_in_no_pattern_is_taken_to_be_like_the_others():

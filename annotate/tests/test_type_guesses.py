@@ -8,7 +8,7 @@ import pytest
 from bdannotate.analyses.type_fit import elements_of
 from bdannotate.analyses.types import AskedType, types_of, typing
 from bdannotate.model.frames import Position
-from bdannotate.model.objects import Group, Identity, ObjectKind, Pattern
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.model.types import Field, FoundTypes, PointerName, Type, VariableName, WantedTypes
 from heap_groups import STEP, heap
 
@@ -262,7 +262,7 @@ def test_why_functions_tell_no_type_is_said():
     group = heap([("main", "???", 0)], (32, 32, 32))
     assert "main has no source lines (compile with -g)" in typing([group], (), {}, ()).reasons[group.identity]
     group = heap([("operator new(unsigned long)", "???", 0)], (32, 32, 32))
-    assert "nothing says" in typing([group], (), {}, ()).reasons[group.identity]
+    assert "it name no type" in typing([group], (), {}, ()).reasons[group.identity]
     other = (group.sites[0][0]._replace(address=0x20),)
     group = replace(group, sites=(*group.sites, other))
     chains = {
@@ -289,7 +289,7 @@ def test_why_a_guess_is_not_taken_is_said():
 
 
 def test_why_a_variable_has_no_type_is_said():
-    group = Group(Identity(ObjectKind.STATIC, "table", "/prog", 64))
+    group = ObjectGroup(Identity(ObjectKind.STATIC, "table", "/prog", 64))
     assert missing(group, FoundTypes({}, {})) == "the debug information of prog has no such variable"
     several = {("/prog", VariableName("table", 64)): (Type("A", 8), Type("B", 8))}
     assert "2 variables of that name" in missing(group, FoundTypes({}, several))

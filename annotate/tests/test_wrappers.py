@@ -2,7 +2,7 @@
 """Functions that allocate for all others."""
 
 import pytest
-from bdannotate.analyses.objects import Entry, Use
+from bdannotate.analyses.objects import DataUse, GroupRow
 from bdannotate.analyses.wrappers import wrappers
 from heap_groups import heap
 
@@ -10,7 +10,7 @@ X = ("take", "/src/util.c", 20)
 
 
 def entry(places, unused):
-    return Entry(heap(places, (8, 8, 8)), (), Use(2 * unused, unused, 1, 1, 1))
+    return GroupRow(heap(places, (8, 8, 8)), (), DataUse(2 * unused, unused, 1, 1, 1))
 
 
 def by(name, line=5):

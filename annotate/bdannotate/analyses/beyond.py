@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..model.metrics import Metric
 from ..model.profile import Function, Profile
-from .columns import Side
+from .columns import CostKind
 from .report import Report
 from ..model.metrics import TIMES
 from .waits import EVENTS, TIME_WAIT, WAIT
@@ -21,7 +21,7 @@ def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
     total; and how many times as much. Times of calls are averages, so they do not add up."""
     metric = next((
         column.metric for column in report.selection.columns
-        if column.side is Side.INCLUSIVE and not column.metric.is_ratio
+        if column.side is CostKind.INCLUSIVE and not column.metric.is_ratio
         and column.metric.name not in (WAIT, TIME_WAIT, *TIMES, *EVENTS)
     ), None)
     if metric is None:

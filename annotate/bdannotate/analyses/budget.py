@@ -20,7 +20,7 @@ from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.numbers import ratio, signed
 from ..model.profile import Function, Profile, Row
-from .columns import Side
+from .columns import CostKind
 
 _CONDITION = re.compile(
     r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"
@@ -37,7 +37,7 @@ _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
 @dataclass(frozen=True, slots=True)
 class Condition:
     text: str
-    side: Side
+    side: CostKind
     metric: str
     function: str | None
     compare: str
@@ -60,7 +60,7 @@ def parse_condition(text: str) -> Condition:
     side, metric, function, compare, sign, number, factor, percent = match.groups()
     bound = float(number) * _FACTORS[factor] * (-1 if sign == "-" else 1)
     return Condition(
-        text.strip(), Side(side or "incl"), metric, function, compare, bool(sign), bound,
+        text.strip(), CostKind(side or "incl"), metric, function, compare, bool(sign), bound,
         bool(percent),
     )
 
@@ -151,7 +151,7 @@ def _row(condition: Condition, measured: _Measured, function: Function | None) -
     costs = measured.graph.functions.get(function)
     if costs is None:
         return measured.profile.zero
-    return costs.self_cost if condition.side is Side.SELF else costs.inclusive
+    return costs.self_cost if condition.side is CostKind.SELF else costs.inclusive
 
 
 def _level(

@@ -45,7 +45,7 @@ def code_use(report: Report) -> CodeUse | None:
 
 
 _SPLIT = (
-    "split off cold code (-fprofile-use, [[unlikely]]), and order functions by profile"
+    "split off cold code (-fprofile-use, [[unlikely]]); order functions by profile"
 )
 _SHRINK = (
     "more code is in use than I1 holds: inline and unroll less, use -Os where code is cold, and order functions by "

@@ -12,7 +12,7 @@ from ..model.metrics import Metric, Number
 from ..model.profile import Row
 
 
-class Side(enum.Enum):
+class CostKind(enum.Enum):
     SELF = "self"
     INCLUSIVE = "incl"
 
@@ -28,7 +28,7 @@ class Form(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Column:
     metric: Metric
-    side: Side
+    side: CostKind
     form: Form = Form.BOTH
 
     @property
@@ -36,7 +36,7 @@ class Column:
         return f"{self.metric.name}:{self.side.value}"
 
     def value(self, self_cost: Row, inclusive: Row) -> Number | None:
-        return self.metric.value(self_cost if self.side is Side.SELF else inclusive)
+        return self.metric.value(self_cost if self.side is CostKind.SELF else inclusive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
 
 
 def choose_columns(
-    names: Sequence[str], metrics: Mapping[str, Metric], side: Side, has_calls: bool
+    names: Sequence[str], metrics: Mapping[str, Metric], side: CostKind, has_calls: bool
 ) -> list[Column]:
     """The columns asked for, or those that tell where to look. Without calls, inclusive costs
     are self costs and shown once."""
@@ -70,8 +70,8 @@ def choose_columns(
     columns: list[Column] = []
     for name in _default_names(metrics):
         column = parse_column(name, metrics, side)
-        if not has_calls or side is Side.SELF:
-            column = Column(column.metric, Side.SELF, column.form)
+        if not has_calls or side is CostKind.SELF:
+            column = Column(column.metric, CostKind.SELF, column.form)
         if column not in columns:
             columns.append(column)
     return columns
@@ -82,8 +82,8 @@ def with_keys_first(columns: Sequence[Column], keys: Sequence[SortKey]) -> list[
     first = keys[0].column
     others = [key.column for key in keys[1:]]
     sides = {column.side for column in columns}
-    if not first.metric.is_ratio and first.side is Side.INCLUSIVE and Side.SELF in sides:
-        others.insert(0, Column(first.metric, Side.SELF))
+    if not first.metric.is_ratio and first.side is CostKind.INCLUSIVE and CostKind.SELF in sides:
+        others.insert(0, Column(first.metric, CostKind.SELF))
     found = {(column.metric.name, column.side): column for column in (first, *others)}
     for column in columns:
         found.setdefault((column.metric.name, column.side), column)
@@ -100,25 +100,25 @@ def _default_names(metrics: Mapping[str, Metric]) -> Sequence[str]:
         if all(_bare(name) in metrics for name in names):
             return names
     counts = [name for name, metric in metrics.items() if not metric.is_ratio][:3]
-    return [f"{name}:{side.value}" for name in counts for side in (Side.INCLUSIVE, Side.SELF)]
+    return [f"{name}:{side.value}" for name in counts for side in (CostKind.INCLUSIVE, CostKind.SELF)]
 
 
 def choose_keys(
-    names: Sequence[str], columns: Sequence[Column], metrics: Mapping[str, Metric], side: Side
+    names: Sequence[str], columns: Sequence[Column], metrics: Mapping[str, Metric], side: CostKind
 ) -> list[SortKey]:
     if names:
         return [parse_sort_key(name, metrics, side) for name in names]
     return [SortKey(columns[0], None)]
 
 
-def parse_column(text: str, metrics: Mapping[str, Metric], default: Side) -> Column:
+def parse_column(text: str, metrics: Mapping[str, Metric], default: CostKind) -> Column:
     key = parse_sort_key(text, metrics, default)
     if key.threshold is not None:
         raise UserError(f"'{text}': a threshold belongs to --sort")
     return key.column
 
 
-def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: Side) -> SortKey:
+def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: CostKind) -> SortKey:
     """NAME, optionally with % or #, followed by :self or :incl, and by :PERCENT."""
     name, *qualifiers = text.split(":")
     form = Form(name[-1]) if name[-1:] in ("%", "#") else Form.BOTH
@@ -129,7 +129,7 @@ def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: Side) -> S
     threshold: float | None = None
     for qualifier in qualifiers:
         if qualifier in ("self", "incl"):
-            side = Side(qualifier)
+            side = CostKind(qualifier)
         else:
             try:
                 threshold = float(qualifier)

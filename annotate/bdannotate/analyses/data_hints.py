@@ -15,7 +15,7 @@ from ..model.objects import VARIABLES, ObjectKind, Objects
 from ..model.profile import Function
 from .hints import Hint
 from .object_details import Details
-from .objects import Entry, list_objects
+from .objects import GroupRow, list_objects
 
 _MOST_OBJECTS = 5
 # Of all bytes never used, an object worth a hint has this share; and not by a few lines.
@@ -55,7 +55,7 @@ class DataHints:
         return DataHints({function: [hint]}, ()) if function else DataHints({}, [hint])
 
 
-def notable_objects(objects: Objects) -> list[Entry]:
+def notable_objects(objects: Objects) -> list[GroupRow]:
     found = list_objects(objects, 0, None)
     return [
         entry for entry in found.entries

@@ -16,7 +16,7 @@ from .columns import Column
 from .data_use import data_loss
 from .diff_summary import SelfChange, Summary, summarize
 from .loop_match import matching_loops
-from .report import Entry, Selection, entries_of, key_limits
+from .report import FunctionRow, Selection, entries_of, key_limits
 from .startup import above_main
 
 # What changed by less did not change.
@@ -25,8 +25,8 @@ _LEAST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:
-    before: Entry
-    after: Entry
+    before: FunctionRow
+    after: FunctionRow
 
     def change(self, column: Column) -> Number | None:
         return difference(self.before.value(column), self.after.value(column), column.metric)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..model.objects import Pattern, Place
+from ..model.objects import CodeLine, Pattern
 from ..model.profile import Function
 from ..model.types import Field, Repeats, Type
 from .folding import Span, folded
@@ -45,7 +45,7 @@ class CodeUse:
     """What came of the lines that a line of code loaded: the fields that were used in any of them. Where
     several blocks lie in a line, each has a part of it; so there may be more parts than lines."""
 
-    by: Place
+    by: CodeLine
     parts: int
     fields: tuple[FieldUse, ...]
 
@@ -83,7 +83,7 @@ def field_uses(found: Type, patterns: Iterable[Pattern]) -> tuple[FieldUse, ...]
 
 def code_uses(found: Type, patterns: Iterable[Pattern]) -> list[CodeUse]:
     """The code that loaded most parts of lines first."""
-    by_code: dict[Place, list[Pattern]] = {}
+    by_code: dict[CodeLine, list[Pattern]] = {}
     for pattern in patterns:
         if pattern.bytes:
             by_code.setdefault(pattern.by, []).append(pattern)

@@ -21,7 +21,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FileGroup:
     """A file with its functions, or a function with its files: the costliest first.
     `running_share` is the sort column's share of the total, together with all groups before."""
 
@@ -33,17 +33,17 @@ class Group:
     hidden: int  # how many more have any of the cost
 
 
-def by_file(report: Report) -> list[Group]:
+def by_file(report: Report) -> list[FileGroup]:
     return _groups(report, lambda place: place.file, lambda place: place.function.name)
 
 
-def by_function(report: Report) -> list[Group]:
+def by_function(report: Report) -> list[FileGroup]:
     return _groups(report, lambda place: place.function.name, lambda place: place.file)
 
 
 def _groups(
     report: Report, outer: Callable[[Place], str], inner: Callable[[Place], str]
-) -> list[Group]:
+) -> list[FileGroup]:
     width = len(report.totals)
     costs: dict[str, dict[str, Row]] = {}
     pattern = report.selection.function
@@ -67,7 +67,7 @@ def _groups(
         names.sort(key=lambda name: rank(metric.value(rows[name])), reverse=True)
         return names
 
-    groups: list[Group] = []
+    groups: list[FileGroup] = []
     running: Number = 0
     for name in order(sums):
         value = metric.value(sums[name]) or 0
@@ -83,5 +83,5 @@ def _groups(
         hidden = sum(1 for row in items.values() if metric.value(row)) - len(shown)
         running_share = running / total if total else 0.0
         alone = len(items) == 1
-        groups.append(Group(name, sums[name], running_share, alone, tuple(shown), max(hidden, 0)))
+        groups.append(FileGroup(name, sums[name], running_share, alone, tuple(shown), max(hidden, 0)))
     return groups

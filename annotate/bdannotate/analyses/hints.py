@@ -19,7 +19,7 @@ from ..model.profile import Function, Row
 from .data_use import MIXED, UseEvents, data_use, mostly_code
 from .ownership import Reach
 from .ranking import most_saved, ranking
-from .report import Entry, Report
+from .report import FunctionRow, Report
 
 _MAX_PLACES = 10
 # Below this many lines, shares are chance.
@@ -41,7 +41,7 @@ _CALLBACK_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class LineUse:
     """How the L1 lines that a place loaded were used."""
 
     lines: int
@@ -56,8 +56,8 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    fits: Callable[[Use], bool]
+class Symptom:
+    fits: Callable[[LineUse], bool]
     brief: str  # looks and help in a line; none where there is nothing to change
     looks: str
     helps: str
@@ -72,9 +72,9 @@ class HotLine(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Hint:
     function: Function
-    use: Use
+    use: LineUse
     share: float  # of all bytes never used
-    pattern: Pattern
+    pattern: Symptom
     lines: tuple[HotLine, ...]  # where most of its own is, the costliest first
     callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
     through: Function | None  # the library function, or accessor, that has most of it
@@ -91,7 +91,7 @@ class Hint:
 # The first that fits is taken. They go by what L1 has seen alone: what LL has room for changes nothing
 # of what a line is used for.
 _PATTERNS = (
-    Pattern(
+    Symptom(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
         "few bytes of each line: use memory in order, or group what is used together",
         "few bytes of each line are used, in few accesses: strides larger than a line, indices or pointers "
@@ -100,27 +100,27 @@ _PATTERNS = (
         "store together what is used together, or use it in memory order; for objects, keep what is used here apart "
         "from the rest",
     ),
-    Pattern(
+    Symptom(
         lambda use: use.unused_share >= 0.3 and use.accesses_per_line >= 4,
         "used and unused bytes share lines: keep together what is used together",
         "some bytes of each line are used repeatedly, their neighbours not at all",
         "keep what is used together in the same lines, and the rest elsewhere: hot fields of objects, small "
         "objects, parts of rows",
     ),
-    Pattern(
+    Symptom(
         lambda use: use.unused_share >= 0.3,
         "only part of each line: group what is used together, mind the padding",
         "only part of each line is used, and only briefly",
         "store together what is used together; for objects, check the order of fields and the padding",
     ),
-    Pattern(
+    Symptom(
         lambda use: use.accesses_per_line <= use.line_size / 4,
         "lines are used only briefly: fuse passes over the same data, or touch less",
         "most of each line is used, in few accesses: a stream, or repeated passes",
         "if the same data comes again, do more with it while it is in the cache: fuse passes, or work in tiles; for "
         "a stream, only touching less data helps, such as with smaller types",
     ),
-    Pattern(
+    Symptom(
         lambda use: True,
         "",
         "lines are used well",
@@ -192,13 +192,13 @@ class _Finder:
         reach = self._ownership.reach(function)
         return reach >= self._reach or (reach is Reach.NAMELESS and self._reach is Reach.NAMED)
 
-    def _candidates(self) -> list[Entry]:
+    def _candidates(self) -> list[FunctionRow]:
         """From the costliest to the threshold. Of a cycle's members, their own parts."""
         pattern = self._report.selection.function
         startup = frozenset() if pattern else self._report.startup
         least = max(self._total * (self._report.selection.threshold or 0.0) / 100, 1)
         entries = [
-            Entry(function, costs.self_cost, costs.own_part, costs.calls)
+            FunctionRow(function, costs.self_cost, costs.own_part, costs.calls)
             for function, costs in self._graph.functions.items()
             if self._loss(costs.own_part) >= least and function not in startup
             and (not pattern or pattern.matches(function))
@@ -207,7 +207,7 @@ class _Finder:
         entries.sort(key=lambda entry: (self._loss(entry.inclusive), entry.inclusive), reverse=True)
         return entries
 
-    def _hint(self, entry: Entry, use: Use) -> Hint:
+    def _hint(self, entry: FunctionRow, use: LineUse) -> Hint:
         callers = self._differing_callers(entry)
         # What a function does in several loops is no pattern, but the worst of them may be.
         lines, row = self._hottest_lines(entry)
@@ -229,7 +229,7 @@ class _Finder:
             self._saved(entry.inclusive) if self._saved else None,
         )
 
-    def _use(self, row: Row) -> Use | None:
+    def _use(self, row: Row) -> LineUse | None:
         def event(name: str, of: Row = row) -> int:
             metric = self._report.metrics.get(name)
             return _count(metric, of) if metric else 0
@@ -245,12 +245,12 @@ class _Finder:
         average = event(events.accesses) / lines
         cost = event(events.rareness)  # 1000 / accesses of each line, rounded down
         typical = min(1000 * lines / cost, average) if cost else average
-        return Use(
+        return LineUse(
             lines, loaded, never_used, never_used / loaded, used / lines, loaded / lines,
             typical, average, lines / in_memory if in_memory else 0.0,
         )
 
-    def _passes_on(self, entry: Entry) -> bool:
+    def _passes_on(self, entry: FunctionRow) -> bool:
         """Whether nearly all is lost in other places: those called from nowhere else, or such as
         have their own callers to compare."""
         loss = self._loss(entry.inclusive)
@@ -286,7 +286,7 @@ class _Finder:
         self._shares[function] = min(found / loss, 1.0) if loss else 0.0
         return self._shares[function]
 
-    def _through(self, entry: Entry) -> Function | None:
+    def _through(self, entry: FunctionRow) -> Function | None:
         found = [
             (self._loss(call.cost), callee)
             for callee, call in self._graph.callees.get(entry.function, {}).items()
@@ -295,7 +295,7 @@ class _Finder:
         lost, callee = max(found, default=(0, entry.function))
         return callee if lost and lost >= _THROUGH * self._loss(entry.inclusive) else None
 
-    def _hottest_lines(self, entry: Entry) -> tuple[tuple[HotLine, ...], Row]:
+    def _hottest_lines(self, entry: FunctionRow) -> tuple[tuple[HotLine, ...], Row]:
         """Where the function itself loses most, if that is where most is lost; and the costs of
         the first line."""
         own = self._loss(entry.self_cost)
@@ -314,7 +314,7 @@ class _Finder:
             return (), self._report.profile.zero
         return tuple(found), rows[ranked[0]]
 
-    def _calling_lines(self, entry: Entry, callee: Function | None) -> tuple[HotLine, ...]:
+    def _calling_lines(self, entry: FunctionRow, callee: Function | None) -> tuple[HotLine, ...]:
         """The line that calls it at most cost."""
         found = [
             (self._loss(call.cost), site.file, site.line)
@@ -338,7 +338,7 @@ class _Finder:
             function = max(callers)[1]
         return function if seen else None
 
-    def _bytes_per_call(self, entry: Entry, use: Use) -> tuple[int, int] | None:
+    def _bytes_per_call(self, entry: FunctionRow, use: LineUse) -> tuple[int, int] | None:
         metrics = self._report.metrics
         if not entry.calls or not {"D1m", "DLm"} <= metrics.keys():
             return None
@@ -346,7 +346,7 @@ class _Finder:
         first, last = (_count(metrics[name], entry.inclusive) for name in ("D1m", "DLm"))
         return size * first // entry.calls, size * last // entry.calls
 
-    def _differing_callers(self, entry: Entry) -> tuple[tuple[Function, float], ...]:
+    def _differing_callers(self, entry: FunctionRow) -> tuple[tuple[Function, float], ...]:
         """The callers that load enough to count, if the shares they cause differ: then the place
         to change is a caller, not this function."""
         found: list[tuple[Function, float]] = []

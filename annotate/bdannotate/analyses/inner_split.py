@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..model.objects import Group, Pattern
+from ..model.objects import ObjectGroup, Pattern
 from ..model.types import Field, Repeats, Type
 from .field_use import FieldUse, field_uses
-from .objects import Use
+from .objects import DataUse
 from .split import Split, best_split
 from .types import TypedGroup
 
@@ -18,7 +18,7 @@ from .types import TypedGroup
 _LEAST_SHARE = 0.5
 
 
-def inner_split(typed: TypedGroup, group: Group, use: Use, line_bytes: int) -> Split | None:
+def inner_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line_bytes: int) -> Split | None:
     """Of the array that most is loaded for; its bytes are those of `use` in the same share. The fields
     of the parts are those of the type."""
     outer: dict[Repeats, list[FieldUse]] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.types import Type
 from .folding import Span, folded
 
@@ -50,7 +50,7 @@ class Layout:
     cut: int
 
 
-def layout(group: Group, line: int | None, size: int | None = None) -> Layout | None:
+def layout(group: ObjectGroup, line: int | None, size: int | None = None) -> Layout | None:
     """How often each byte of an element was loaded and used. line: the bytes of a line of D1, if they
     are known; size: those of an element, as the user says. None where nobody knows what an element is,
     or none of them was loaded."""
@@ -64,7 +64,7 @@ def layout(group: Group, line: int | None, size: int | None = None) -> Layout | 
     return _guessed(group, line)
 
 
-def typed_layout(group: Group, line: int | None, found: Type) -> Layout | None:
+def typed_layout(group: ObjectGroup, line: int | None, found: Type) -> Layout | None:
     """The same where the type of the elements is known, and so their padding."""
     if not group.has_patterns:
         return None
@@ -88,7 +88,7 @@ def padding_of(found: Type) -> set[int]:
     return padding
 
 
-def _told(group: Group) -> tuple[int, str]:
+def _told(group: ObjectGroup) -> tuple[int, str]:
     """The size of an element, and what tells it; 0 if nothing does."""
     blocks = group.blocks
     if blocks is None:
@@ -101,7 +101,7 @@ def _told(group: Group) -> tuple[int, str]:
     return 0, ""
 
 
-def _guessed(group: Group, line: int | None) -> Layout | None:
+def _guessed(group: ObjectGroup, line: int | None) -> Layout | None:
     """By what the sizes of blocks have in common, as those of vectors that grow. That may be several
     elements: then the halves of it look alike."""
     blocks = group.blocks
@@ -124,7 +124,7 @@ def _alike(one: Byte, other: Byte) -> bool:
     return abs(one.share - other.share) <= _LIKE
 
 
-def _folded(group: Group, line: int | None, size: int, reason: str) -> Layout:
+def _folded(group: ObjectGroup, line: int | None, size: int, reason: str) -> Layout:
     loaded, used = [0] * size, [0] * size
     spans: Counter[Span] = Counter()
     for (span, mask), times in folded(group.patterns, size).items():
@@ -155,7 +155,7 @@ def _cut(span: Span, size: int) -> int:
     return (span.start > 0) + (end % size > 0)
 
 
-def _borders(group: Group, line: int | None, size: int) -> list[int]:
+def _borders(group: ObjectGroup, line: int | None, size: int) -> list[int]:
     """A line begins where a pattern does, but for what only is the beginning of a block."""
     borders = [0] * size
     for pattern in group.patterns:

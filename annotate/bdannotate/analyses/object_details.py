@@ -12,7 +12,7 @@ from ..model.profile import Function
 from .field_use import CodeUse, code_uses
 from .inner_split import inner_split
 from .layout import MOST_ELEMENT, Layout, layout, typed_layout
-from .objects import Entry, Loader, loaders
+from .objects import GroupRow, Loader, loaders
 from .pack import Packed, packed
 from .split import Order, Split, best_split, better_order
 from .type_fit import elements_of
@@ -27,7 +27,7 @@ _MOST_FUNCTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    entry: Entry
+    entry: GroupRow
     loaders: tuple[Loader, ...]
     layout: Layout | None
     typed: TypedGroup | None
@@ -42,7 +42,7 @@ class Details:
 
 
 def object_details(
-    objects: Objects, meant: Sequence[Entry], types: GroupTypes,
+    objects: Objects, meant: Sequence[GroupRow], types: GroupTypes,
     element_size: int | None = None,
 ) -> list[Details]:
     """element_size, in bytes, is what the user says that the layouts are folded by."""

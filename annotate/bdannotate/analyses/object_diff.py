@@ -14,17 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..model.objects import Group, Identity, Objects, Place
+from ..model.objects import CodeLine, Identity, ObjectGroup, Objects
 from ..model.profile import Function, Row, add_rows
 from .object_labels import Namer, label, named, plain_name
-from .objects import Use, use_of
+from .objects import DataUse, use_of
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
     """group is that after, where there is one. A cost is None where there is no such group."""
 
-    group: Group
+    group: ObjectGroup
     before: Row | None
     after: Row | None
 
@@ -49,7 +49,7 @@ class ObjectDiff:
     before: Row
     after: Row
 
-    def use(self, cost: Row | None) -> Use:
+    def use(self, cost: Row | None) -> DataUse:
         return use_of(cost or (0,) * len(self.events), self.events)
 
 
@@ -123,7 +123,7 @@ def _projected(objects: Objects, events: Sequence[str]) -> list[Row]:
 
 
 def _matching_groups(
-    before: Sequence[Group], after: Sequence[Group], renamed: _Renamed
+    before: Sequence[ObjectGroup], after: Sequence[ObjectGroup], renamed: _Renamed
 ) -> dict[int, int]:
     """The numbers of groups after, with those before."""
     old = {number: renamed.identity(group.identity) for number, group in enumerate(before)}
@@ -180,7 +180,7 @@ def _names_only(identity: Identity) -> Identity:
     return identity._replace(
         object=os.path.basename(identity.object), size=0,
         function=identity.function and bare(identity.function),
-        places=tuple(Place(bare(place.function), "", 0) for place in identity.places),
+        places=tuple(CodeLine(bare(place.function), "", 0) for place in identity.places),
     )
 
 
@@ -200,7 +200,7 @@ class _Renamed:
             object=self._objects.get(identity.object, identity.object),
             function=identity.function and self._function(identity.function),
             places=tuple(
-                Place(self._function(place.function), self._files.get(place.file, place.file),
+                CodeLine(self._function(place.function), self._files.get(place.file, place.file),
                       place.line)
                 for place in identity.places
             ),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..model.objects import Group, Identity, ObjectKind, Objects, Place
+from ..model.objects import CodeLine, Identity, ObjectGroup, ObjectKind, Objects
 from ..model.profile import Function
 from .ownership import allocates_for_callers, is_foreign, is_runtime
 from .startup import is_start
@@ -35,11 +35,11 @@ class _Start(NamedTuple):
     """A name that others may have, too."""
 
     text: str
-    place: Place | None = None  # that it names
-    callers: tuple[Place, ...] = ()  # of what it names, the innermost first
+    place: CodeLine | None = None  # that it names
+    callers: tuple[CodeLine, ...] = ()  # of what it names, the innermost first
 
 
-def label(group: Group) -> str:
+def label(group: ObjectGroup) -> str:
     """What a group is called: in lists, and where one is asked for by name. By itself, if it was not
     named among others."""
     return group.label or _start(group.identity, plain_name).text
@@ -67,7 +67,7 @@ def labelled(objects: Objects, name: Namer) -> Objects:
     return replace(objects, groups=tuple(named(objects.groups, name)))
 
 
-def named(groups: Sequence[Group], name: Namer) -> Iterator[Group]:
+def named(groups: Sequence[ObjectGroup], name: Namer) -> Iterator[ObjectGroup]:
     wrappers = _wrappers(groups)
     starts = [_start(group.identity, name, wrappers) for group in groups]
     labels = [start.text for start in starts]
@@ -120,25 +120,25 @@ def _first_difference(
     return told
 
 
-def _caller(place: Place, name: Namer) -> str:
+def _caller(place: CodeLine, name: Namer) -> str:
     where = f" {os.path.basename(place.file)}:{place.line}" if place.line else ""
     return f"{name(place.function)}{where}"
 
 
-def _module(group: Group, place: Place | None) -> str:
+def _module(group: ObjectGroup, place: CodeLine | None) -> str:
     return _in(os.path.basename(_object(group.identity, place)))
 
 
-def _path(group: Group, place: Place | None) -> str:
+def _path(group: ObjectGroup, place: CodeLine | None) -> str:
     return _in(_object(group.identity, place))
 
 
-def _object(identity: Identity, place: Place | None) -> str:
+def _object(identity: Identity, place: CodeLine | None) -> str:
     function = place.function if place else identity.function
     return identity.object or (function.object if function else "")
 
 
-def _source(group: Group, place: Place | None) -> str:
+def _source(group: ObjectGroup, place: CodeLine | None) -> str:
     function = group.identity.function
     return _in(place.file if place else function.file if function else "")
 
@@ -147,7 +147,7 @@ def _in(where: str) -> str:
     return f" in {where}" if where not in ("", "???") else ""
 
 
-def _size(group: Group, _place: Place | None) -> str:
+def _size(group: ObjectGroup, _place: CodeLine | None) -> str:
     """Of a variable or of each block, in bytes."""
     identity, blocks = group.identity, group.blocks
     if blocks is None:
@@ -157,7 +157,7 @@ def _size(group: Group, _place: Place | None) -> str:
     return f", {blocks.smallest:,} to {blocks.largest:,} bytes"
 
 
-def _wrappers(groups: Iterable[Group]) -> frozenset[Function]:
+def _wrappers(groups: Iterable[ObjectGroup]) -> frozenset[Function]:
     """Functions that allocate for several others, as their names say."""
     users: dict[Function, set[Function]] = {}
     for group in groups:
@@ -219,7 +219,7 @@ def _where(identity: Identity, name: Namer, wrappers: frozenset[Function]) -> _S
     )
 
 
-def _innermost_line(places: Iterable[Place]) -> Place | None:
+def _innermost_line(places: Iterable[CodeLine]) -> CodeLine | None:
     """But for what a library of the compiler or of C calls back: that says nothing of what is called."""
     for place in places:
         if place.line:
@@ -229,9 +229,9 @@ def _innermost_line(places: Iterable[Place]) -> Place | None:
     return None
 
 
-def _to_main(places: Sequence[Place]) -> tuple[Place, ...]:
+def _to_main(places: Sequence[CodeLine]) -> tuple[CodeLine, ...]:
     """Who calls main, and what calls that, is the same for all."""
-    found: list[Place] = []
+    found: list[CodeLine] = []
     for place in places:
         if found and is_start(place.function):
             break

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..model.merge import project
-from ..model.objects import Group, ObjectKind, Objects, has_object
+from ..model.objects import ObjectGroup, ObjectKind, Objects, has_object
 from ..model.profile import Function, Profile, Row, add_rows
 from ..model.profile import Place as FilePlace
 from .object_labels import label
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class DataUse:
     """How the lines of one level were used, in bytes but for lines and accesses."""
 
     loaded: int
@@ -25,20 +25,20 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    group: Group
+class GroupRow:
+    group: ObjectGroup
     cost: Row
-    use: Use
+    use: DataUse
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The costliest first. All entries and the others together are the total."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[GroupRow, ...]
     others: int  # how many are left out
-    other_use: Use
-    total: Use
+    other_use: DataUse
+    total: DataUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class Loader:
     function: Function
     file: str
     line: int
-    use: Use
+    use: DataUse
 
 
-def use_of(cost: Row, events: Sequence[str]) -> Use:
+def use_of(cost: Row, events: Sequence[str]) -> DataUse:
     count: Mapping[str, int] = dict(zip(events, cost))
 
     def one(name: str) -> int:
         return count.get(name, 0)
 
-    return Use(
+    return DataUse(
         one("SpLoss1") + one("UsByte1"), one("SpLoss1"), one("EvLine1"), one("Access1"),
         one("ILmr") + one("DLmr") + one("DLmw"),
     )
@@ -66,7 +66,7 @@ def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listi
     these, or of the bytes loaded."""
     events = objects.events
     entries = [
-        Entry(group, cost, use_of(cost, events))
+        GroupRow(group, cost, use_of(cost, events))
         for group, cost in zip(objects.groups, objects.costs())
     ]
     entries.sort(key=lambda entry: (_is_code(entry), -entry.use.unused, -entry.use.loaded, label(entry.group)))
@@ -74,7 +74,7 @@ def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listi
     total = _sum(entries, zero)
     whole, share = use_of(total, events), threshold / 100
 
-    def matters(use: Use) -> bool:
+    def matters(use: DataUse) -> bool:
         return use.unused >= whole.unused * share or use.loaded >= whole.loaded * share
 
     entries = [entry for entry in entries if any(entry.cost)]
@@ -86,18 +86,18 @@ def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listi
     )
 
 
-def _is_code(entry: Entry) -> bool:
+def _is_code(entry: GroupRow) -> bool:
     return entry.group.identity.kind is ObjectKind.CODE
 
 
-def _sum(entries: Sequence[Entry], zero: Row) -> Row:
+def _sum(entries: Sequence[GroupRow], zero: Row) -> Row:
     total = zero
     for entry in entries:
         total = add_rows(total, entry.cost)
     return total
 
 
-def loaders(objects: Objects, group: Group) -> list[Loader]:
+def loaders(objects: Objects, group: ObjectGroup) -> list[Loader]:
     """Who loaded it, by bytes never used."""
     number = objects.groups.index(group)
     found = [

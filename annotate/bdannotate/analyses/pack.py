@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from .field_use import FieldUse, units
-from .objects import Use
+from .objects import DataUse
 from .split import alignment_of, is_array
 from .types import TypedGroup
 
@@ -29,7 +29,7 @@ class Packed:
     then: int
 
 
-def packed(typed: TypedGroup, group: Group, use: Use) -> Packed | None:
+def packed(typed: TypedGroup, group: ObjectGroup, use: DataUse) -> Packed | None:
     """None where nothing is to be gained, or the last field must stay where it is."""
     found = units(typed.fields)
     if typed.has_open_end or typed.type.has_virtual_bases or len(found) < 2:

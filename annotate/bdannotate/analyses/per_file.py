@@ -11,7 +11,7 @@ from ..model.merge import add
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Profile
 from .columns import Column
-from .report import Entry, Selection, entries_of, key_limits
+from .report import FunctionRow, Selection, entries_of, key_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class PerFile:
     metrics: Mapping[str, Metric]
     selection: Selection
     total: tuple[Spread | None, ...]  # one per sort column
-    functions: tuple[tuple[Entry, tuple[Spread | None, ...]], ...]
+    functions: tuple[tuple[FunctionRow, tuple[Spread | None, ...]], ...]
 
 
 def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
@@ -77,7 +77,7 @@ def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
     )
 
 
-def spread(column: Column, entries: Sequence[Entry]) -> Spread | None:
+def spread(column: Column, entries: Sequence[FunctionRow]) -> Spread | None:
     return _spread([entry.value(column) for entry in entries])
 
 

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.why import Distance
 from .loop_nests import LoopPlace
@@ -56,7 +56,7 @@ class Repair:
     file: str
     lines: tuple[int, ...]
     loops: tuple[LoopPlace, ...]
-    group: Group | None  # the data that it is about
+    group: ObjectGroup | None  # the data that it is about
     before: Amount
     after: Amount
     walks: tuple[int, int] | None  # page walks before and after, of huge pages

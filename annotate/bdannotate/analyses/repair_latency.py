@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.why import Depends, bucket_start
 from .miss_costs import MissCosts
 from .repair import Remedy, Repair, amount, code_lines
@@ -19,7 +19,7 @@ HUGE_PAGE = 2 << 20
 
 
 def prefetch_repairs(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
     """Addresses that are anywhere, but known before the line is needed. groups: by the number of the
     instruction, which data it loads."""
@@ -29,7 +29,7 @@ def prefetch_repairs(
             yield _prefetched(sites, guilty, groups)
 
 
-def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Group]) -> Repair:
+def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, ObjectGroup]) -> Repair:
     file, lines = code_lines(guilty)
     now = amount(guilty)
     order = guilty[0].inner.order if guilty[0].inner else None
@@ -76,7 +76,7 @@ def _work(sites: Sites, guilty: Sequence[Site]) -> float:
 
 
 def huge_page_repairs(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
     """A page for each access, and more pages than a processor has translations at hand."""
     for _, here in by_loop(notable).items():
@@ -106,7 +106,7 @@ def huge_page_repairs(
         )
 
 
-def page_walks(site: Site, costs: MissCosts, group: Group | None = None) -> int:
+def page_walks(site: Site, costs: MissCosts, group: ObjectGroup | None = None) -> int:
     """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
     step = site.inner.step if site.inner else None
     if step is not None and abs(step) >= PAGE:
@@ -128,5 +128,5 @@ def _comes_back_late(site: Site, costs: MissCosts) -> bool:
     return late + site.first_touches >= site.lines / 2 and site.lines > costs.translations
 
 
-def _bytes_of(group: Group) -> int:
+def _bytes_of(group: ObjectGroup) -> int:
     return group.blocks.most_alive if group.blocks else group.identity.size

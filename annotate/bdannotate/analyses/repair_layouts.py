@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.types import CPP_LIBRARIES
 from .field_use import units, visits
@@ -42,7 +42,7 @@ _MOST_FIELDS = 6
 
 
 def layout_repairs(
-    sites: Sites, notable: Sequence[Site], details: Sequence[Details], groups: Mapping[int, Group]
+    sites: Sites, notable: Sequence[Site], details: Sequence[Details], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
     """details: of those groups that the sites load most of; groups: by the number of the site."""
     known = {id(one.entry.group): one for one in details}
@@ -122,7 +122,7 @@ def _of_busiest(every: Sequence[Site]) -> list[Site]:
 
 
 def _split_factor(
-    split: Split, typed: TypedGroup, group: Group, function: Function, line: int, scattered: bool
+    split: Split, typed: TypedGroup, group: ObjectGroup, function: Function, line: int, scattered: bool
 ) -> float | None:
     """What a function would load of all parts, as a share of what it has loaded. None if it uses all of
     them: only padding is left out then, which takes no second array."""
@@ -217,7 +217,7 @@ def _each(size: int, line: int) -> str:
     return "each lies in one line" if size <= line else f"each lies in {size // line} lines"
 
 
-def _visits(group: Group, size: int, line: int) -> tuple[int, int, list[int]]:
+def _visits(group: ObjectGroup, size: int, line: int) -> tuple[int, int, list[int]]:
     """Of elements, how often one was used in a line that has all of it that a line can have, and how often in
     one that has less; and where lines begin in elements."""
     whole = cut = 0
@@ -244,7 +244,7 @@ def _visits(group: Group, size: int, line: int) -> tuple[int, int, list[int]]:
 
 
 def _by_use_alone(
-    sites: Sites, here: Sequence[Site], groups: Mapping[int, Group]
+    sites: Sites, here: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
     """Where no type is known: records at constant steps of which bytes are never used."""
     guilty = [
@@ -311,7 +311,7 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
 
 
 def _shrunk(
-    remedy: Remedy, sites: Sites, here: Sequence[Site], factor: float, group: Group | None,
+    remedy: Remedy, sites: Sites, here: Sequence[Site], factor: float, group: ObjectGroup | None,
     evidence: tuple[str, ...], code: tuple[str, ...], unknown: str, is_smaller: bool = True,
 ) -> Repair | None:
     """is_smaller: whether there are fewer different lines, too."""
@@ -334,7 +334,7 @@ def _shrunk(
 
 
 def colocate_repairs(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group], details: Sequence[Details]
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], details: Sequence[Details]
 ) -> Iterator[Repair]:
     """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines. The
     order must be the same each time, as in a list, and not that of searches in a tree."""
@@ -378,7 +378,7 @@ def repeats(here: Sequence[Site]) -> bool:
     return max(octaves, default=0) >= _AS_FAR * sum(again.values())
 
 
-def _element(group: Group | None, details: Sequence[Details]) -> int:
+def _element(group: ObjectGroup | None, details: Sequence[Details]) -> int:
     typed = next((one.typed for one in details if one.typed and one.entry.group is group), None)
     if typed is not None:
         return typed.type.size

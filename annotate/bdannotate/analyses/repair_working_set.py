@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..model.numbers import size_text
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.why import Distance, bucket_start
 from .curve import Knee, curve_of
@@ -30,7 +30,7 @@ _Nest = tuple[Function, object]
 
 
 def working_set_repairs(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group]
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
     """groups: by the number of the site, what it loads most of."""
     why = sites.why
@@ -73,7 +73,7 @@ def _knee(sites: Sites, here: Sequence[Site], of_ll: bool, cache: int) -> Knee |
 
 
 def _made(
-    sites: Sites, here: Sequence[Site], groups: Mapping[int, Group], of_ll: bool, cache: int, knee: Knee
+    sites: Sites, here: Sequence[Site], groups: Mapping[int, ObjectGroup], of_ll: bool, cache: int, knee: Knee
 ) -> Repair:
     line = sites.why.line
     lines = _REACH * cache // line

@@ -14,7 +14,7 @@ from itertools import chain
 
 from ..model.frames import Chains, Nest
 from ..model.graph import CallGraph
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.profile import Function, Profile
 from .loop_nests import Loops
 from .object_details import Details
@@ -87,7 +87,7 @@ def sites_of(
 
 
 def find_repairs(
-    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, Group]
+    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, ObjectGroup]
 ) -> Repairs:
     """details: of the data that notable sites load; groups: by the number of the site, which that is."""
     time = estimated_time(sites, profile)
@@ -148,7 +148,7 @@ def _time_with_walks(repair: Repair, sites: Sites, time: float) -> float:
 
 
 def _smaller_working_sets(
-    sites: Sites, notable: Sequence[Site], groups: Mapping[int, Group], found: Sequence[Repair], time: float
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], found: Sequence[Repair], time: float
 ) -> list[Repair]:
     """Where nothing says better how: of other repairs, all but those that only hide misses do."""
     better = [repair for repair in found if repair.remedy not in _HIDING]

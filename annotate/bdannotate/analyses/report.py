@@ -12,7 +12,7 @@ from ..model.graph import CallGraph, build
 from ..model.merge import functions_of
 from ..model.metrics import SECOND, Metric, Number, metrics_of
 from ..model.profile import Function, Place, Profile, Row, subtract_rows, sum_rows
-from .columns import Column, Side, SortKey, choose_columns, choose_keys, with_keys_first
+from .columns import Column, CostKind, SortKey, choose_columns, choose_keys, with_keys_first
 from .accessors import accessors
 from .inlined_lines import InlinedLines
 from .ownership import Folders, Ownership
@@ -20,7 +20,7 @@ from .startup import above_main
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FunctionRow:
     """A function, or a group of functions: a cycle, or what is above main."""
 
     function: Function  # for a group, its costliest member
@@ -99,7 +99,7 @@ class Report:
     metrics: Mapping[str, Metric]
     totals: Row
     selection: Selection
-    entries: tuple[Entry, ...]
+    entries: tuple[FunctionRow, ...]
     startup: frozenset[Function]  # what is above main
     places: Mapping[Function, Sequence[Place]]  # where each function's code is from
     ownership: Ownership
@@ -120,7 +120,7 @@ def make_selection(
     """shown: what a function may be called in reports."""
     metrics = metrics_of(profile)
     has_calls = bool(profile.calls)
-    side = Side.INCLUSIVE if (has_calls if inclusive is None else inclusive) else Side.SELF
+    side = CostKind.INCLUSIVE if (has_calls if inclusive is None else inclusive) else CostKind.SELF
     columns = choose_columns(show, metrics, side, has_calls)
     keys = choose_keys(sort, columns, metrics, side)
     if sort and not show:
@@ -184,7 +184,7 @@ def make_report(
 
 
 def _of_row(
-    number: int, entries: Sequence[Entry], graph: CallGraph, startup: frozenset[Function],
+    number: int, entries: Sequence[FunctionRow], graph: CallGraph, startup: frozenset[Function],
     selection: Selection, totals: Row,
 ) -> Selection:
     """For the function that has this number in the list of all functions."""
@@ -199,21 +199,21 @@ def _of_row(
     return replace(selection, function=chosen)
 
 
-def numbered(entries: Iterable[Entry]) -> list[Entry]:
+def numbered(entries: Iterable[FunctionRow]) -> list[FunctionRow]:
     """Those that have numbers in the list of functions, from 1 on."""
     return [entry for entry in entries if not entry.is_group]
 
 
-def entries_of(graph: CallGraph) -> list[Entry]:
+def entries_of(graph: CallGraph) -> list[FunctionRow]:
     found = [
-        Entry(
+        FunctionRow(
             function, costs.self_cost, costs.inclusive, costs.calls, costs.cycle,
             recursive=costs.recursive,
         )
         for function, costs in graph.functions.items()
     ]
     found += [
-        Entry(
+        FunctionRow(
             cycle.members[0], cycle.self_cost, cycle.inclusive, cycle.calls, cycle.number,
             members=cycle.members,
         )
@@ -223,8 +223,8 @@ def entries_of(graph: CallGraph) -> list[Entry]:
 
 
 def with_startup_folded(
-    entries: Sequence[Entry], graph: CallGraph, folded: frozenset[Function]
-) -> list[Entry]:
+    entries: Sequence[FunctionRow], graph: CallGraph, folded: frozenset[Function]
+) -> list[FunctionRow]:
     """The entries, with one for these functions in the place of theirs."""
     members = sorted(folded, key=lambda function: (graph.functions[function].inclusive, function))
     members.reverse()
@@ -245,12 +245,12 @@ def with_startup_folded(
     width = len(graph.functions[members[0]].self_cost)
     own = sum_rows(costs[: len(members)], width)
     inclusive = subtract_rows(sum_rows(costs, width), sum_rows(entered, width))
-    startup = Entry(members[0], own, inclusive, 0, members=tuple(members))
+    startup = FunctionRow(members[0], own, inclusive, 0, members=tuple(members))
     others = [entry for entry in entries if entry.is_cycle or entry.function not in folded]
     return [startup, *others]
 
 
-def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> list[Entry]:
+def select(candidates: Iterable[FunctionRow], selection: Selection, totals: Row) -> list[FunctionRow]:
     """Those that reach the threshold of any key, sorted by all keys, then by inclusive costs (so
     that callers precede callees) and by name. A function that was asked for by name has no
     threshold to reach."""
@@ -268,7 +268,7 @@ def select(candidates: Iterable[Entry], selection: Selection, totals: Row) -> li
             for entry in candidates
             if any(abs(entry.value(column) or 0) >= limit for column, limit in limits)
         ]
-    if selection.keys[0].column.side is Side.SELF:
+    if selection.keys[0].column.side is CostKind.SELF:
         # Among self costs, a cycle would only repeat what its members have.
         chosen = [entry for entry in chosen if not entry.is_cycle]
     chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_group))

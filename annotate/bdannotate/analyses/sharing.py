@@ -8,9 +8,8 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from ..model.objects import Group, Objects
+from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..model.profile import Function
 from ..model.sharing import CoreUse, SharedLine, Sharing
 
@@ -32,12 +31,6 @@ class Kind(enum.Enum):
     UNKNOWN = "unknown"
 
 
-class Place(NamedTuple):
-    function: Function
-    file: str
-    line: int
-
-
 @dataclass(frozen=True, slots=True)
 class CoreBytes:
     """What a core uses of a line, and where it has to wait for it, most first."""
@@ -46,14 +39,14 @@ class CoreBytes:
     read: int
     written: int
     transfers: int
-    places: tuple[Place, ...]
+    places: tuple[CodeLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SharedData:
     """group: None of a run without data objects, where each line is by itself."""
 
-    group: Group | None
+    group: ObjectGroup | None
     lines: tuple[SharedLine, ...]  # most transfers first
     transfers: int
     invalidated: int
@@ -94,7 +87,7 @@ class SharingReport:
 
 def report_sharing(found: Sharing, objects: Objects | None) -> SharingReport:
     by_data: dict[tuple[int, int], list[SharedLine]] = {}
-    groups: dict[tuple[int, int], Group | None] = {}
+    groups: dict[tuple[int, int], ObjectGroup | None] = {}
     for number, line in enumerate(found.lines):
         group = _group_of(line, objects)
         key = (0, group) if group is not None else (1, number)
@@ -111,7 +104,7 @@ def _group_of(line: SharedLine, objects: Objects | None) -> int | None:
     return here[line.group - 1] if 0 < line.group <= len(here) else None
 
 
-def _data(group: Group | None, lines: list[SharedLine]) -> SharedData:
+def _data(group: ObjectGroup | None, lines: list[SharedLine]) -> SharedData:
     lines = sorted(lines, key=lambda line: (-line.transfers, line.address))
     accesses = [access for line in lines for access in line.accesses]
     return SharedData(
@@ -147,17 +140,17 @@ def _left(line: SharedLine) -> int:
 
 def _cores(line: SharedLine) -> tuple[CoreBytes, ...]:
     transfers: Counter[int] = Counter()
-    places: dict[int, Counter[Place]] = {}
+    places: dict[int, Counter[CodeLine]] = {}
     bytes_of: dict[int, tuple[int, int]] = {use.core: (use.read, use.written) for use in line.uses}
     for access in line.accesses:
         transfers[access.core] += access.transfers
         if access.place is not None:
-            place = Place(access.place.function, access.place.file, access.place.line)
+            place = CodeLine(access.place.function, access.place.file, access.place.line)
             places.setdefault(access.core, Counter())[place] += access.transfers + access.invalidated
     return tuple(
         CoreBytes(
             core, *bytes_of.get(core, (0, 0)), transfers[core],
-            tuple(place for place, _ in places.get(core, Counter[Place]()).most_common()),
+            tuple(place for place, _ in places.get(core, Counter[CodeLine]()).most_common()),
         )
         for core in sorted({*transfers, *bytes_of})
     )

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
 
-from ..model.objects import VARIABLES, Group
+from ..model.objects import VARIABLES, ObjectGroup
 from ..model.profile import Function
 from .field_use import FieldUse, Unit, units, visits
-from .objects import Use
+from .objects import DataUse
 from .types import TypedGroup
 
 _MOST_ALIGNMENT = 8
@@ -41,7 +41,7 @@ _FIRST = 4  # those that are used so many times less than the most used need not
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FieldGroup:
     fields: tuple[FieldUse, ...]
     size: int  # in bytes, with the padding at its end
     loads: int  # how often it would be loaded, in patterns
@@ -52,7 +52,7 @@ class Split:
     """The parts, the one loaded most often first. Bytes loaded: now, and with the split if elements
     are used in the order of memory, at least and at most, and if each lies far from the one before."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FieldGroup, ...]
     now: int
     in_order: int
     in_order_most: int
@@ -118,14 +118,14 @@ class _Piece:
         """Those that one of it lies in, in bytes, on average over all places."""
         return line + self.size - self.alignment
 
-    def part(self) -> Part:
+    def part(self) -> FieldGroup:
         fields = sorted(
             (field for unit in self.units for field in unit.fields), key=lambda field: field.offset
         )
-        return Part(tuple(fields), self.size, sum(self.visits))
+        return FieldGroup(tuple(fields), self.size, sum(self.visits))
 
 
-def best_split(typed: TypedGroup, group: Group, use: Use, line: int) -> Split | None:
+def best_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line: int) -> Split | None:
     """line: the bytes of a line of D1. None where nothing would be saved, or nobody knows. Blocks
     with one element each are as far from each other as the allocator puts them, and their lines
     have others' bytes: no split is in order."""
@@ -153,13 +153,13 @@ def best_split(typed: TypedGroup, group: Group, use: Use, line: int) -> Split | 
     return Split(parts, use.loaded, round(in_order), round(most), round(scattered), line)
 
 
-def is_array(group: Group, element: int) -> bool:
+def is_array(group: ObjectGroup, element: int) -> bool:
     if group.identity.kind in VARIABLES:
         return group.identity.size >= 2 * element
     return group.blocks is not None and group.blocks.smallest >= 2 * element
 
 
-def _pieces(typed: TypedGroup, group: Group) -> list[_Piece]:
+def _pieces(typed: TypedGroup, group: ObjectGroup) -> list[_Piece]:
     """Units that are visited alike are one piece from the start."""
     found = units(typed.fields)
     by_function = visits(typed.type.size, found, group.patterns)
@@ -192,7 +192,7 @@ def _price(one: _Piece, other: _Piece) -> int:
 
 
 def better_order(
-    typed: TypedGroup, group: Group, use: Use, loaded_by: Mapping[Function, int], line: int
+    typed: TypedGroup, group: ObjectGroup, use: DataUse, loaded_by: Mapping[Function, int], line: int
 ) -> Order | None:
     """Of blocks with one element each; loaded_by: how many bytes each function has loaded for it, if any;
     line: the bytes of a line of D1. None where nothing would be saved, or nobody knows.
@@ -261,7 +261,7 @@ def _lines(
     return total / len(starts)
 
 
-def _not_mapped(group: Group, loaded_by: Container[Function]) -> float:
+def _not_mapped(group: ObjectGroup, loaded_by: Container[Function]) -> float:
     """How many times as many visits there were as the patterns have: what is in none of them is taken
     to be like these."""
     mapped = sum(

@@ -10,14 +10,14 @@ from ..model.frames import Chains, Frame, Kind, frames_by_function
 from ..model.graph import CallGraph
 from ..model.metrics import Number
 from ..model.profile import Function, Profile, Row
-from .columns import Column, Side
-from .report import Entry, Report, key_limits, rank
+from .columns import Column, CostKind
+from .report import FunctionRow, Report, key_limits, rank
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     """A function of the report. The frame's inclusive costs are the entry's or less."""
 
-    entry: Entry
+    entry: FunctionRow
     frame: Frame
 
 
@@ -34,7 +34,7 @@ def wanted_lines(profile: Profile, functions: Iterable[Function]) -> dict[str, d
 
 
 def structures(
-    profile: Profile, graph: CallGraph, entries: Iterable[Entry], chains: Chains
+    profile: Profile, graph: CallGraph, entries: Iterable[FunctionRow], chains: Chains
 ) -> list[Structure]:
     chosen = [entry for entry in entries if not entry.is_group]
     found = frames_by_function(profile, (entry.function for entry in chosen), chains)
@@ -72,7 +72,7 @@ class Branch:
 def branches(report: Report, structure: Structure) -> list[Branch]:
     """In the order in which they are shown."""
     key = report.selection.keys[0].column
-    column = Column(key.metric, Side.INCLUSIVE)
+    column = Column(key.metric, CostKind.INCLUSIVE)
     least = 0 if report.selection.function else key_limits(report.selection, report.totals)[0][1]
     return list(_branches(structure.frame, column, least, 0, True))
 

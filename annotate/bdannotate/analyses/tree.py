@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ..model.graph import CallGraph
 from ..model.metrics import Number
 from ..model.profile import Call, Function, Row, sum_rows
-from .columns import Column, Side
-from .report import Entry, Report, rank
+from .columns import Column, CostKind
+from .report import FunctionRow, Report, rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Neighbours:
     """Callers and callees of an entry, the costliest first. The arcs that do not reach the
     report's threshold are only counted, with their sum."""
 
-    entry: Entry
+    entry: FunctionRow
     callers: tuple[Arc, ...]
     hidden_callers: int
     hidden_callers_cost: Row
@@ -36,7 +36,7 @@ class Neighbours:
     hidden_callees_cost: Row
 
 
-def neighbours(report: Report, entry: Entry, threshold: Number) -> Neighbours:
+def neighbours(report: Report, entry: FunctionRow, threshold: Number) -> Neighbours:
     """threshold is the smallest value of the first sort column, taken as inclusive."""
     graph = report.graph
     members = entry.members or (entry.function,)
@@ -86,7 +86,7 @@ def _split(
     report: Report, arcs: Iterable[Arc], threshold: Number
 ) -> tuple[tuple[Arc, ...], list[Arc]]:
     metric = report.selection.keys[0].column.metric
-    column = Column(metric, Side.INCLUSIVE)
+    column = Column(metric, CostKind.INCLUSIVE)
 
     def value(arc: Arc) -> Number:
         return rank(column.value(arc.cost, arc.cost)) if arc.cost else float("-inf")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ..model.objects import Blocks, Group, Pattern
+from ..model.objects import HeapBlocks, ObjectGroup, Pattern
 from ..model.types import Field, Type
 from .source_types import Guess
 
@@ -25,7 +25,7 @@ class Fit:
     only: int = 0  # it is the blocks of this size that have it; 0: all
 
 
-def fit(found: Type, guess: Guess, group: Group) -> Fit | None:
+def fit(found: Type, guess: Guess, group: ObjectGroup) -> Fit | None:
     """None where the sizes say that it is not so. A few blocks may be of other sizes, as those are that refill a
     pool."""
     blocks = group.blocks
@@ -39,11 +39,11 @@ def fit(found: Type, guess: Guess, group: Group) -> Fit | None:
     return replace(usual, note=usual.note + note, only=blocks.usual) if usual else None
 
 
-def _of_size(blocks: Blocks, size: int) -> Blocks:
+def _of_size(blocks: HeapBlocks, size: int) -> HeapBlocks:
     return blocks._replace(smallest=size, largest=size, divisor=size)
 
 
-def _fit(found: Type, guess: Guess, group: Group, blocks: Blocks) -> Fit | None:
+def _fit(found: Type, guess: Guess, group: ObjectGroup, blocks: HeapBlocks) -> Fit | None:
     last = _open_end(found)
     if last is not None:
         return _with_open_end(found, last, blocks)
@@ -68,7 +68,7 @@ def _open_end(found: Type) -> Field | None:
     return next((field for field in found.fields if not field.size and field.name.endswith("[]")), None)
 
 
-def _with_open_end(found: Type, last: Field, blocks: Blocks) -> Fit | None:
+def _with_open_end(found: Type, last: Field, blocks: HeapBlocks) -> Fit | None:
     """An element is a block, or what calloc was asked for, unless that is bytes."""
     is_array = blocks.smallest == blocks.largest and blocks.divisor > 1
     size = blocks.divisor if is_array else blocks.largest
@@ -81,7 +81,7 @@ def _with_open_end(found: Type, last: Field, blocks: Blocks) -> Fit | None:
     return Fit(replace(found, size=size, fields=fields), has_open_end=True, note=note)
 
 
-def elements_of(group: Group, start: int, only: int = 0) -> Group:
+def elements_of(group: ObjectGroup, start: int, only: int = 0) -> ObjectGroup:
     """With its patterns from where its first element is; of blocks of one size only, as far as patterns tell: what lies
     behind that size is none of theirs."""
     if only and group.blocks:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import shorten
 from ..model.frames import Chains, Position
-from ..model.objects import Group, Identity, Site
+from ..model.objects import Identity, ObjectGroup, Site
 from .ownership import is_rust_library
 from .source_types import Guess, Sources, guesses_by_source, why_no_guess
 
@@ -29,7 +29,7 @@ _VERSIONS = re.compile(r"(?<=::)(?:__1|__2|__8|__cxx11)::")
 _STEM = re.compile(r"[\w:]+$")
 
 
-def agreed_guesses(group: Group, chains: Chains, sources: Sources) -> list[Guess]:
+def agreed_guesses(group: ObjectGroup, chains: Chains, sources: Sources) -> list[Guess]:
     """Where what is inlined in one line allocates different types, none is that of the group."""
     ways = [
         list(_guesses(group.identity, sites, chains, sources)) for sites in group.sites or ((),)
@@ -40,7 +40,7 @@ def agreed_guesses(group: Group, chains: Chains, sources: Sources) -> list[Guess
     ]
 
 
-def why_none(group: Group, chains: Chains, sources: Sources) -> str:
+def why_none(group: ObjectGroup, chains: Chains, sources: Sources) -> str:
     """Why agreed_guesses() knows nothing of that group."""
     ways = group.sites or ((),)
     names = dict.fromkeys(

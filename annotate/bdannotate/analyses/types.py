@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..model.errors import shorten
 from ..model.frames import Chains
-from ..model.objects import VARIABLES, Group, Identity, ObjectKind
+from ..model.objects import VARIABLES, Identity, ObjectGroup, ObjectKind
 from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .field_use import FieldUse, field_uses
 from .object_labels import label
@@ -60,13 +60,13 @@ class Typing:
     """What is to be looked up for some groups before their types can be told; of heap blocks for which
     nothing is, why."""
 
-    groups: Sequence[Group]
+    groups: Sequence[ObjectGroup]
     guesses: Mapping[Identity, Sequence[Guess]]
     reasons: Mapping[Identity, str]
     wanted: Mapping[str, WantedTypes]
 
 
-def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
+def call_sites(groups: Sequence[ObjectGroup]) -> dict[str, dict[int, int]]:
     """By object, the addresses at which blocks were allocated, with their lines: whoever was inlined
     there says more than the function around, and has variables of its own."""
     found: dict[str, dict[int, int]] = {}
@@ -80,7 +80,7 @@ def call_sites(groups: Sequence[Group]) -> dict[str, dict[int, int]]:
 
 
 def typing(
-    groups: Sequence[Group], asked: Sequence[AskedType], chains: Chains, include: Sequence[str]
+    groups: Sequence[ObjectGroup], asked: Sequence[AskedType], chains: Chains, include: Sequence[str]
 ) -> Typing:
     sources = Sources(include)
     guesses: dict[Identity, Sequence[Guess]] = {}
@@ -145,7 +145,7 @@ def types_of(
     return GroupTypes(types, missing), notes
 
 
-def _of_variable(group: Group, found: FoundTypes) -> TypedGroup | str:
+def _of_variable(group: ObjectGroup, found: FoundTypes) -> TypedGroup | str:
     identity = group.identity
     known = found.variables.get((identity.object, _variable(identity)), ())
     if len(known) == 1:
@@ -158,7 +158,7 @@ def _of_variable(group: Group, found: FoundTypes) -> TypedGroup | str:
     return f"the debug information of {_told([identity.object])} has no such variable"
 
 
-def _of_blocks(group: Group, sought: Typing, found: FoundTypes) -> TypedGroup | str:
+def _of_blocks(group: ObjectGroup, sought: Typing, found: FoundTypes) -> TypedGroup | str:
     """The first guess that holds; or why the first one that is the name of a type does not."""
     paths = _objects(group)
     reasons: list[tuple[bool, str]] = []
@@ -197,14 +197,14 @@ def _variable(identity: Identity) -> VariableName:
     return VariableName(identity.symbol or identity.name, identity.size, is_thread_local)
 
 
-def _typed(group: Group, found: Fit, reason: str) -> TypedGroup:
+def _typed(group: ObjectGroup, found: Fit, reason: str) -> TypedGroup:
     uses = field_uses(found.type, elements_of(group, found.start, found.only).patterns)
     return TypedGroup(
         found.type, reason, uses, group.has_patterns, found.start, found.has_open_end, found.only
     )
 
 
-def _asked(group: Group, asked: Sequence[AskedType]) -> list[AskedType]:
+def _asked(group: ObjectGroup, asked: Sequence[AskedType]) -> list[AskedType]:
     return [one for one in asked if one.pattern.search(label(group))]
 
 
@@ -224,7 +224,7 @@ def _told(paths: Sequence[str]) -> str:
     return ", ".join(shorten(os.path.basename(path)) for path in paths) or "no object"
 
 
-def _objects(group: Group) -> list[str]:
+def _objects(group: ObjectGroup) -> list[str]:
     """The object files of the code that allocated; not of what called main, nor of the C and C++
     libraries if others are there: what these allocate for a program has the program's types."""
     found: dict[str, None] = {}

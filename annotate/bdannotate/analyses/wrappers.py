@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.objects import ObjectKind, Place
+from ..model.objects import CodeLine, ObjectKind
 from .startup import is_start
-from .objects import Entry
+from .objects import GroupRow
 from .ownership import allocates_for_callers, is_runtime
 
 # How many functions call it, and its share of the bytes never used of all heap blocks.
@@ -36,19 +36,19 @@ class Wrapper:
     patterns: tuple[str, ...]
 
 
-def wrappers(entries: Sequence[Entry]) -> list[Wrapper]:
+def wrappers(entries: Sequence[GroupRow]) -> list[Wrapper]:
     """entries: of all groups. The innermost comes first; later ones are found behind those before."""
     heap = [entry for entry in entries if entry.group.identity.kind is ObjectKind.HEAP]
     total = sum(entry.use.unused for entry in heap)
     found: list[Wrapper] = []
     known: set[str] = set()
     while total and len(found) < _MOST_LEVELS:
-        behind: dict[tuple[str, int], list[tuple[Entry, Place]]] = {}
+        behind: dict[tuple[str, int], list[tuple[GroupRow, CodeLine]]] = {}
         for entry in heap:
             place = _innermost(entry.group.identity.places, known)
             if place is not None and place.line:
                 behind.setdefault((place.file, place.line), []).append((entry, place))
-        chosen: list[tuple[Entry, Place]] = max(
+        chosen: list[tuple[GroupRow, CodeLine]] = max(
             behind.values(), key=lambda here: sum(one.use.unused for one, _ in here), default=[]
         )
         callers = {caller for entry, place in chosen if (caller := _caller(entry.group.identity.places, place))}
@@ -64,7 +64,7 @@ def wrappers(entries: Sequence[Entry]) -> list[Wrapper]:
     return found
 
 
-def _innermost(places: Sequence[Place], known: set[str]) -> Place | None:
+def _innermost(places: Sequence[CodeLine], known: set[str]) -> CodeLine | None:
     """The call of an allocator, but for wrappers that are known or say that they are: not in main(), which allocates
     for itself, nor in a runtime library."""
     for place in places:
@@ -76,7 +76,7 @@ def _innermost(places: Sequence[Place], known: set[str]) -> Place | None:
     return None
 
 
-def _caller(places: Sequence[Place], place: Place) -> str:
+def _caller(places: Sequence[CodeLine], place: CodeLine) -> str:
     """The function that calls the one at that place; empty if it is not known, or the same, in recursion."""
     outer = next(iter(places[places.index(place) + 1 :]), None)
     if outer is None:

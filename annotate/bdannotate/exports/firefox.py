@@ -19,7 +19,7 @@ from bdcommon import __version__
 
 from ..model.metrics import Metric
 from .request import Request, counts_bytes
-from .stacks import Frame, Path, Stack, stacks
+from .stacks import Path, Stack, StackFrame, stacks
 from .texts import unicode_text
 
 _VERSION = 70
@@ -55,7 +55,7 @@ class _Tables:
     strings: dict[str, int] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
     objects: dict[str, int] = field(default_factory=dict)
-    functions: dict[Frame, int] = field(default_factory=dict)
+    functions: dict[StackFrame, int] = field(default_factory=dict)
     # A function with a line, and how many inlined calls are between it and the function around it.
     frames: dict[tuple[int, int, int], int] = field(default_factory=dict)
     # A frame below a stack; the roots are below _NONE.

@@ -10,7 +10,7 @@ from bdcommon.console import printable
 
 from ..model.errors import UserError
 from .request import Request
-from .stacks import Frame, Path, stacks
+from .stacks import Path, StackFrame, stacks
 
 _MOST_BYTES = 1 << 30
 _NOTABLE_BYTES = 64 << 20
@@ -38,7 +38,7 @@ def size_note(request: Request) -> str:
 def folded_bytes(request: Request) -> int:
     """Nearly, of what will be written, without writing it."""
     known: dict[Path, int] = {}
-    names: dict[Frame, int] = {}
+    names: dict[StackFrame, int] = {}
     total = 0
     for stack in stacks(request):
         if stack.row[0] <= 0:
@@ -58,5 +58,5 @@ def folded_bytes(request: Request) -> int:
     return total
 
 
-def _name(frame: Frame) -> str:
+def _name(frame: StackFrame) -> str:
     return printable(frame.label).replace(";", ":")

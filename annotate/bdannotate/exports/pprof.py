@@ -19,7 +19,7 @@ from bdcommon import __version__
 from ..model.metrics import Metric
 from ..model.profile import Profile
 from .request import Request, counts_bytes
-from .stacks import Frame, Stack, require_size, stacks
+from .stacks import Stack, StackFrame, require_size, stacks
 from .texts import unicode_text
 
 _BYTES = 2  # protocol buffers' wire type of what begins with its length; that of a number is 0
@@ -80,7 +80,7 @@ def _program(profile: Profile) -> str:
 
 
 # A function and the functions inlined into it, outermost first, each with a line.
-_Location = tuple[tuple[Frame, int], ...]
+_Location = tuple[tuple[StackFrame, int], ...]
 
 
 def _locations(stack: Stack) -> list[_Location]:
@@ -97,13 +97,13 @@ class _Tables:
 
     texts: dict[str, int] = field(default_factory=lambda: {"": 0})
     objects: dict[str, int] = field(default_factory=dict)
-    functions: dict[Frame, int] = field(default_factory=dict)
+    functions: dict[StackFrame, int] = field(default_factory=dict)
     locations: dict[_Location, int] = field(default_factory=dict)
 
     def text(self, text: str) -> int:
         return self.texts.setdefault(text, len(self.texts))
 
-    def function(self, frame: Frame) -> int:
+    def function(self, frame: StackFrame) -> int:
         return self.functions.setdefault(frame, len(self.functions) + 1)
 
     def location(self, place: _Location) -> int:

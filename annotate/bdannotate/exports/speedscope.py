@@ -11,7 +11,7 @@ from bdcommon import __version__
 
 from ..model.metrics import Metric
 from .request import Request, counts_bytes
-from .stacks import Frame, Stack, require_size, stacks
+from .stacks import Stack, StackFrame, require_size, stacks
 from .texts import unicode_text
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -20,7 +20,7 @@ _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 def speedscope(request: Request) -> Iterator[str]:
     require_size(request, "speedscope")
     found = list(stacks(request))
-    numbers: dict[Frame, int] = {}
+    numbers: dict[StackFrame, int] = {}
     samples = [
         [numbers.setdefault(frame, len(numbers)) for frame in stack.frames] for stack in found
     ]
@@ -38,7 +38,7 @@ def speedscope(request: Request) -> Iterator[str]:
     yield "\n"
 
 
-def _frame(frame: Frame) -> dict[str, str]:
+def _frame(frame: StackFrame) -> dict[str, str]:
     known = {"name": unicode_text(frame.label)}
     if frame.file != "???":
         known["file"] = unicode_text(frame.file)

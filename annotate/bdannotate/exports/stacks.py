@@ -30,7 +30,7 @@ _MOST_FRAMES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class StackFrame:
     name: str
     file: str
     has_callees: bool = False  # stands for the function with all it calls
@@ -49,7 +49,7 @@ class Path:
     share, so that a tree's take as much memory as the tree."""
 
     above: Path | None
-    frame: Frame
+    frame: StackFrame
     line: int
     depth: int  # how many frames there are, with this one
 
@@ -72,7 +72,7 @@ class Stack:
         return found
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[StackFrame, ...]:
         return tuple(frame for frame, _ in self.steps())
 
 
@@ -82,7 +82,7 @@ def stacks(request: Request) -> Iterator[Stack]:
 
 
 # A function with the line that it is in, or 0.
-_Step = tuple[Frame, int]
+_Step = tuple[StackFrame, int]
 # Some of them, from the outer ones on.
 _Steps = tuple[_Step, ...]
 
@@ -102,7 +102,7 @@ def _stack(around: Path | None, steps: _Steps, row: Row) -> Iterator[Stack]:
 def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     """A node is a path. A root that is the only one would say nothing."""
     frames = [
-        Frame(function.label, function.file, object=function.object, start=line)
+        StackFrame(function.label, function.file, object=function.object, start=line)
         for (_, function), line in zip(tree.frames, tree.lines)
     ]
     has_roots = sum(1 for above in tree.parent if above < 0) > 1
@@ -135,13 +135,13 @@ class _Code:
             for place in request.profile.instructions:
                 self._places.setdefault(place.function, []).append(place)
 
-    def call(self, frame: Frame, place: CallPlace) -> _Steps:
+    def call(self, frame: StackFrame, place: CallPlace) -> _Steps:
         """The frame of the function that calls from this place, and those inlined there."""
         chain = self._request.chains.get(frame.object, {}).get(place.address, ())
         return _inlined(frame, chain) if chain else ((frame, place.line),)
 
     def own(
-        self, function: Function | None, frame: Frame, costs: Row
+        self, function: Function | None, frame: StackFrame, costs: Row
     ) -> Iterator[tuple[_Steps, Row]]:
         """What a path costs itself, as far as that is something: by the inlined functions and
         lines that it is in, where this function is named, because all that it costs is here."""
@@ -163,9 +163,9 @@ class _Code:
                 yield path, row
 
 
-def _inlined(frame: Frame, chain: Chain) -> _Steps:
+def _inlined(frame: StackFrame, chain: Chain) -> _Steps:
     inner = (
-        (Frame(name, file, object=frame.object, is_inlined=True), line)
+        (StackFrame(name, file, object=frame.object, is_inlined=True), line)
         for name, file, line, _ in chain[1:]
     )
     return ((frame, chain[0].line), *inner)
@@ -200,7 +200,7 @@ def _of_graph(request: Request) -> Iterator[Stack]:
         row = request.row(subtract_rows(cycle.inclusive, sum_rows(incoming, width)))
         if any(row):
             # Which of its members was entered first is not known.
-            yield from _stack(None, ((Frame(f"<cycle {cycle.number}>", "???", True), 0),), row)
+            yield from _stack(None, ((StackFrame(f"<cycle {cycle.number}>", "???", True), 0),), row)
 
 
 def require_size(request: Request, form: str) -> None:
@@ -244,13 +244,13 @@ def _below(
                 yield from _stack(path, ((_end(graph, callee), 0),), row)
 
 
-def _frame(function: Function) -> Frame:
-    return Frame(function.label, function.file, object=function.object)
+def _frame(function: Function) -> StackFrame:
+    return StackFrame(function.label, function.file, object=function.object)
 
 
-def _end(graph: CallGraph, function: Function) -> Frame:
+def _end(graph: CallGraph, function: Function) -> StackFrame:
     has_callees = bool(graph.callees.get(function))
-    return Frame(function.label, function.file, has_callees, function.object)
+    return StackFrame(function.label, function.file, has_callees, function.object)
 
 
 def _has_one_path(graph: CallGraph, function: Function) -> bool:

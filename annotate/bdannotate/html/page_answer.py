@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ..analyses.columns import Column, Side, SortKey, parse_column, with_keys_first
+from ..analyses.columns import Column, CostKind, SortKey, parse_column, with_keys_first
 from ..analyses.ranking import by_verdict
 from ..analyses.report import Report, Selection
 from ..analyses.top_lines import TopLines
@@ -36,7 +36,7 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
         return selection
     if found.first is First.L1_CODE and "I1mr" in metrics:
         columns = [parse_column(name, metrics, side) for name in _OF_CODE if name.split(":")[0] in metrics]
-        if side is Side.SELF:
+        if side is CostKind.SELF:
             columns = list(dict.fromkeys(replace(column, side=side) for column in columns))
         return replace(selection, columns=tuple(columns), keys=(SortKey(columns[0], None),))
     name = {

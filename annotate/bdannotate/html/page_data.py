@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..analyses.columns import Side as CostSide
+from ..analyses.columns import CostKind as CostSide
 from ..analyses.data_use import data_loss, share_beside
 from ..analyses.report import Report
 from ..analyses.source import profile_time

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.report import Entry
+from ..analyses.report import FunctionRow
 from ..analyses.structure import Structure
 from ..model.frames import Frame, Kind
 from ..views.json_values import text
@@ -21,7 +21,7 @@ _MOST_FRAMES = 20_000
 _KINDS = (Kind.INLINED, Kind.LOOP, Kind.REGION)
 
 
-def entries_with_frames(subject: Subject) -> list[Entry]:
+def entries_with_frames(subject: Subject) -> list[FunctionRow]:
     """The functions whose frames are worth to be found, the costliest first."""
     side = subject.sides[0]
     if not side.profile.instructions or not side.profile.jumps:
@@ -36,7 +36,7 @@ def entries_with_frames(subject: Subject) -> list[Entry]:
     chosen.sort(key=lambda function: (-shares[function], function))
     of = side.graph.functions
     return [
-        Entry(function, of[function].self_cost, of[function].inclusive, of[function].calls)
+        FunctionRow(function, of[function].self_cost, of[function].inclusive, of[function].calls)
         for function in chosen[:_MOST_FUNCTIONS]
     ]
 

@@ -14,7 +14,7 @@ from ..analyses.object_diff import ObjectChange, ObjectChanges
 from ..analyses.layout import ALWAYS, Layout, layout
 from ..analyses.object_labels import label
 from ..model.metrics import Metric
-from ..model.objects import Group, Objects, Place
+from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..views.advice import advice_sentences
 from ..views.json_values import text
 from ..views.picture import sample_sentence
@@ -98,7 +98,7 @@ def _changes(found: ObjectChanges) -> Table:
 
 
 def _facts(
-    found: PageObjects, columns: Sequence[str], groups: Sequence[Group], details: Sequence[Details | None],
+    found: PageObjects, columns: Sequence[str], groups: Sequence[ObjectGroup], details: Sequence[Details | None],
     pictures: Sequence[Layout | None], numbers: Numbers,
 ) -> schema.Data:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
@@ -147,12 +147,12 @@ def _type(details: Details, numbers: Numbers) -> schema.DataType | None:
     }
 
 
-def _place(place: Place, numbers: Numbers) -> schema.Place:
+def _place(place: CodeLine, numbers: Numbers) -> schema.Place:
     return numbers.function(place.function), numbers.file(place.file), place.line
 
 
 def _group(
-    group: Group, picture: Layout | None, first: int, found: schema.DataType | None, numbers: Numbers
+    group: ObjectGroup, picture: Layout | None, first: int, found: schema.DataType | None, numbers: Numbers
 ) -> schema.DataGroup:
     identity, blocks = group.identity, group.blocks
     return {

@@ -26,7 +26,7 @@ class Kind(enum.IntEnum):
     OTHER = 2  # the paths below its parent for which there was no room
 
 
-class Frame(NamedTuple):
+class ContextFrame(NamedTuple):
     """What a node stands for. Roots and "other" nodes have a name only."""
 
     kind: Kind
@@ -42,7 +42,7 @@ class CallPlace(NamedTuple):
 
 
 NOWHERE = CallPlace("", 0, 0)
-OTHER = Frame(Kind.OTHER, Function("", "", "(other paths)"))
+OTHER = ContextFrame(Kind.OTHER, Function("", "", "(other paths)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ContextTree:
     events: tuple[str, ...]
     titles: Mapping[str, str]
     is_folded: bool  # a call to a function that is on the path goes back to its node
-    frames: tuple[Frame, ...]
+    frames: tuple[ContextFrame, ...]
     lines: tuple[int, ...]  # the line that each frame's function begins in, or 0
     places: tuple[CallPlace, ...]
     parent: array[int]
@@ -136,7 +136,7 @@ def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
 
 class _Merger:
     def __init__(self, width: int) -> None:
-        self.frames: dict[Frame, int] = {}
+        self.frames: dict[ContextFrame, int] = {}
         self.lines: list[int] = []
         self.places: dict[CallPlace, int] = {}
         self.parent = array("i")
@@ -153,7 +153,7 @@ class _Merger:
         frames: list[int] = []
         for frame, line in zip(tree.frames, tree.lines):
             if frame.kind is Kind.FUNCTION:
-                frame = Frame(frame.kind, rename(frame.function))
+                frame = ContextFrame(frame.kind, rename(frame.function))
             frames.append(self.frames.setdefault(frame, len(self.frames)))
             if len(self.lines) < len(self.frames):
                 self.lines.append(line)

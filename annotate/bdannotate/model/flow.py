@@ -46,7 +46,7 @@ class Step(NamedTuple):
     cost: Row
 
 
-class Block(NamedTuple):
+class BasicBlock(NamedTuple):
     """Instructions that were always executed one after the other, by their numbers in the flow."""
 
     first: int
@@ -59,7 +59,7 @@ class Flow:
 
     steps: tuple[Step, ...]
     executed: tuple[int, ...]  # how often each step was
-    blocks: tuple[Block, ...]
+    blocks: tuple[BasicBlock, ...]
     successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on where
     entered: tuple[int, ...]  # for each block: how often it was not come to from another one
     entry: int = 0  # the block that the function begins with
@@ -149,7 +149,7 @@ def _flow(
             begins.add(index + 1)
     firsts = sorted(index for index in begins if index < len(steps))
     blocks = tuple(
-        Block(first, end - 1) for first, end in zip(firsts, [*firsts[1:], len(steps)])
+        BasicBlock(first, end - 1) for first, end in zip(firsts, [*firsts[1:], len(steps)])
     )
     block_of = {block.first: index for index, block in enumerate(blocks)}
     ending = {block.last: index for index, block in enumerate(blocks)}

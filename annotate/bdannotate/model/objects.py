@@ -36,7 +36,7 @@ class ObjectKind(enum.Enum):
 VARIABLES = frozenset({ObjectKind.STATIC, ObjectKind.THREAD_LOCAL})
 
 
-class Place(NamedTuple):
+class CodeLine(NamedTuple):
     """A line of a function: where that called or loaded something."""
 
     function: Function
@@ -52,11 +52,11 @@ class Identity(NamedTuple):
     object: str = ""  # of code, a variable or a file
     size: int = 0  # of a variable, in bytes
     function: Function | None = None  # whose frames; the function called to allocate
-    places: tuple[Place, ...] = ()  # where that was called, the innermost first
+    places: tuple[CodeLine, ...] = ()  # where that was called, the innermost first
     symbol: str = ""  # of a variable: what linkers call it, if that is another name
 
 
-class Blocks(NamedTuple):
+class HeapBlocks(NamedTuple):
     """The heap blocks of a group. Sizes and sums are in bytes."""
 
     number: int
@@ -78,7 +78,7 @@ class Pattern(NamedTuple):
     bytes: int  # how many, at most 64; 0: nothing is known but who loaded the line
     used: int  # a bit for each
     times: int
-    by: Place  # who had loaded the line
+    by: CodeLine  # who had loaded the line
 
 
 class ObjectRow(NamedTuple):
@@ -99,12 +99,12 @@ class Site(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ObjectGroup:
     """sites are those of the identity's places, all ways to them: the same line can have several
     instructions."""
 
     identity: Identity
-    blocks: Blocks | None = None
+    blocks: HeapBlocks | None = None
     patterns: tuple[Pattern, ...] = ()
     sites: tuple[tuple[Site, ...], ...] = ()
     label: str = ""  # that no other group has, once it was named among them
@@ -123,7 +123,7 @@ class Group:
 class Objects:
     parts: tuple[Part, ...]
     events: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ObjectGroup, ...]
     rows: tuple[ObjectRow, ...]
     one_in: int = 1  # of the lines after the first ones, so many had one that patterns tell of; 1: all
     # Of each part that was put together here, the numbers that its groups have now.
@@ -185,11 +185,11 @@ def at_own_lines(objects: Objects, chains: Chains) -> Objects:
     library. As read, a group has one way to its places."""
     wanted = inlined_calls([objects])
 
-    def place(site: Site) -> Place:
+    def place(site: Site) -> CodeLine:
         chain = chains.get(site.function.object, {}).get(site.address)
         if not chain or site.address not in wanted.get(site.function.object, ()):
-            return Place(site.function, site.file, site.line)
-        return Place(site.function, chain[0].file, chain[0].line)
+            return CodeLine(site.function, site.file, site.line)
+        return CodeLine(site.function, chain[0].file, chain[0].line)
 
     return replace(objects, groups=tuple(
         replace(group, identity=group.identity._replace(places=tuple(map(place, group.sites[0]))))
@@ -214,8 +214,8 @@ def merge(
     first = found[0]
     numbers: dict[Identity, int] = {}
     numbers_of: dict[int, list[int]] = {}
-    blocks: list[dict[_Run, Blocks]] = []
-    patterns: list[dict[tuple[int, int, int, Place], int]] = []
+    blocks: list[dict[_Run, HeapBlocks]] = []
+    patterns: list[dict[tuple[int, int, int, CodeLine], int]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for run, objects in _in_order(found):
@@ -224,7 +224,7 @@ def merge(
                 f"{objects.parts[0].source} has other events than {first.parts[0].source}"
             )
         here: list[int] = []
-        mine: dict[int, Blocks] = {}
+        mine: dict[int, HeapBlocks] = {}
         numbers_of[id(objects)] = here
         for group in objects.groups:
             identity = _renamed(group.identity, rename)
@@ -252,7 +252,7 @@ def merge(
         tuple(part for objects in found for part in objects.parts),
         first.events,
         tuple(
-            Group(identity, _together(blocks[number]), tuple(
+            ObjectGroup(identity, _together(blocks[number]), tuple(
                 Pattern(offset, size, used, times, by)
                 for (offset, size, used, by), times in sorted(patterns[number].items())
             ), tuple(sites[number]))
@@ -268,7 +268,7 @@ def merge(
 
 def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Identity:
     """A function that calls itself stands once for all of these calls."""
-    places: list[Place] = []
+    places: list[CodeLine] = []
     for place in identity.places:
         place = place._replace(function=rename(place.function))
         if not places or places[-1] != place:
@@ -293,18 +293,18 @@ def _in_order(found: Sequence[Objects]) -> Iterator[tuple[_Run, Objects]]:
         times[which] += 1
 
 
-def _together(found: Mapping[_Run, Blocks]) -> Blocks | None:
+def _together(found: Mapping[_Run, HeapBlocks]) -> HeapBlocks | None:
     return reduce(_beside, found.values()) if found else None
 
 
-def _later(mine: Blocks, after: Blocks) -> Blocks:
+def _later(mine: HeapBlocks, after: HeapBlocks) -> HeapBlocks:
     """Of two parts of a process, of which the second one tells what is alive then."""
     most = max(mine.most_alive, after.most_alive)
     return _beside(mine, after)._replace(alive=after.alive, most_alive=most)
 
 
-def _beside(mine: Blocks, other: Blocks) -> Blocks:
-    return Blocks(
+def _beside(mine: HeapBlocks, other: HeapBlocks) -> HeapBlocks:
+    return HeapBlocks(
         mine.number + other.number, mine.bytes + other.bytes, mine.freed + other.freed,
         mine.alive + other.alive,
         mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
@@ -314,7 +314,7 @@ def _beside(mine: Blocks, other: Blocks) -> Blocks:
     )
 
 
-def _usual(blocks: Blocks) -> int:
+def _usual(blocks: HeapBlocks) -> int:
     """Of few blocks, it is not told which size most have, but they may all have one."""
     return blocks.usual or (blocks.smallest if blocks.smallest == blocks.largest else 0)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .frames import Chains, Frame, FrameCall, Kind, frames_by_function
 from .objects import Objects, has_object
-from .objects import Place as LoadedBy
+from .objects import CodeLine
 from .profile import (
     Call, CallSite, Function, Place, Profile, Row, add_rows, subtract_rows,
 )
@@ -159,7 +159,7 @@ def in_frames(objects: Objects, profile: Profile) -> Objects:
         most = max(sorted(found), key=lambda each: found[each], default=function)
         return most if found.get(most, 0) >= _NEARLY_ALL * sum(found.values()) else function
 
-    def in_frame(by: LoadedBy) -> LoadedBy:
+    def in_frame(by: CodeLine) -> CodeLine:
         return by._replace(function=frame(*by))
 
     return replace(

@@ -12,7 +12,7 @@ from ..analyses.diff import matching_functions
 from ..analyses.object_details import Details, object_details, with_ways
 from ..analyses.object_diff import ObjectChanges, ObjectDiff, listed_changes, object_changes
 from ..analyses.object_labels import Namer, label, labelled, plain_name
-from ..analyses.objects import Entry, list_objects
+from ..analyses.objects import GroupRow, list_objects
 from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
@@ -129,7 +129,7 @@ def reported_objects(
 
 
 def with_types(
-    objects: Objects, meant: Sequence[Entry], profile: Profile, inputs: Inputs
+    objects: Objects, meant: Sequence[GroupRow], profile: Profile, inputs: Inputs
 ) -> list[Details]:
     """All that is known of some of the objects, types too."""
     return object_details(objects, meant, _types(meant, profile, inputs))
@@ -191,7 +191,7 @@ def compared_objects_of_page(
     return replace(after, changes=changes)
 
 
-def _meant(objects: Objects, options: Options) -> list[Entry]:
+def _meant(objects: Objects, options: Options) -> list[GroupRow]:
     """Those that --object is about."""
     if options.object is None:
         return []
@@ -204,7 +204,7 @@ def _meant(objects: Objects, options: Options) -> list[Entry]:
 
 
 def _types(
-    meant: Sequence[Entry], profile: Profile, inputs: Inputs
+    meant: Sequence[GroupRow], profile: Profile, inputs: Inputs
 ) -> GroupTypes:
     options = inputs.options
     groups = [entry.group for entry in meant]

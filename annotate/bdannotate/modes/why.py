@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..analyses.loop_nests import nests_of
 from ..analyses.object_labels import label
-from ..analyses.objects import Entry, list_objects
+from ..analyses.objects import GroupRow, list_objects
 from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, told_of
 from ..analyses.report import Report
 from ..analyses.sites import Site, SiteRows, Sites
@@ -16,7 +16,7 @@ from ..analyses.waits import estimated_time, with_waits
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import frames_by_function
-from ..model.objects import Group, Objects
+from ..model.objects import ObjectGroup, Objects
 from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, Separation, code_of_frames
 from ..model.why import Scope, ScopeKind, Why
@@ -144,7 +144,7 @@ def _scopes_of(why: Why, sites: Sequence[Site]) -> list[Scope]:
     return [why.scopes[number] for number in sorted(numbers)]
 
 
-def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, Group]:
+def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, ObjectGroup]:
     """By the number of the site, the data that its line loads most of."""
     event = next((name for name in ("EvLineD1", "EvLine1") if name in objects.events), None)
     if event is None:
@@ -154,7 +154,7 @@ def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, Group]:
     for row in objects.rows:
         place = row.function, row.file, row.line
         most[place] = max(most.get(place, (0, 0)), (row.cost[number], row.group))
-    found: dict[int, Group] = {}
+    found: dict[int, ObjectGroup] = {}
     for site in sites:
         lines, group = most.get((site.place.function, site.place.file, site.place.line), (0, 0))
         if lines:
@@ -162,7 +162,7 @@ def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, Group]:
     return found
 
 
-def _entries(sites: Sequence[Site], groups: dict[int, Group], objects: Objects) -> list[Entry]:
+def _entries(sites: Sequence[Site], groups: dict[int, ObjectGroup], objects: Objects) -> list[GroupRow]:
     wanted: dict[str, None] = {}
     for site in sites:
         if site.number in groups:

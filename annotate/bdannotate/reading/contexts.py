@@ -6,7 +6,7 @@ from __future__ import annotations
 from array import array
 
 from ..model.contexts import (
-    NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, Frame, Kind, merge,
+    NO_PARENT, NOWHERE, OTHER, CallPlace, ContextTree, ContextFrame, Kind, merge,
 )
 from ..model.errors import FormatProblem, shorten
 from ..model.narrow import extended
@@ -47,11 +47,11 @@ class _Reader(ColumnReader[ContextTree]):
         frames, lines = [OTHER], [0]
         for text in self._names(self._section("functions")):
             function, line = named_function(text, objects, files)
-            frames.append(Frame(Kind.FUNCTION, function))
+            frames.append(ContextFrame(Kind.FUNCTION, function))
             lines.append(line)
         functions = len(frames)
         for text in self._names(self._section("roots")):
-            frames.append(Frame(Kind.ROOT, Function("", "", _root(text))))
+            frames.append(ContextFrame(Kind.ROOT, Function("", "", _root(text))))
             lines.append(0)
         self._section("nodes")
         roots = len(frames) - functions

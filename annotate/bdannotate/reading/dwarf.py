@@ -50,7 +50,7 @@ class _Attribute(Protocol):
     def _replace(self, **changes: object) -> _Attribute: ...
 
 
-class Entry(Protocol):
+class DebugEntry(Protocol):
     """As pyelftools has them: a debugging information entry."""
 
     tag: str
@@ -62,7 +62,7 @@ class Entry(Protocol):
     stream: _Stream
 
     def is_null(self) -> bool: ...
-    def get_DIE_from_attribute(self, name: str) -> Entry: ...  # noqa: N802
+    def get_DIE_from_attribute(self, name: str) -> DebugEntry: ...  # noqa: N802
 
 
 class _Structs(Protocol):
@@ -80,7 +80,7 @@ class Unit(Protocol):
     dwarfinfo: Dwarf
 
     def __getitem__(self, name: str) -> int: ...
-    def get_top_DIE(self) -> Entry: ...  # noqa: N802
+    def get_top_DIE(self) -> DebugEntry: ...  # noqa: N802
 
 
 class _Stream(Protocol):
@@ -122,7 +122,7 @@ class Units:
     file that a unit, by its first entry, says to belong to it."""
 
     def __init__(
-        self, dwarf: Dwarf, types: Dwarf | None, split: Callable[[Entry], Dwarf]
+        self, dwarf: Dwarf, types: Dwarf | None, split: Callable[[DebugEntry], Dwarf]
     ) -> None:
         self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
         self._error_class = importlib.import_module("elftools.common.exceptions").DWARFError
@@ -215,7 +215,7 @@ class Units:
             self._add_bases(unit, top, 8 if raw.startswith(_LARGE_LENGTH) else 0)
         return units
 
-    def _add_bases(self, unit: Unit, skeleton: Entry, more: int) -> None:
+    def _add_bases(self, unit: Unit, skeleton: DebugEntry, more: int) -> None:
         """In a .dwo file there is one of each table, which begins behind its head; the addresses are
         where the skeleton says. pyelftools looks for that in the unit itself."""
         try:
@@ -241,7 +241,7 @@ class Units:
     def source(self, unit: Unit) -> Source:
         return self._sources[unit.dwarfinfo]
 
-    def follow(self, entry: Entry, name: str = "DW_AT_type") -> Entry | None:
+    def follow(self, entry: DebugEntry, name: str = "DW_AT_type") -> DebugEntry | None:
         """To its type, or to what another attribute refers to, if it has one."""
         attribute = entry.attributes.get(name)
         if attribute is None:
@@ -255,7 +255,7 @@ class Units:
             return target
         return self._of_signature(entry.cu, integer(signature.raw_value)) or target
 
-    def _of_signature(self, unit: Unit, signature: int) -> Entry | None:
+    def _of_signature(self, unit: Unit, signature: int) -> DebugEntry | None:
         found, at = self.source(unit).signatures.get(signature, (None, 0))
         if found is None:
             return None
@@ -265,9 +265,9 @@ class Units:
                 pass
         return self._entry(found, offset)
 
-    def _entry(self, unit: Unit, offset: int) -> Entry:
+    def _entry(self, unit: Unit, offset: int) -> DebugEntry:
         """Without pyelftools keeping it, as it would for the whole file."""
-        entry: Entry = self._entry_class(unit, unit.get_top_DIE().stream, offset)
+        entry: DebugEntry = self._entry_class(unit, unit.get_top_DIE().stream, offset)
         return entry
 
     def _spend(self, entries: int) -> None:
@@ -275,7 +275,7 @@ class Units:
         if self._entries > _MOST_ENTRIES:
             raise UserError("its debug information is too large")
 
-    def children(self, entry: Entry) -> Iterator[Entry]:
+    def children(self, entry: DebugEntry) -> Iterator[DebugEntry]:
         if not entry.has_children:
             return
         unit = entry.cu
@@ -304,9 +304,9 @@ class Units:
                     depth += 1
 
     def walk(
-        self, entry: Entry, scope: str, everywhere: bool, skipped: tuple[str, ...] = (),
+        self, entry: DebugEntry, scope: str, everywhere: bool, skipped: tuple[str, ...] = (),
         only: tuple[str, ...] = (), depth: int = 0,
-    ) -> Iterator[tuple[Entry, str]]:
+    ) -> Iterator[tuple[DebugEntry, str]]:
         """All entries below, with the scope that they stand in; those in functions only if so
         asked. skipped: scopes that are not looked into; only: the outermost that are, if any. Those in
         too many others are left out."""
@@ -334,7 +334,7 @@ class Units:
             elif everywhere and child.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
                 yield from self.walk(child, scope, everywhere, (), (), depth + 1)
 
-    def qualified_name(self, entry: Entry) -> str:
+    def qualified_name(self, entry: DebugEntry) -> str:
         """With the scopes around it, as far as a walk has come by them; empty if it has none."""
         own = name_of(entry)
         return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
@@ -347,22 +347,22 @@ def _is_skeleton(unit: Unit) -> bool:
     return not top.has_children and "DW_AT_GNU_dwo_id" in top.attributes
 
 
-def language_of(top: Entry) -> object:
+def language_of(top: DebugEntry) -> object:
     """Of a unit, by its first entry."""
     found = top.attributes.get("DW_AT_language")
     return found.value if found is not None else None
 
 
-def is_cpp(top: Entry) -> bool:
+def is_cpp(top: DebugEntry) -> bool:
     return language_of(top) in _CPP
 
 
-def first_index(top: Entry) -> int:
+def first_index(top: DebugEntry) -> int:
     """Of arrays."""
     return 1 if language_of(top) in _FROM_ONE else 0
 
 
-def libraries(top: Entry) -> tuple[str, ...]:
+def libraries(top: DebugEntry) -> tuple[str, ...]:
     return _RUST_LIBRARIES if language_of(top) == _RUST else CPP_LIBRARIES
 
 
@@ -373,7 +373,7 @@ def section_bytes(section: _Section | None) -> bytes:
     return section.stream.read()
 
 
-def name_of(entry: Entry) -> str:
+def name_of(entry: DebugEntry) -> str:
     """Its own; empty if it has none."""
     found = entry.attributes.get("DW_AT_name")
     if found is None or not isinstance(found.value, bytes):

@@ -18,7 +18,7 @@ from typing import Protocol
 from bdcommon.regular_files import is_regular_file
 
 from ..model.errors import UserError, shorten
-from .dwarf import Dwarf, Entry
+from .dwarf import DebugEntry, Dwarf
 from .object_files import require_object_file
 
 _DEBUG_FOLDER = "/usr/lib/debug"
@@ -167,7 +167,7 @@ class SplitFiles:
         self._folder = os.path.dirname(os.path.realpath(path))
         self._dwarf = dwarf
 
-    def open(self, skeleton: Entry) -> Dwarf:
+    def open(self, skeleton: DebugEntry) -> Dwarf:
         """What a unit, by its first entry, has left to one of them."""
         name = _text(skeleton, "DW_AT_dwo_name")
         if not name:
@@ -185,7 +185,7 @@ class SplitFiles:
         )
 
 
-def _text(entry: Entry, name: str) -> str:
+def _text(entry: DebugEntry, name: str) -> str:
     attribute = entry.attributes.get(name)
     value = attribute.value if attribute is not None else None
     return os.fsdecode(value) if isinstance(value, bytes) else ""

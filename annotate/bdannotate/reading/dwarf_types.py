@@ -8,7 +8,7 @@ from math import prod
 
 from ..model.errors import UserError
 from ..model.types import Field, Repeats, Type
-from .dwarf import MOST_STEPS, UNIT_TYPES, Entry, Units, first_index, integer, name_of, uleb
+from .dwarf import MOST_STEPS, UNIT_TYPES, DebugEntry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
 _MOST_BYTES = 1 << 22  # of a type; what is made of it takes a step for each
@@ -36,7 +36,7 @@ class TypeReader:
         self._pointer = pointer
         self._members = 0  # of this type, so far
 
-    def type(self, entry: Entry) -> Type | None:
+    def type(self, entry: DebugEntry) -> Type | None:
         """Of an array, that of its elements; None where the size is not known, or too large."""
         name = ""
         for _ in range(MOST_STEPS):
@@ -63,7 +63,7 @@ class TypeReader:
         )
         return Type(own, size, tuple(fields), has_virtual)
 
-    def pointee(self, variable: Entry) -> Type | None:
+    def pointee(self, variable: DebugEntry) -> Type | None:
         """What a variable points to; None if it is no pointer, or one to void."""
         declared = self._units.follow(variable)
         pointer = self._unqualified(declared) if declared is not None else None
@@ -73,7 +73,7 @@ class TypeReader:
         return self.type(target) if target is not None else None
 
     def _fields(
-        self, entry: Entry, base: int, prefix: str, depth: int, repeats: Repeats | None = None
+        self, entry: DebugEntry, base: int, prefix: str, depth: int, repeats: Repeats | None = None
     ) -> Iterator[Field]:
         if depth > MOST_STEPS:
             raise UserError("a type contains itself")
@@ -101,7 +101,7 @@ class TypeReader:
                 yield field
 
     def _field(
-        self, member: Entry, target: Entry, offset: int, name: str, depth: int,
+        self, member: DebugEntry, target: DebugEntry, offset: int, name: str, depth: int,
         repeats: Repeats | None,
     ) -> Iterator[Field]:
         if "DW_AT_bit_size" in member.attributes:
@@ -134,7 +134,7 @@ class TypeReader:
                 return
         yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target), repeats)
 
-    def _held(self, entry: Entry) -> Entry | None:
+    def _held(self, entry: DebugEntry) -> DebugEntry | None:
         """Of the bytes in which the nodes of the C++ library's containers have their elements, what
         these are: that is their template's argument."""
         if entry.tag not in UNIT_TYPES or not name_of(entry).startswith(_RAW_BYTES):
@@ -144,11 +144,11 @@ class TypeReader:
                 return self._units.follow(child)
         return None
 
-    def _has_variants(self, entry: Entry) -> bool:
+    def _has_variants(self, entry: DebugEntry) -> bool:
         """As an enumeration of Rust: what its bytes mean is known at run time only."""
         return any(child.tag == "DW_TAG_variant_part" for child in self._units.children(entry))
 
-    def _bits(self, member: Entry, target: Entry) -> tuple[int, int]:
+    def _bits(self, member: DebugEntry, target: DebugEntry) -> tuple[int, int]:
         """The first bit, behind the member's offset, and how many."""
         attributes = member.attributes
         bits = integer(attributes["DW_AT_bit_size"].value)
@@ -161,7 +161,7 @@ class TypeReader:
         width = 8 * (integer(storage.value) if storage else self._size(target))
         return width - integer(attributes["DW_AT_bit_offset"].value) - bits, bits
 
-    def _unqualified(self, entry: Entry) -> Entry:
+    def _unqualified(self, entry: DebugEntry) -> DebugEntry:
         for _ in range(MOST_STEPS):
             if entry.tag not in (*_QUALIFIERS, "DW_TAG_typedef"):
                 break
@@ -171,7 +171,7 @@ class TypeReader:
             entry = target
         return entry
 
-    def _element(self, entry: Entry) -> tuple[Entry, list[int]]:
+    def _element(self, entry: DebugEntry) -> tuple[DebugEntry, list[int]]:
         """That of an array of arrays, and how many there are in each dimension; 0 if nobody knows."""
         lengths: list[int] = []
         for _ in range(MOST_STEPS):
@@ -183,7 +183,7 @@ class TypeReader:
             entry = target
         return entry, lengths
 
-    def _lengths(self, array: Entry) -> list[int]:
+    def _lengths(self, array: DebugEntry) -> list[int]:
         found: list[int] = []
         for child in self._units.children(array):
             if child.tag == "DW_TAG_subrange_type":
@@ -201,12 +201,12 @@ class TypeReader:
                     found.append(0)
         return found
 
-    def _size(self, entry: Entry) -> int:
+    def _size(self, entry: DebugEntry) -> int:
         """In bytes; 0 if it is not known, or no program has so much."""
         size = self._stated_size(entry)
         return size if 0 <= size < 1 << 63 else 0
 
-    def _stated_size(self, entry: Entry) -> int:
+    def _stated_size(self, entry: DebugEntry) -> int:
         factor = 1
         for _ in range(MOST_STEPS):
             size = entry.attributes.get("DW_AT_byte_size")
@@ -223,10 +223,10 @@ class TypeReader:
             entry = target
         return 0
 
-    def _type_name(self, entry: Entry) -> str:
+    def _type_name(self, entry: DebugEntry) -> str:
         return self._whole_type_name(entry)[:_MOST_NAME]
 
-    def _whole_type_name(self, entry: Entry) -> str:
+    def _whole_type_name(self, entry: DebugEntry) -> str:
         before, behind = "", ""
         for _ in range(MOST_STEPS):
             if entry.tag in _POINTERS and name_of(entry):  # of Rust
@@ -251,11 +251,11 @@ class TypeReader:
         raise UserError("a type contains itself")
 
 
-def _anonymous(entry: Entry) -> str:
+def _anonymous(entry: DebugEntry) -> str:
     return entry.tag.removeprefix("DW_TAG_").removesuffix("_type").replace("_", " ")
 
 
-def _offset(member: Entry) -> int:
+def _offset(member: DebugEntry) -> int:
     location = member.attributes.get("DW_AT_data_member_location")
     if location is None:
         return 0

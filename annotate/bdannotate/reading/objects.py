@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..model.errors import FormatProblem, shorten
 from ..model.objects import (
-    VARIABLES, Blocks, Group, Identity, ObjectKind, ObjectRow, Objects, Pattern, Place, Site, merge,
+    VARIABLES, HeapBlocks, ObjectGroup, Identity, ObjectKind, ObjectRow, Objects, Pattern, CodeLine, Site, merge,
 )
 from ..model.profile import Function, sum_rows
 from .columns import ColumnReader, named_function, path_beside
@@ -16,7 +16,7 @@ from .demangle import demangled
 
 PREFIX = "objects."
 
-_BLOCK_NUMBERS = len(Blocks._fields)
+_BLOCK_NUMBERS = len(HeapBlocks._fields)
 _ROW_COLUMNS = 4  # before the events: group, function, file, line
 _PATTERN_COLUMNS = 8  # group, function, file, line, offset, bytes, used, count
 _MOST_BYTES = 64
@@ -48,7 +48,7 @@ def read_parts(path: str) -> list[Objects]:
     ] if known else parts
 
 
-def _renamed(group: Group, known: Mapping[str, str]) -> Group:
+def _renamed(group: ObjectGroup, known: Mapping[str, str]) -> ObjectGroup:
     identity = group.identity
     if identity.kind not in VARIABLES or identity.name not in known:
         return group
@@ -111,13 +111,13 @@ class _Reader(ColumnReader[Objects]):
 
     def _patterns(self, names: _Names, groups: int) -> dict[int, list[Pattern]]:
         found: dict[int, list[Pattern]] = {}
-        places: dict[tuple[int, int, int], Place] = {}
+        places: dict[tuple[int, int, int], CodeLine] = {}
         patterns = self._table(_PATTERN_COLUMNS)
         for group, function, file, line, offset, size, used, count in patterns:
             _check_number(group, groups + 1, "group")
             place = places.get((function, file, line))
             if place is None:
-                place = Place(names.function(function), names.file(file), line)
+                place = CodeLine(names.function(function), names.file(file), line)
                 places[function, file, line] = place
             if size > _MOST_BYTES or used >> size:
                 raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
@@ -150,7 +150,7 @@ class _Names:
             raise FormatProblem(f"object {number} has no name")
         return self._objects[number]
 
-    def group(self, text: str) -> Group:
+    def group(self, text: str) -> ObjectGroup:
         word, _, rest = text.partition(" ")
         try:
             kind = ObjectKind(word)
@@ -158,17 +158,17 @@ class _Names:
             raise FormatProblem(f"'{shorten(word)}' is not a kind of object") from None
         if kind in (ObjectKind.CODE, ObjectKind.FILE):
             (module,), rest = _numbers(rest, 1, text)
-            return Group(Identity(kind, object=self.object(module)))
+            return ObjectGroup(Identity(kind, object=self.object(module)))
         if kind in VARIABLES:
             (module, size), name = _numbers(rest, 2, text)
-            return Group(Identity(kind, name, self.object(module), size))
+            return ObjectGroup(Identity(kind, name, self.object(module), size))
         if kind is ObjectKind.STACK:
-            return Group(Identity(kind, function=self._plain_function(rest, text)))
+            return ObjectGroup(Identity(kind, function=self._plain_function(rest, text)))
         blocks = None
         sites: list[Site] = []
         if kind is ObjectKind.HEAP:
             numbers, rest = _numbers(rest, self._block_numbers, text)
-            blocks = Blocks(*numbers)
+            blocks = HeapBlocks(*numbers)
         if kind in (ObjectKind.HEAP, ObjectKind.MAPPING):
             (count,), rest = _numbers(rest, 1, text)
             if count > _MOST_PLACES:
@@ -177,9 +177,9 @@ class _Names:
                 (function, file, line, address), rest = _numbers(rest, _PLACE_WORDS, text)
                 sites.append(Site(self.function(function), self.file(file), line, address))
         allocator = self._plain_function(rest, text) if rest else None
-        places = tuple(Place(site.function, site.file, site.line) for site in sites)
+        places = tuple(CodeLine(site.function, site.file, site.line) for site in sites)
         identity = Identity(kind, function=allocator, places=places)
-        return Group(identity, blocks, sites=(tuple(sites),) if sites else ())
+        return ObjectGroup(identity, blocks, sites=(tuple(sites),) if sites else ())
 
     def _plain_function(self, text: str, line: str) -> Function:
         (module, file), name = _numbers(text, 2, line)

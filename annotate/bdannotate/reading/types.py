@@ -12,7 +12,7 @@ from ..model.errors import UserError, is_out_of_memory, shorten
 from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .bounded import bounded
 from .dwarf import (
-    NAMED_TYPES, Entry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
+    NAMED_TYPES, DebugEntry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
 )
 from .dwarf_files import Elf, SplitFiles, dwarf_of, type_units_of, with_debug_information
 from .dwarf_types import TypeReader
@@ -278,8 +278,8 @@ class _Debug:
         if not name:
             return ()
         function = _Wanted(name)
-        inner: list[Entry] = []
-        outer: list[Entry] = []
+        inner: list[DebugEntry] = []
+        outer: list[DebugEntry] = []
         for unit in self._units:
             if not self._mentions(unit, function):
                 continue
@@ -300,7 +300,7 @@ class _Debug:
             ]
         return _different(self._types.pointee(entry) for entry in inner or outer)
 
-    def _is_named(self, entry: Entry, wanted: _Wanted, scopes: Mapping[int, str]) -> bool:
+    def _is_named(self, entry: DebugEntry, wanted: _Wanted, scopes: Mapping[int, str]) -> bool:
         """A function that is defined elsewhere than declared has its name and scope there."""
         declared = self._units.follow(entry, "DW_AT_specification") or entry
         return wanted.is_name(_alike(name_of(declared)), scopes.get(declared.offset, ""))
@@ -321,7 +321,7 @@ class _Debug:
             or (unit["version"] >= 5 and any(offset in source.string_offsets for offset in offsets))
         )
 
-    def _location(self, entry: Entry) -> tuple[int, bool] | None:
+    def _location(self, entry: DebugEntry) -> tuple[int, bool] | None:
         """Its address, or its place in a thread's block and that it is one."""
         location = entry.attributes.get("DW_AT_location")
         operation = location.value if location is not None else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..analyses.object_details import Details
 from ..analyses.pack import Packed
-from ..analyses.split import Order, Part, Split
+from ..analyses.split import FieldGroup, Order, Split
 from ..model.numbers import bytes_told, percent, short_count
 
 _MOST_NAMES = 8
@@ -73,7 +73,7 @@ def _packed_sentence(packed: Packed) -> str:
     )
 
 
-def _names(part: Part) -> list[str]:
+def _names(part: FieldGroup) -> list[str]:
     return [field.name for field in part.fields]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 
 from ..analyses.code_use import CodeUse
-from ..analyses.columns import Column, Form, Side
+from ..analyses.columns import Column, CostKind, Form
 from ..analyses.report import Report
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
 from .names import fit
@@ -17,8 +17,8 @@ _METRICS = ("I1mr", "SpLossI1", "UnusedI1", "ILmr")
 
 def code_table(found: CodeUse, limit: int | None, report: Report, page: Page) -> list[str]:
     chosen = found.functions[:limit]
-    columns = [Column(report.metrics["I1mr"], Side.SELF)]
-    columns += [Column(report.metrics[name], Side.SELF, Form.COUNT)
+    columns = [Column(report.metrics["I1mr"], CostKind.SELF)]
+    columns += [Column(report.metrics[name], CostKind.SELF, Form.COUNT)
                 for name in _METRICS[1:] if name in report.metrics]
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, cost, None, report.totals, page) for _, cost in chosen]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column, Form, Side
+from ..analyses.columns import Column, CostKind, Form
 from ..model.metrics import Number
 from ..model.numbers import ratio, seconds_text, share_of
 from ..model.profile import Row
@@ -25,7 +25,7 @@ def cost_cells(
 ) -> list[Cell]:
     """One cell per column, with its share of the total; empty for a side that is not known."""
     return [
-        _cell(column, self_cost if column.side is Side.SELF else inclusive, totals, page)
+        _cell(column, self_cost if column.side is CostKind.SELF else inclusive, totals, page)
         for column in columns
     ]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
 from ..analyses.object_labels import label
-from ..analyses.objects import Listing, Use
-from ..model.objects import Blocks, Group
+from ..analyses.objects import DataUse, Listing
+from ..model.objects import HeapBlocks, ObjectGroup
 from .csv_report import Cells, to_csv
 
 _USE = ("loaded", "unused", "lines", "accesses", "misses")
@@ -17,9 +17,9 @@ _GROUP = ("object", "kind", "file")
 
 
 def objects_csv(found: Listing) -> str:
-    rows: list[Cells] = [(*_GROUP, "blocks", *Blocks._fields[1:], *_USE)]
+    rows: list[Cells] = [(*_GROUP, "blocks", *HeapBlocks._fields[1:], *_USE)]
     for entry in found.entries:
-        blocks: Cells = entry.group.blocks or (None,) * len(Blocks._fields)
+        blocks: Cells = entry.group.blocks or (None,) * len(HeapBlocks._fields)
         rows.append((*_group(entry.group), *blocks, *_use(entry.use)))
     return to_csv(rows)
 
@@ -46,9 +46,9 @@ def object_diff_csv(found: ObjectDiff) -> str:
     return to_csv(rows)
 
 
-def _group(group: Group) -> Cells:
+def _group(group: ObjectGroup) -> Cells:
     return label(group), group.identity.kind.value, group.identity.object
 
 
-def _use(use: Use) -> Cells:
+def _use(use: DataUse) -> Cells:
     return use.loaded, use.unused, use.lines, use.accesses, use.misses

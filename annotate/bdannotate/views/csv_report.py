@@ -11,7 +11,7 @@ from bdcommon.console import printable
 
 from ..analyses.diff import Diff
 from ..analyses.per_file import PerFile
-from ..analyses.report import Entry, Report
+from ..analyses.report import FunctionRow, Report
 from ..model.metrics import Number
 
 # None is an empty cell.
@@ -57,7 +57,7 @@ def per_file_csv(found: PerFile) -> str:
     return to_csv(rows)
 
 
-def _csv_name(entry: Entry) -> Cells:
+def _csv_name(entry: FunctionRow) -> Cells:
     name = f"<cycle {entry.cycle}>" if entry.is_cycle else entry.function.name
     file, module = ("", "") if entry.is_cycle else (entry.function.file, entry.function.object)
     return [name, file, module, entry.cycle or None]

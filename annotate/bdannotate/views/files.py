@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column, Side
-from ..analyses.files import Group
+from ..analyses.columns import Column, CostKind
+from ..analyses.files import FileGroup
 from ..analyses.report import Report
 from ..model.profile import Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
@@ -16,7 +16,7 @@ from .text import Cell, Page, shorten_middle
 
 
 def group_table(
-    groups: Sequence[Group], mark: str, title: str, report: Report, page: Page
+    groups: Sequence[FileGroup], mark: str, title: str, report: Report, page: Page
 ) -> list[str]:
     columns = self_columns(report.selection.columns)
     headings = [["running", *row] for row in cost_headings(columns, with_sides=False)]
@@ -48,4 +48,4 @@ def group_table(
 
 
 def self_columns(columns: Sequence[Column]) -> list[Column]:
-    return list(dict.fromkeys(Column(column.metric, Side.SELF, column.form) for column in columns))
+    return list(dict.fromkeys(Column(column.metric, CostKind.SELF, column.form) for column in columns))

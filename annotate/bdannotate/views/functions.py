@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..analyses.chains import inner_links
 from ..analyses.cycles import origin
-from ..analyses.report import Entry, Report, numbered
+from ..analyses.report import FunctionRow, Report, numbered
 from ..model.graph import Cycle
 from ..model.profile import Function
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
@@ -61,7 +61,7 @@ def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[
     return lines + cycle_lines(report, entries, page), len(listed) - len(entries)
 
 
-def _numbers(report: Report, entries: Sequence[Entry]) -> list[str]:
+def _numbers(report: Report, entries: Sequence[FunctionRow]) -> list[str]:
     """What stands before the names, for --function=NUMBER."""
     if not report.selection.has_numbers:
         return [""] * len(entries)
@@ -71,7 +71,7 @@ def _numbers(report: Report, entries: Sequence[Entry]) -> list[str]:
             for entry in entries]
 
 
-def entry_label(entry: Entry, page: Page, width: int) -> Cell:
+def entry_label(entry: FunctionRow, page: Page, width: int) -> Cell:
     if entry.is_group:
         start = f"<cycle {entry.cycle}> {len(entry.members)} functions: "
         if entry.is_startup:
@@ -86,11 +86,11 @@ def entry_label(entry: Entry, page: Page, width: int) -> Cell:
     return Cell(function_label(entry.function, page, width, _suffix(entry)))
 
 
-def _suffix(entry: Entry) -> str:
+def _suffix(entry: FunctionRow) -> str:
     return f" <cycle {entry.cycle}>" if entry.cycle else ""
 
 
-def cycle_lines(report: Report, entries: Sequence[Entry], page: Page) -> list[str]:
+def cycle_lines(report: Report, entries: Sequence[FunctionRow], page: Page) -> list[str]:
     numbers = list(dict.fromkeys(entry.cycle for entry in entries if entry.cycle))
     texts = [
         _cycle_text(report, report.graph.cycles[number - 1], page)

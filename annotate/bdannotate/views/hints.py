@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..analyses.hint_changes import HintChanges
-from ..analyses.hints import Hint, HotLine, Pattern
+from ..analyses.hints import Hint, HotLine, Symptom
 from ..model.numbers import short_count
 from ..model.profile import Function
 from .names import as_called, fit, least_width
@@ -41,7 +41,7 @@ def hint_lines(
     if not found and not others:
         return ["no code loads enough lines for a hint"]
     items: list[tuple[str, Sequence[str]]] = []
-    said: dict[Pattern, int] = {}
+    said: dict[Symptom, int] = {}
     for number, hint in enumerate(found, 1):
         known = (data or {}).get(hint.function, _NO_DATA)
         sentences = [*_numbers(hint, page), *known.sentences]
@@ -99,7 +99,7 @@ def brief_lines(
     """Where, how much, what data it is, and what usually helps: said once, if it is the same for
     several. Only those with something to change."""
     lines: list[str] = []
-    said: dict[Pattern, int] = {}
+    said: dict[Symptom, int] = {}
     for number, hint in enumerate(found, 1):
         first = said.setdefault(hint.pattern, number)
         same = f"; see {first}." if first != number else ""

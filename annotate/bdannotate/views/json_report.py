@@ -15,14 +15,14 @@ from ..analyses.layout import Layout
 from ..analyses.object_labels import label
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.repairs import Repairs
-from ..analyses.report import Entry, Report
+from ..analyses.report import FunctionRow, Report
 from ..analyses.split import Split
 from ..analyses.sharing import SharingReport
 from ..analyses.structure import Structure
 from ..analyses.types import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import SECOND, Metric
-from ..model.objects import Group, Objects, Place
+from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..model.profile import Call, Function, Part, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
@@ -114,7 +114,7 @@ def _objects(
     }
 
 
-def _identity(group: Group) -> dict[str, Json]:
+def _identity(group: ObjectGroup) -> dict[str, Json]:
     identity = group.identity
     return {
         "kind": identity.kind.value,
@@ -131,8 +131,8 @@ def _identity(group: Group) -> dict[str, Json]:
     }
 
 
-def _patterns(group: Group, index: Mapping[Function, int]) -> dict[str, Json]:
-    code: dict[Place, int] = {}
+def _patterns(group: ObjectGroup, index: Mapping[Function, int]) -> dict[str, Json]:
+    code: dict[CodeLine, int] = {}
     patterns: list[Json] = [
         [pattern.offset, pattern.bytes, pattern.used, pattern.times,
          code.setdefault(pattern.by, len(code))]
@@ -146,7 +146,7 @@ def _patterns(group: Group, index: Mapping[Function, int]) -> dict[str, Json]:
 
 
 def _group(
-    group: Group, details: Details | None, cost: Row, index: Mapping[Function, int]
+    group: ObjectGroup, details: Details | None, cost: Row, index: Mapping[Function, int]
 ) -> Json:
     blocks = group.blocks
     return {
@@ -364,7 +364,7 @@ def _name(function: Function) -> dict[str, Json]:
     }
 
 
-def _function(entry: Entry, columns: Sequence[Column], number: int) -> dict[str, Json]:
+def _function(entry: FunctionRow, columns: Sequence[Column], number: int) -> dict[str, Json]:
     return {
         "id": number,
         **_name(entry.function),
@@ -375,7 +375,7 @@ def _function(entry: Entry, columns: Sequence[Column], number: int) -> dict[str,
     }
 
 
-def _costs(entry: Entry, columns: Sequence[Column]) -> dict[str, Json]:
+def _costs(entry: FunctionRow, columns: Sequence[Column]) -> dict[str, Json]:
     return {
         "self": list(entry.self_cost),
         "inclusive": list(entry.inclusive),

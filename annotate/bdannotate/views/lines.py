@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column, Form, Side
+from ..analyses.columns import Column, CostKind, Form
 from ..analyses.report import Report
 from ..analyses.top_lines import Through, TopLine, TopLines
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
@@ -38,12 +38,12 @@ def line_table(
         others = others[: max(min(_OTHERS, limit // 2), limit - len(lines))]
         lines = lines[: limit - len(others)]
     chosen = [*lines, *others]
-    columns = [Column(found.metric, Side.SELF)]
+    columns = [Column(found.metric, CostKind.SELF)]
     if found.other_metric:
         beside = _OF_DATA if "UnusedD1" in report.metrics else _OF_ALL
-        columns += [Column(report.metrics[name], Side.SELF, Form.COUNT)
+        columns += [Column(report.metrics[name], CostKind.SELF, Form.COUNT)
                     for name in beside if name in report.metrics and name != found.metric.name]
-        columns.insert(2, Column(found.other_metric, Side.SELF))
+        columns.insert(2, Column(found.other_metric, CostKind.SELF))
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, line.cost, None, report.totals, page) for line in chosen]
     headings, cells = fitting(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..analyses.object_diff import ObjectDiff
 from ..analyses.object_labels import label
-from ..analyses.objects import Use
+from ..analyses.objects import DataUse
 from ..model.numbers import percent, signed
 from ..model.profile import Row
 from .costs import NAMES_NEED
@@ -48,7 +48,7 @@ def _cells(found: ObjectDiff, before: Row | None, after: Row | None, page: Page)
     return cells + _triple(old.misses, new.misses, page)
 
 
-def _relative(old: Use, new: Use) -> str:
+def _relative(old: DataUse, new: DataUse) -> str:
     return signed(percent(new.unused - old.unused, old.unused)) if old.unused else ""
 
 

@@ -14,12 +14,12 @@ from ..analyses.object_details import Details
 from ..analyses.field_use import CodeUse, FieldUse
 from ..analyses.layout import ALWAYS
 from ..analyses.object_labels import label, label_parts, label_pieces
-from ..analyses.objects import Listing, Loader, Use
+from ..analyses.objects import DataUse, Listing, Loader
 from ..analyses.types import TypedGroup
 from ..analyses.ways import Reached, Way
 from ..analyses.wrappers import Wrapper, place_text
 from ..model.numbers import bytes_told, percent, short_count
-from ..model.objects import Group
+from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from .advice import advice_sentences, listed
 from .costs import cost_table, fitting
@@ -103,7 +103,7 @@ def object_details(found: Details, page: Page) -> list[str]:
     return lines
 
 
-def _use(use: Use, page: Page) -> list[Cell]:
+def _use(use: DataUse, page: Page) -> list[Cell]:
     share = f"{100 * use.unused / use.loaded:.1f}%" if use.loaded else "-"
     per_line = f"{use.accesses / use.lines:.1f}" if use.lines else "-"
     return [
@@ -158,7 +158,7 @@ def _label_lines(name: str, room: int, page: Page) -> list[str]:
     return lines
 
 
-def _facts(group: Group, use: Use, page: Page) -> list[str]:
+def _facts(group: ObjectGroup, use: DataUse, page: Page) -> list[str]:
     lines: list[str] = []
     identity, blocks = group.identity, group.blocks
     if blocks is not None:

@@ -9,8 +9,9 @@ import textwrap
 from bdcommon.console import printable
 
 from ..analyses.object_labels import label
-from ..analyses.sharing import CoreBytes, Kind, Place, SharedData, SharingReport
+from ..analyses.sharing import CoreBytes, Kind, SharedData, SharingReport
 from ..model.numbers import short_count
+from ..model.objects import CodeLine
 from .json_values import Json, text
 from .names import fit
 from .objects import short_label
@@ -97,7 +98,7 @@ def _transfers(number: int) -> str:
     return "1 transfer" if number == 1 else f"{short_count(number)} transfers"
 
 
-def _place(place: Place, page: Page) -> str:
+def _place(place: CodeLine, page: Page) -> str:
     name = fit(page.name(place.function), _LONGEST_NAME)
     return f"{name} ({printable(os.path.basename(place.file))}:{place.line})" if place.line else name
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..analyses.columns import Column, Side
+from ..analyses.columns import Column, CostKind
 from ..analyses.loads import Loads
 from ..analyses.report import Report, key_limits
 from ..analyses.tree import Arc, Neighbours, neighbours
@@ -46,7 +46,7 @@ def tree_table(
 
 
 def inclusive_columns(columns: Sequence[Column]) -> list[Column]:
-    return list(dict.fromkeys(replace(column, side=Side.INCLUSIVE) for column in columns))
+    return list(dict.fromkeys(replace(column, side=CostKind.INCLUSIVE) for column in columns))
 
 
 _Line = tuple[list[Cell], Cell]
