@@ -28,6 +28,7 @@ from .page_answer import first_facts, hot_lines, page_selection, use_facts
 from .page_frames import frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
+from .page_ranges import member_tables
 from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
@@ -86,6 +87,7 @@ def page_data(
     hottest, tables["hotLines"] = hot_lines(costed, lines, report.profile.events, numbers)
     first = first_facts(costed, found, lines, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
+    tables |= member_tables(subject, tables, numbers)
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
     object_names, functions = _functions(numbers, subject.tree)
     hints = hints_for_page(subject, found, numbers)

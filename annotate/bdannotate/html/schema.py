@@ -342,6 +342,15 @@ TABLES: Mapping[str, Columns] = {
     "data": Columns((), (), ("self",)),
     "dataRows": Columns(("group", "function", "file", "line"), (), ("self",)),
     "dataBytes": Columns(("loaded", "used", "borders")),
+    "functionsOf": Columns((), ("calls",), ("self", "incl")),
+    "treeOf": Columns((), ("calls",), ("self",)),
+    "arcsOf": Columns((), ("calls",), ("incl",)),
+    "linesOf": Columns((), (), ("self",)),
+    "sitesOf": Columns((), ("calls",), ("incl",)),
+}
+# Tables with what each profile of a sum has of the rows of another, as `0:self:Ir`.
+OF_MEMBERS: Mapping[str, str] = {
+    "functions": "functionsOf", "arcs": "arcsOf", "lines": "linesOf", "tree": "treeOf", "sites": "sitesOf",
 }
 # The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
 # only some columns.
@@ -362,6 +371,11 @@ def is_column(table: str, name: str) -> bool:
     columns = TABLES[table]
     if name in columns.own:
         return True
-    name = name.removeprefix(BEFORE)
+    if table in OF_MEMBERS.values():
+        member, _, name = name.partition(":")
+        if not member.isdigit():
+            return False
+    else:
+        name = name.removeprefix(BEFORE)
     kind, colon, event = name.partition(":")
     return name in columns.counts or bool(colon and event) and kind in columns.kinds

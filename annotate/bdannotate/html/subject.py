@@ -47,6 +47,7 @@ class Subject:
     # What is reported on with what misses cost, where that is known, and with the lines of what was inlined: the
     # report that a terminal shows. None: nothing more than `report` is known.
     costed: Report | None = None
+    member_trees: tuple[ContextTree, ...] = ()  # of the members, in their order, if all have one
     structures: tuple[Structure, ...] = ()  # loops and inlined functions, of what is reported on
 
     @property
@@ -65,7 +66,11 @@ def of_sum(
     report = _report(total)
     members = tuple(in_order(profiles)) if len(profiles) > 1 else ()
     side = Side("", total, report.graph)
-    return Subject(report, (side,), members, merged(trees), 0, objects_of(total))
+    tree_of = {id(profile): tree for profile, tree in zip(profiles, trees)}
+    of_members = tuple(tree for member in members if (tree := tree_of[id(member)]) is not None)
+    return Subject(
+        report, (side,), members, merged(trees), 0, objects_of(total), member_trees=of_members
+    )
 
 
 def of_two(

@@ -9,7 +9,8 @@ import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
 import { KeysButton } from "./keys";
 import { Memory } from "./memory";
-import type { Report } from "./report";
+import { RangeNote } from "./range";
+import { rangeOf, type Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
 import { store, stored } from "./stored";
 import { Data } from "./views/data";
@@ -56,18 +57,27 @@ export function App({ report }: { report: Report }) {
     // Of several failures, the first one is said.
     const fail = (error: unknown): void =>
         setFailure((said) => said || (error instanceof Error ? error.message : String(error)));
+    // The one of the range that was chosen last is kept.
+    const ranged = useRef<Report | null>(null);
+    const reportOf = (state: State): Report => {
+        const range = rangeOf(report.facts, state);
+        if (!range || !report.canWeigh("functions")) return report;
+        const known = ranged.current?.range;
+        if (known?.from !== range.from || known.to !== range.to) ranged.current = report.of(range);
+        return ranged.current!;
+    };
     // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
     const show = (next: State): void => {
         const { dataset } = document.documentElement;
         const before = wanted.current;
         wanted.current = next;
-        if (report.isReady(next)) {
+        if (reportOf(next).isReady(next)) {
             delete dataset["busy"];
             return setState(next);
         }
         dataset["busy"] = "";
         if (next.view !== before.view) setState(next);
-        void report.load(next).catch(fail).then(() => {
+        void reportOf(next).load(next).catch(fail).then(() => {
             if (wanted.current !== next) return;
             delete dataset["busy"];
             setState({ ...next });
@@ -82,6 +92,7 @@ export function App({ report }: { report: Report }) {
         const load = async (): Promise<void> => {
             const changed = (): void => setLoaded((count) => count + 1);
             await report.load(state).catch(fail);
+            if (reportOf(state) !== report) await reportOf(state).load(state).catch(fail);
             changed();
             await report.loadRest(state, changed, fail);
             document.documentElement.dataset["loaded"] = "";
@@ -95,8 +106,10 @@ export function App({ report }: { report: Report }) {
     }, [dark]);
     const memory = useMemo(() => new Memory(), []);
     memory.searches.set(state.view, { q: state.q, re: state.re });
+    const ofState = reportOf(state);
+    const shown = ofState.isReady(state) ? ofState : report;
     const page = useMemo((): Page => ({
-        report,
+        report: shown,
         state,
         dark,
         memory,
@@ -108,7 +121,7 @@ export function App({ report }: { report: Report }) {
                 show(next);
             } else location.hash = fragment(next, report.links);
         },
-    }), [report, state, dark]);
+    }), [shown, state, dark]);
     const current = useRef<HTMLAnchorElement>(null);
     useEffect(() => current.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
     const View = components[state.view];
@@ -148,8 +161,9 @@ export function App({ report }: { report: Report }) {
                     The link names what is not in this report, and is followed without it: {problems.join("; ")}.
                 </p>
             )}
+            <RangeNote />
             <main data-view={state.view}>
-                <Boundary key={state.view} at={state}><View /></Boundary>
+                <Boundary key={`${state.view} ${shown.range?.from} ${shown.range?.to}`} at={state}><View /></Boundary>
             </main>
             {state.fn !== null && state.fn < report.facts.functions.length && <Chosen fn={state.fn} />}
         </PageContext.Provider>

@@ -3,7 +3,7 @@
 // Which tables, and of the context tree which columns, what is looked at is made of.
 
 import { sides, type MetricColumn } from "./costs";
-import { tables, views, type Facts, type Metric, type TableName } from "./schema";
+import { ofMembers, tables, views, type Facts, type Metric, type TableName } from "./schema";
 import type { State } from "./state";
 
 export interface Need {
@@ -19,6 +19,9 @@ export interface Shown {
     shareFor(metric: Metric): Metric | null;
     columns(text: string): MetricColumn[];
 }
+
+// What a range of profiles is weighed with, when one is chosen.
+const tablesOfMembers: ReadonlySet<TableName> = new Set(Object.values(ofMembers));
 
 export const treeStructure = tables.tree.own;
 
@@ -37,7 +40,7 @@ export function needs(report: Shown, state: State): Need[] {
 
 export function allWholeTables(report: Shown): Need[] {
     return (Object.keys(report.facts.tables) as TableName[])
-        .filter((table) => table !== "tree")
+        .filter((table) => table !== "tree" && !tablesOfMembers.has(table))
         .flatMap((table) => wholeTable(report, table));
 }
 

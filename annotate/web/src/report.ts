@@ -9,11 +9,25 @@ import { baseName } from "./format";
 import { Frames } from "./frames";
 import { Links } from "./links";
 import { allWholeTables, needs, treeStructure, type Need } from "./needs";
-import type { Facts, Metric, SourceText, TableName } from "./schema";
+import { ofMembers, type Facts, type Metric, type SourceText, type TableName } from "./schema";
 import type { State } from "./state";
 import { ContextTree } from "./tree";
 
 export type { MetricColumn } from "./costs";
+
+// Numbers of profiles in the page's order, both of them in it.
+export interface Range {
+    from: number;
+    to: number;
+}
+
+// null: all of them.
+export function rangeOf({ members }: Facts, { from, to }: State): Range | null {
+    const last = members.length - 1;
+    const [one, other] = [from ?? 0, to ?? last];
+    const found = { from: Math.min(one, other), to: Math.max(one, other) };
+    return last < 1 || (found.from === 0 && found.to === last) ? null : found;
+}
 
 export interface Arc {
     row: number;
@@ -27,6 +41,7 @@ export class Report {
     readonly above: ReadonlySet<number>; // functions that only start the program
     readonly totals: Costs;
     readonly links: Links;
+    readonly range: Range | null; // of profiles that all costs are of; null: all of them
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
     loading = true;
@@ -39,11 +54,15 @@ export class Report {
     private knownFrames: Frames | null = null;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
-    private constructor(readonly facts: Facts) {
+    // whole: what this is a range of.
+    private constructor(
+        readonly facts: Facts, private readonly whole: Report | null = null, range: Range | null = null,
+    ) {
         this.comparing = facts.sides.length > 1;
         this.above = new Set(facts.above);
         this.links = new Links(facts);
-        this.totals = new TotalCosts(facts.totals);
+        this.range = range;
+        this.totals = new TotalCosts(range ? [totalsOf(facts, range)] : facts.totals);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
         this.tables = new Map(
             (Object.keys(facts.tables) as TableName[]).map(
@@ -58,14 +77,25 @@ export class Report {
         return report;
     }
 
+    // Whether the page knows of each profile what it has of these rows.
+    canWeigh(table: TableName): boolean {
+        const of = ofMembers[table as keyof typeof ofMembers];
+        return of !== undefined && this.facts.tables[of] !== undefined;
+    }
+
+    // The report of some of the profiles only.
+    of(range: Range): Report {
+        return new Report(this.facts, this, range);
+    }
+
     isReady(state: State): boolean {
-        return needs(this, state).every(({ table, columns }) =>
+        return this.needed(state).every(({ table, columns }) =>
             columns.every((column) => this.tables.get(table)!.columns.has(column)));
     }
 
     // Whether something that is needed to show this will never be there.
     isDamaged(state: State): boolean {
-        return needs(this, state).some(({ table, columns }) =>
+        return this.needed(state).some(({ table, columns }) =>
             columns.some((column) => this.damaged.has(key(table, column))));
     }
 
@@ -74,8 +104,18 @@ export class Report {
     }
 
     // What is needed to show this.
-    load(state: State): Promise<void> {
-        return this.unpack(needs(this, state));
+    async load(state: State): Promise<void> {
+        if (this.whole && !this.whole.isReady(state)) await this.whole.load(state);
+        await this.unpack(this.needed(state));
+        if (!this.whole) return;
+        this.sources = this.whole.sources;
+        this.loading = false;
+    }
+
+    private needed(state: State): Need[] {
+        const found = needs(this, state);
+        if (this.whole) found.push({ table: "functions", columns: this.facts.tables.functions!.columns });
+        return found;
     }
 
     // All that is there is unpacked when this fails.
@@ -91,10 +131,29 @@ export class Report {
     }
 
     private async unpackColumn(table: TableName, column: string): Promise<void> {
+        this.tables.get(table)!.columns.set(column, await this.noting(key(table, column), this.read(table, column)));
+    }
+
+    // Each is read once, also by several ranges.
+    private read(table: TableName, column: string): Promise<Column> {
+        if (this.whole && this.range) return this.whole.readRange(this.range, table, column);
         const name = key(table, column);
         const known = this.reading.get(name) ?? readColumn(this.facts, table, column);
         this.reading.set(name, known);
-        this.tables.get(table)!.columns.set(column, await this.noting(name, known));
+        return known;
+    }
+
+    // What is no cost, or not known of each profile, is that of all.
+    private async readRange({ from, to }: Range, table: TableName, column: string): Promise<Column> {
+        const of = ofMembers[table as keyof typeof ofMembers];
+        const isCount = column === "calls" || column.includes(":");
+        if (!of || !isCount || !this.canWeigh(table)) return this.read(table, column);
+        const members = await Promise.all(
+            Array.from({ length: to - from + 1 }, (_, at) => this.read(of, `${from + at}:${column}`)),
+        );
+        const total = new Float64Array(this.facts.tables[table]!.rows);
+        for (const member of members) for (let row = 0; row < total.length; ++row) total[row]! += member[row]!;
+        return total;
     }
 
     private async noting<T>(name: string, read: Promise<T>): Promise<T> {
@@ -289,6 +348,11 @@ export class Report {
         const found = known(chosen);
         return found.length ? found : known(this.facts.columns);
     }
+}
+
+function totalsOf({ members, events }: Facts, { from, to }: Range): number[] {
+    const chosen = members.slice(from, to + 1);
+    return events.map((_, event) => chosen.reduce((sum, { totals }) => sum + (totals[event] ?? 0), 0));
 }
 
 const key = (table: string, column: string): string => `${table} ${column}`;

@@ -311,8 +311,23 @@ export const tables = {
     data: { own: [], counts: [], kinds: ["self"] },
     dataRows: { own: ["group", "function", "file", "line"], counts: [], kinds: ["self"] },
     dataBytes: { own: ["loaded", "used", "borders"], counts: [], kinds: [] },
+    functionsOf: { own: [], counts: ["calls"], kinds: ["self", "incl"] },
+    treeOf: { own: [], counts: ["calls"], kinds: ["self"] },
+    arcsOf: { own: [], counts: ["calls"], kinds: ["incl"] },
+    linesOf: { own: [], counts: [], kinds: ["self"] },
+    sitesOf: { own: [], counts: ["calls"], kinds: ["incl"] },
 } as const;
 export type TableName = keyof typeof tables;
+
+// Tables with what each profile of a sum has of the rows of another, as `0:self:Ir`.
+export const ofMembers = {
+    functions: "functionsOf",
+    arcs: "arcsOf",
+    lines: "linesOf",
+    tree: "treeOf",
+    sites: "sitesOf",
+} as const;
+export type Of_memberName = keyof typeof ofMembers;
 
 // The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
 // only some columns.

@@ -39,7 +39,8 @@ def test_each_view_has_a_search(browse, reports):
 def test_a_popup_closes_on_escape_and_outside(browse, reports):
     popup = "document.querySelector('details.columns')"
     opened = f"({popup}.querySelector('summary').click(), {LATER % f'{popup}.open'})"
-    click = "document.querySelector('.note').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))"
+    click = "document.querySelector('.tables > .note').dispatchEvent(" \
+            "new PointerEvent('pointerdown', { bubbles: true }))"
     first, escaped, second, outside = browse(reports / "plain.html", [
         {"fragment": "#tables", "read": opened}, {"keys": ["Escape"], "read": f"{popup}.open"},
         {"read": opened}, {"read": f"({click}, {LATER % f'{popup}.open'})"},
@@ -50,7 +51,7 @@ def test_a_popup_closes_on_escape_and_outside(browse, reports):
 def test_the_theme_stays(browse, reports):
     theme = "document.documentElement.dataset.theme"
     before, chosen, after = browse(reports / "plain.html", [
-        {"read": theme}, {"read": f"(document.querySelector('.theme').click(), {LATER % theme})"},
+        {"read": theme}, {"read": f"(document.querySelector('.theme.glyph').click(), {LATER % theme})"},
         {"reload": True, "read": theme},
     ])
     assert (before, chosen, after) == ("light", "dark", "dark")

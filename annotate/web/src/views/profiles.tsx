@@ -108,7 +108,8 @@ export function Profiles() {
             <p class="note">
                 A strip has a cell per {rows.length ? "profile" : "part"}, pale to dark from nothing to the row's
                 largest. Spread: (largest − smallest) / mean; 0% is perfect balance.
-                {rows.length > 0 && " Functions inclusive."} A range weighs this view alone: the others are of all.
+                {rows.length > 0 && " Functions inclusive."}{" "}
+                {report.canWeigh("functions") ? "A range weighs all views." : "A range weighs this view alone."}
             </p>
         </div>
     );
