@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The functions in which it happens; of a comparison, those that changed most.
+
+import { usePage } from "../context";
+import { change, metricValue } from "../costs";
+import { count, inSentence, metricText, percent, signed } from "../format";
+import { FunctionLink, ShareBar } from "../parts";
+
+export const places = 10;
+
+const leastPlaces = 3;
+const worthALine = 0.001;
+
+export function TopPlaces() {
+    const { report, link } = usePage();
+    const unknown = report.facts.unknown;
+    const metric = report.defaultMetric;
+    const total = metricValue(metric, report.totals, "self") ?? 0;
+    const ranked = report.ranked(metric, "self");
+    const listed = ranked.filter(({ value }, rank) =>
+        rank < places && (rank < leastPlaces || Math.abs(value) >= worthALine * total));
+    const share = report.shareFor(metric);
+    return (
+        <section>
+            <h2>
+                {report.comparing ? "What changed most" : "Where it happens"}{" "}
+                <small>{inSentence(metric.title)}, by the function that loaded them</small>
+            </h2>
+            <div class="scroll-x" tabIndex={0} role="region" aria-label="Top places">
+                <table class="top">
+                    <thead>
+                        <tr>
+                            <th scope="col">function</th>
+                            <th scope="col" class="n">itself</th>
+                            <th scope="col">share of all</th>
+                            <th scope="col" class="n">with what it calls</th>
+                            {share && <th scope="col" class="n">unused</th>}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {listed.map(({ fn, value }) => {
+                            const costs = report.functionCosts(fn);
+                            const own = metricValue(metric, costs, "self") ?? 0;
+                            const inclusive = metricValue(metric, costs, "incl");
+                            return (
+                                <tr key={fn} data-function={report.fullName(fn)}>
+                                    <td>
+                                        <FunctionLink fn={fn} view="graph" /> <small>{report.where(fn)}</small>
+                                    </td>
+                                    <td class="n" data-exact={own}>
+                                        {report.comparing ? signed(count(value), value) : count(own)}
+                                    </td>
+                                    <td>
+                                        <ShareBar
+                                            share={total ? own / total : 0} label={percent(total ? own / total : 0)}
+                                        />{" "}
+                                        {percent(total ? own / total : 0)}
+                                    </td>
+                                    <td class="n">
+                                        {metricText(
+                                            metric, report.comparing ? change(metric, costs, "incl") : inclusive,
+                                        )}
+                                    </td>
+                                    {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </div>
+            {unknown && (
+                <p class="note">
+                    {percent(unknown.share)} of what is never used is lost in code without{" "}
+                    {unknown.hasSymbols ? "lines" : "symbols"} ({unknown.objects.join(", ")}): compile it with -g,
+                    install the distribution's debug packages, or set DEBUGINFOD_URLS for the run (Valgrind 3.19 or
+                    newer).
+                </p>
+            )}
+            <p class="more">
+                <a href={link({ view: "tables", table: "flat" })}>All functions</a>
+                {report.facts.tree && (
+                    <>
+                        {" · "}
+                        <a href={link({ view: "icicle" })}>Which calls led there</a>
+                    </>
+                )}
+                {report.facts.data && (
+                    <>
+                        {" · "}
+                        <a href={link({ view: "data" })}>Which data it was</a>
+                    </>
+                )}
+            </p>
+        </section>
+    );
+}
