@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why lines were loaded, in the web report."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,22 @@ def test_two_profiles_have_the_repairs_of_the_second(tmp_path):
     before = run("product")
     page = report(tmp_path, "--diff", before, "after/p.out")
     assert [one["remedy"] for one in page.facts["why"]["repairs"]] == ["split"]
+
+
+@pytest.mark.parametrize("name", ["chain", "product"])
+def test_lists_are_in_the_order_of_the_text_report(tmp_path, capsys, name):
+    """By what misses cost, where that is known: functions, their calls and lines have it."""
+    path = run(name)
+    page = report(tmp_path, path)
+    capsys.readouterr()
+    assert main([path, "--width=300", "--threshold=0"]) == 0
+    text = capsys.readouterr().out
+    (by,) = re.findall(r"^== Functions by (\w+)", text, re.MULTILINE)
+    assert page.facts["columns"][0][0] == by and by.startswith("Wait")
+    functions = json_of(capsys, f"--show={by}:self", "--threshold=0", path)["functions"]
+    at = page.facts["events"].index(by)
+    own = dict(zip((name for name, _, _ in page.functions()), (row[at] for row in page.costs("functions", "self:"))))
+    known = {one["name"]: one["columns"][f"{by}:self"] for one in functions}
+    assert {name: cost for name, cost in own.items() if cost} == {name: cost for name, cost in known.items() if cost}
+    lines = page.table("lines")
+    assert sum(lines[f"self:{by}"]) == sum(own.values()) == page.facts["totals"][0][at] > 0

@@ -12,6 +12,7 @@ from ..analyses.ranking import by_verdict
 from ..analyses.report import Report, Selection
 from ..analyses.top_lines import TopLines
 from ..analyses.verdict import First, Verdict
+from ..analyses.waits import has_waits
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.overview import first, first_place
@@ -39,6 +40,8 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
         if side is CostKind.SELF:
             columns = list(dict.fromkeys(replace(column, side=side) for column in columns))
         return replace(selection, columns=tuple(columns), keys=(SortKey(columns[0], None),))
+    if has_waits(report.profile.events) and found.first is not First.INSTRUCTIONS:
+        return by_verdict(selection, report.profile)
     name = {
         First.INSTRUCTIONS: "Ir", First.OUT_OF_ORDER: "D1m", First.IN_ORDER: "D1m", First.FIRST_TOUCHES: "DLm",
     }.get(found.first)

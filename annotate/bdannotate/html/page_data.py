@@ -16,6 +16,7 @@ from ..analyses.startup import above_main
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..analyses.verdict import Verdict, verdict
+from ..analyses.waits import EVENTS, WAIT
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part
@@ -34,9 +35,10 @@ from .page_tables import (
     sites_table, tree_table,
 )
 from .page_why import why_for_page
-from .subject import Subject
+from .subject import Subject, with_waits
 from .tables import Table
 
+_WAITS = (*EVENTS, WAIT)
 _CAUSES = ("D1first", "D1cap", "D1conf")
 # Sources are embedded, the costliest first, up to so many characters together.
 SOURCE_LIMIT = 8_000_000
@@ -54,6 +56,8 @@ def page_data(
 ) -> PageData:
     costed = subject.costed or subject.report
     found = verdict(costed.profile, costed.metrics, costed.totals)
+    # Contexts, instructions, frames and data have the events that were counted.
+    counted, subject = subject, with_waits(subject)
     if len(subject.sides) == 1:
         selection = page_selection(subject.report, found)
         subject = replace(subject, report=replace(subject.report, selection=selection))
@@ -66,17 +70,18 @@ def page_data(
         "sites": sites_table(subject, numbers),
         "cycles": cycles_table(subject),
     }
-    code, code_texts = code_table(subject, numbers)
+    code, code_texts = code_table(counted, numbers)
     if code.rows:
         tables["code"] = code
     if subject.members:
         tables["members"] = members_table(subject, numbers)
     inlined: list[str] = []
     if subject.structures:
-        inlined, tables["frames"] = frames_table(subject.structures, subject, numbers)
+        inlined, tables["frames"] = frames_table(counted.structures, counted, numbers)
     objects: schema.Data | None = None
     if subject.objects is not None:
-        columns = data_columns(report.metrics, report.profile.events, subject.objects.objects.events)
+        plain = counted.report
+        columns = data_columns(plain.metrics, plain.profile.events, subject.objects.objects.events)
         objects, more = objects_for_page(subject.objects, columns, numbers)
         tables |= more
     why: schema.Why | None = None
@@ -245,7 +250,8 @@ def _columns(report: Report) -> list[tuple[str, bool]]:
 
 
 def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> schema.Metric:
-    share = share_beside(metric, metrics)
+    # What misses of data cost is coloured as these are.
+    share = share_beside(metrics["D1m"] if metric.name in _WAITS and "D1m" in metrics else metric, metrics)
     return {
         "name": text(metric.name),
         "heading": text(metric.heading),

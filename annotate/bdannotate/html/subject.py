@@ -95,6 +95,20 @@ def of_two(
     return Subject(_report(after), sides, (), tree, len(pairs), objects)
 
 
+def with_waits(subject: Subject) -> Subject:
+    """The same with what misses cost among its events, where that is known of a single run: functions, calls and
+    lines have it. Contexts, data objects, instructions and parts do not."""
+    costs = None if subject.why is None else subject.why.costs
+    side = subject.sides[0]
+    if (
+        costs is None or len(subject.sides) > 1 or subject.members or len(side.profile.parts) > 1
+        or costs.events[: len(side.profile.events)] != side.profile.events
+    ):
+        return subject
+    report = _report(costs)
+    return replace(subject, report=report, sides=(Side("", costs, build(costs, side.graph)),))
+
+
 def _report(profile: Profile) -> Report:
     return make_report(profile, make_selection(profile, (), (), HINTS_FROM, None, None))
 

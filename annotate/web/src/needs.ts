@@ -15,9 +15,9 @@ export interface Need {
 export interface Shown {
     readonly facts: Facts;
     readonly comparing: boolean;
-    sizeMetric(name: string): Metric;
+    sizeMetricOf(table: TableName, name: string): Metric;
     shareFor(metric: Metric): Metric | null;
-    columns(text: string): MetricColumn[];
+    columnsOf(text: string, isOfPaths: boolean): MetricColumn[];
 }
 
 // What a range of profiles is weighed with, when one is chosen.
@@ -52,14 +52,14 @@ function wholeTable(report: Shown, table: TableName): Need[] {
 // null: the tree is not looked at.
 function treeMetrics(report: Shown, state: State): Metric[] | null {
     if (state.view === "icicle") {
-        const metric = report.sizeMetric(state.metric);
+        const metric = report.sizeMetricOf("tree", state.metric);
         const share = report.shareFor(metric);
         return share ? [metric, share] : [metric];
     }
     if (state.view === "tables" && state.table !== "flat") {
-        const columns = report.columns(state.cols);
+        const columns = report.columnsOf(state.cols, true);
         const by = columns.find(({ metric, kind }) => `${metric.name}:${kind}` === state.sort) ?? columns[0]!;
-        return [...columns.map(({ metric }) => metric), report.sizeMetric(by.metric.name)];
+        return [...columns.map(({ metric }) => metric), report.sizeMetricOf("tree", by.metric.name)];
     }
     return null;
 }

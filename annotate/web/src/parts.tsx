@@ -11,6 +11,7 @@ import type { Metric } from "./data";
 import { matcher } from "./find";
 import { baseName, cssPercent, exactText, inSentence, metricText, percent, signed } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
+import type { TableName } from "./schema";
 import type { State } from "./state";
 
 const shortEnough = 18; // characters
@@ -104,13 +105,14 @@ export function MetricPicker({ metrics, value, onPick, label }: {
     );
 }
 
-export function SizePicker() {
+// of: the table that must have what can be picked.
+export function SizePicker({ of }: { of?: TableName }) {
     const { report, state, go } = usePage();
     return (
         <MetricPicker
             label="Show"
-            metrics={report.sizeMetrics}
-            value={report.sizeMetric(state.metric).name}
+            metrics={report.sizeMetrics.filter((metric) => !of || report.has(of, metric))}
+            value={(of ? report.sizeMetricOf(of, state.metric) : report.sizeMetric(state.metric)).name}
             onPick={(metric) => go({ metric })}
         />
     );

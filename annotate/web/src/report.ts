@@ -50,6 +50,7 @@ export class Report {
     private readonly reading = new Map<string, Promise<Column>>();
     private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
     private readonly metricsByName: Map<string, Metric>;
+    private readonly knownEvents = new Map<TableName, ReadonlySet<string>>();
     private readonly formulas = new Map<string, Metric>();
     private knownFrames: Frames | null = null;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
@@ -226,6 +227,36 @@ export class Report {
         const chosen = this.metric(name);
         if (chosen && !chosen.denominator) return chosen;
         return this.defaultMetric;
+    }
+
+    // Whether this table has the events that a metric is made of: what misses cost is not known of paths, instructions
+    // and data.
+    has(table: TableName, metric: Metric): boolean {
+        const columns = this.facts.tables[table]?.columns ?? [];
+        let known = this.knownEvents.get(table);
+        if (!known) {
+            const costs = columns.filter((name) => name.includes(":"));
+            known = new Set(costs.map((name) => name.slice(name.lastIndexOf(":") + 1)));
+            this.knownEvents.set(table, known);
+        }
+        return this.facts.events.every((event, at) =>
+            known!.has(event) || !(metric.numerator[at] || metric.denominator?.[at]));
+    }
+
+    // The same where it is known in this table, else the first that is.
+    sizeMetricOf(table: TableName, name: string): Metric {
+        const chosen = this.sizeMetric(name);
+        if (!this.facts.tables[table] || this.has(table, chosen)) return chosen;
+        const listed = this.facts.columns.flatMap(([name]) => this.metric(name) ?? []);
+        return [...listed, ...this.sizeMetrics].find((one) => !one.denominator && this.has(table, one)) ?? chosen;
+    }
+
+    // The columns of a table of paths, or of functions alone.
+    columnsOf(text: string, isOfPaths: boolean): MetricColumn[] {
+        const all = this.columns(text);
+        if (!isOfPaths || !this.facts.tree) return all;
+        const known = all.filter(({ metric }) => this.has("tree", metric));
+        return known.length ? known : [{ metric: this.sizeMetricOf("tree", ""), kind: "incl" }];
     }
 
     get defaultMetric(): Metric {

@@ -65,5 +65,6 @@ def test_a_range_weighs_all_views(browse, tmp_path, first, last):
             one, other = costs(one), [row for row in costs(other) if row[1] != 0]
             one = [row for row in one if row[1] != 0]
         assert one == other, link
-    assert told.startswith("part.2.out: part 2" if first == last else f"part.{first + 1}.out: part {first + 1} to")
+    names = ["part.1.out", "part.2.out: part 2", "part.3.out: part 3"]
+    assert told.startswith(names[first] if first == last else f"{names[first]} to {names[last]}")
     assert gone == "#graph"

@@ -158,7 +158,7 @@ function OwnBar({ whole, incl, own }: { whole: number | null; incl: number | nul
 // Its loops and what was inlined into it, as they are nested.
 function FramesOf({ fn }: { fn: number }) {
     const { report, state } = usePage();
-    const metric = report.sizeMetric(state.metric);
+    const metric = report.sizeMetricOf("frames", state.metric);
     const { frames } = report;
     if (!frames || !frames.of(fn).length) return null;
     const rows: { row: number; depth: number }[] = [];

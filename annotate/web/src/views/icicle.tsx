@@ -41,7 +41,7 @@ export function Icicle() {
 
 function IcicleOf({ tree }: { tree: ContextTree }) {
     const { report, state, dark } = usePage();
-    const metric = report.sizeMetric(state.metric);
+    const metric = report.sizeMetricOf("tree", state.metric);
     const upside = state.upside && !state.focus;
     const sandwich = state.focus ? state.fn : null;
     const matches = useFrameMatches();

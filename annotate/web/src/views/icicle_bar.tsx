@@ -30,7 +30,7 @@ export function IcicleBar({ found, painting, start, width }: {
         && !state.merge.length && !state.collapse;
     return (
         <div class="bar">
-            <SizePicker />
+            <SizePicker of="tree" />
             <SearchBox placeholder="Search functions" found={found} />
             <button type="button" aria-pressed={state.focus} disabled={state.fn === null}
                 title="The chosen function, its callers above it and its callees below, over all paths"
@@ -150,7 +150,7 @@ export function useFrameMatches(): Uint8Array | null {
 // What lies on paths that have a match.
 export function MatchShare({ tree, matches }: { tree: ContextTree; matches: Uint8Array }) {
     const { report, state } = usePage();
-    const metric = report.sizeMetric(state.metric);
+    const metric = report.sizeMetricOf("tree", state.metric);
     const share = useMemo(() => {
         const own = tree.selfSum(metric.numerator, "");
         const inside = new Uint8Array(tree.size);

@@ -11,10 +11,23 @@ import { LongList } from "../list";
 import { heatOf, rowHeight } from "./source_line";
 
 // The instructions of the chosen line's function, or of the chosen function.
-export function Instructions({ file, line, most }: { file: number; line: number | null; most: number }) {
+export function Instructions({ file, line, most: mostOfLines }: {
+    file: number;
+    line: number | null;
+    most: number; // that a line of the program costs
+}) {
     const { report, state, go } = usePage();
-    const metric = report.sizeMetric(state.metric);
+    const metric = report.sizeMetricOf("code", state.metric);
     const code = report.table("code")!;
+    // What is not known of instructions has no scale for them.
+    const most = useMemo(() => {
+        if (metric === report.sizeMetric(state.metric)) return mostOfLines;
+        let found = 0;
+        for (let row = 0; row < code.rows; ++row) {
+            found = Math.max(found, metricValue(metric, report.costs("code", row), "self") ?? 0);
+        }
+        return found;
+    }, [metric, mostOfLines]);
     const rows = useMemo(() => {
         const [functions, files, lines] = (["function", "file", "line"] as const).map((name) => code.column(name));
         let fn = state.fn;

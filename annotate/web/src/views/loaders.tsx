@@ -80,7 +80,7 @@ export function LoadedData({ file, line }: { file: number; line: number }) {
     const table = report.table("dataRows");
     const data = report.facts.data;
     if (!table || !data) return null;
-    const metric = report.sizeMetric(state.metric);
+    const metric = report.sizeMetricOf("dataRows", state.metric);
     const [groups, files, lines] = (["group", "file", "line"] as const).map((name) => table.column(name));
     const found = new Map<number, Costs[]>();
     for (let row = 0; row < table.rows; ++row) {

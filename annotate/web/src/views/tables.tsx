@@ -29,7 +29,7 @@ const explained = {
 
 export function Tables() {
     const { report, state, go, memory } = usePage();
-    const columns = report.columns(state.cols);
+    const columns = report.columnsOf(state.cols, state.table !== "flat");
     const by = columns.find((column) => columnName(column) === state.sort) ?? columns[0]!;
     const ready = report.isReady(state);
     const start = foldsStart(report, state);
@@ -167,12 +167,14 @@ export function Tables() {
                 {explained[state.table]}
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
+                {columns.length < report.columns(state.cols).length
+                    && " What misses cost is known of functions and their calls, not of paths: Flat has it."}
             </p>
             <div class="crumbs">
                 {tree && state.table !== "flat" && <PathChanges />}
                 {match && ready && <Matched match={match} by={by} />}
             </div>
-            {ready && state.table !== "flat" && <FullTree metric={report.sizeMetric(by.metric.name)} />}
+            {ready && state.table !== "flat" && <FullTree metric={report.sizeMetricOf("tree", by.metric.name)} />}
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class="grid" onKeyDown={onKeyDown}>
                     <TableOfRows
