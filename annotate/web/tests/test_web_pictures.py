@@ -74,7 +74,7 @@ def test_heat_is_of_the_whole_program(browse, tmp_path):
             f"[document.querySelector('.path').innerText, document.querySelector('main .note').innerText, {heat}]"},
     ])
     assert small[0] < 0.03 and large[-1] == 1 and path == "gone.c"
-    assert note.startswith("No text: not found. It is looked for by this path") and "-I" in note
+    assert note.startswith("No text: not found. It was looked for under this path") and "-I" in note
 
 
 def test_a_full_tree_says_so_and_callers_are_exact(browse, tmp_path):
