@@ -2,6 +2,7 @@
 """Reports as pages, and what is in them."""
 
 import base64
+import itertools
 import json
 import re
 import struct
@@ -38,12 +39,7 @@ class Page:
         shape = self.facts["tables"][name]
         columns = {}
         for number, column in enumerate(shape["columns"]):
-            data = self.blocks[f"table-{name}-{number}"]
-            width, is_float = data[:2]
-            size = width * shape["rows"]
-            values = "d" if is_float else FORMATS[width]
-            columns[column] = struct.unpack(f"<{shape['rows']}{values}", data[8 : 8 + size])
-            assert data[8 + size :] == bytes(-size % 8)
+            columns[column] = values_of(self.blocks[f"table-{name}-{number}"], shape["rows"])
         return columns
 
     def functions(self):
@@ -56,6 +52,34 @@ class Page:
         columns = self.table(table)
         names = [prefix + event for event in self.facts["events"]]
         return [list(row) for row in zip(*(columns[name] for name in names))]
+
+
+def values_of(data, rows):
+    """Of a column, read by what html/tables.py says."""
+    width, is_float, form, gaps_width, count = struct.unpack("<BBBBI", data[:8])
+    left = data[8:]
+
+    def numbers(width, count, code):
+        nonlocal left
+        planes, left = left[: width * count], left[width * count :]
+        data = bytes(planes[byte * count + number] for number in range(count) for byte in range(width))
+        return struct.unpack(f"<{count}{code}", data)
+
+    if form == 3:
+        gaps, kept = numbers(gaps_width, count, FORMATS[gaps_width]), numbers(width, count, FORMATS[width])
+        found = []
+        for gap, value in zip(gaps, kept):
+            found += [0] * gap + [value]
+        found += [0] * (rows - len(found))
+    else:
+        found = list(numbers(width, rows, "d" if is_float else FORMATS[width]))
+    limit = 1 << 8 * width
+    if form == 1:
+        found = [value % limit for value in itertools.accumulate(found)]
+    elif form == 2:
+        found = [(row - step) % limit for row, step in enumerate(found, 1)]
+    assert left == b"" and len(found) == rows and form in range(4)
+    return tuple(found)
 
 
 def unlike(value, kind, where="facts"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..model.errors import UserError
 from .page_data import PageData
-from .tables import encoded_column, encoded_text
+from .tables import Form, encoded_column, encoded_text
 
 _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.html")
 _TITLE = "<title></title>"
@@ -38,7 +38,7 @@ def _columns(data: PageData, late: bool) -> Iterator[str]:
     for name, table in data.tables.items():
         for number, (column, values) in enumerate(table.columns.items()):
             if (column in table.late) == late:
-                yield _block(f"table-{name}-{number}", encoded_column(values))
+                yield _block(f"table-{name}-{number}", encoded_column(values, table.forms.get(column, Form.PLAIN)))
 
 
 def _block(name: str, text: str) -> str:

@@ -18,7 +18,7 @@ from ..model.profile import Call, Function, Instruction, Place, Profile, Row
 from . import schema
 from .numbers import Numbers
 from .subject import Side, Subject
-from .tables import Table
+from .tables import Form, Table
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -148,7 +148,7 @@ def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
             column.extend(values)
     found = {name: column.values for name, column in columns.items()}
     found |= {f"self:{event}": column.values for event, column in zip(side.profile.events, costs)}
-    return Table(len(found["line"]), found), list(known)
+    return Table(len(found["line"]), found, forms={"address": Form.STEPS, "function": Form.STEPS}), list(known)
 
 
 def tree_table(subject: Subject, tree: ContextTree) -> Table:
@@ -169,7 +169,7 @@ def tree_table(subject: Subject, tree: ContextTree) -> Table:
         f"{side.prefix}self:{event}" for side in subject.sides for event in _shown(subject.report)
     }
     late = (name for name in columns if "self:" in name and name not in shown)
-    return Table(len(tree), columns, frozenset(late))
+    return Table(len(tree), columns, frozenset(late), {"parent": Form.RANKS})
 
 
 def _shown(report: Report) -> set[str]:

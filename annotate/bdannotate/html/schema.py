@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 3
+VERSION = 4
 
 
 class Metric(TypedDict):

@@ -30,22 +30,48 @@ export class Table<N extends TableName = TableName> {
     }
 }
 
+// How values are written, as html/tables.py says it.
+const form = { steps: 1, ranks: 2, sparse: 3 } as const;
+
 export function decodeColumn(bytes: Uint8Array, rows: number): Column {
-    const width = bytes[0];
-    const buffer = bytes.buffer as ArrayBuffer;
-    const at = bytes.byteOffset + 8;
+    const width = bytes[0]!;
+    if (bytes[2] === form.sparse) {
+        const gapWidth = bytes[3]!;
+        const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
+        const gaps = numbers(bytes, 8, count, gapWidth, false);
+        const values = numbers(bytes, 8 + count * gapWidth, count, width, false);
+        const found = new (values.constructor as new (rows: number) => Column)(rows);
+        for (let i = 0, row = 0; i < count; ++i, ++row) {
+            row += gaps[i]!;
+            found[row] = values[i]!;
+        }
+        return found;
+    }
+    const found = numbers(bytes, 8, rows, width, bytes[1] === 1);
+    // Both go on at 0 where they reach beyond their width.
+    if (bytes[2] === form.steps) for (let i = 1; i < rows; ++i) found[i]! += found[i - 1]!;
+    if (bytes[2] === form.ranks) for (let i = 0; i < rows; ++i) found[i] = i + 1 - found[i]!;
+    return found;
+}
+
+// What stands there: the lowest bytes of all, then the next ones of all.
+function numbers(bytes: Uint8Array, at: number, count: number, width: number, areFloats: boolean): Column {
+    if (width === 1) return bytes.slice(at, at + count);
+    const joined = new Uint8Array(width * count);
+    for (let byte = 0; byte < width; ++byte) {
+        const from = at + byte * count;
+        for (let i = 0; i < count; ++i) joined[i * width + byte] = bytes[from + i]!;
+    }
     switch (width) {
-        case 1:
-            return new Uint8Array(buffer, at, rows);
         case 2:
-            return new Uint16Array(buffer, at, rows);
+            return new Uint16Array(joined.buffer);
         case 4:
-            return new Uint32Array(buffer, at, rows);
+            return new Uint32Array(joined.buffer);
         case 8: {
-            if (bytes[1]) return new Float64Array(buffer, at, rows);
-            const halves = new Uint32Array(buffer, at, 2 * rows);
-            const values = new Float64Array(rows);
-            for (let i = 0; i < rows; ++i) values[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
+            if (areFloats) return new Float64Array(joined.buffer);
+            const halves = new Uint32Array(joined.buffer);
+            const values = new Float64Array(count);
+            for (let i = 0; i < count; ++i) values[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
             return values;
         }
         default:

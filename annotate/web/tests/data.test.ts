@@ -16,25 +16,48 @@ test("names cannot turn around what is behind them", () => {
     assert.equal(found.other, "\\");
 });
 
+// As html/tables.py says: the lowest bytes of all, then the next ones of all.
+const byBytes = (values: number[], width: number): number[] =>
+    Array.from({ length: width }).flatMap((_, byte) => values.map((value) => Math.floor(value / 256 ** byte) % 256));
+
+const head = (...bytes: number[]): number[] => [...bytes, ...Array<number>(8 - bytes.length).fill(0)];
+
+const decoded = (bytes: number[], rows: number): number[] =>
+    Array.from(decodeColumn(Uint8Array.from(bytes), rows));
+
 test("columns are decoded, whatever their width", () => {
     const values = [[1, 255], [256, 65535], [65536, 2 ** 32 - 1], [2 ** 32, 2 ** 53 - 1]];
     values.forEach((column, index) => {
         const width = 2 ** index;
-        const bytes = new Uint8Array(8 + Math.max(8, 2 * width));
-        bytes[0] = width;
-        column.forEach((value, row) => {
-            for (let byte = 0; byte < width; ++byte) {
-                bytes[8 + row * width + byte] = Math.floor(value / 256 ** byte) % 256;
-            }
-        });
-        assert.deepEqual(Array.from(decodeColumn(bytes, 2)), column);
+        assert.deepEqual(decoded([...head(width), ...byBytes(column, width)], 2), column);
     });
-    const floats = new Uint8Array(24);
-    floats.set([8, 1]);
-    new DataView(floats.buffer).setFloat64(8, 2 ** 64, true);
-    new DataView(floats.buffer).setFloat64(16, 3e30, true);
-    assert.deepEqual(Array.from(decodeColumn(floats, 2)), [2 ** 64, 3e30]);
+    const bytes = new DataView(new ArrayBuffer(16));
+    bytes.setFloat64(0, 2 ** 64, true);
+    bytes.setFloat64(8, 3e30, true);
+    const floats = Array.from({ length: 16 }, (_, at) => bytes.getUint8((at % 2) * 8 + Math.floor(at / 2)));
+    assert.deepEqual(decoded([...head(8, 1), ...floats], 2), [2 ** 64, 3e30]);
     assert.throws(() => decodeColumn(new Uint8Array(8).fill(3), 0), /width/);
+});
+
+test("columns of differences go on at 0 where they reach beyond their width", () => {
+    for (const width of [1, 2, 4]) {
+        const limit = 2 ** (8 * width);
+        const steps = [7, 3, limit - 5, limit - 1]; // 7, 10, 5, 4
+        assert.deepEqual(decoded([...head(width, 0, 1), ...byBytes(steps, width)], 4), [7, 10, 5, 4]);
+        const ranks = [1, 1, limit - 97, 0]; // of rows 1 to 4
+        assert.deepEqual(decoded([...head(width, 0, 2), ...byBytes(ranks, width)], 4), [0, 1, 100, 4]);
+    }
+});
+
+test("sparse columns are 0 but for what they have", () => {
+    const sparse = [...head(4, 0, 3, 2, 3), ...byBytes([1, 0, 300], 2), ...byBytes([70_000, 2, 9], 4)];
+    const found = decoded(sparse, 400);
+    assert.equal(found.length, 400);
+    assert.deepEqual(found.map((value, row) => [row, value]).filter(([, value]) => value),
+        [[1, 70_000], [2, 2], [303, 9]]);
+    const large = [...head(8, 0, 3, 1, 1), 2, ...byBytes([2 ** 40], 8)];
+    assert.deepEqual(decoded(large, 4), [0, 0, 2 ** 40, 0]);
+    assert.deepEqual(decoded(head(1, 0, 3, 1), 3), [0, 0, 0]);
 });
 
 test("a metric of what is not known is unknown", () => {
