@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports on standard output, through a pager where somebody reads along.
+"""Reports on standard output, through a pager on a terminal.
 
 The pager is what BD_PAGER or PAGER names, else less; an empty name or cat means none. As git does,
 less is told to leave short reports on the screen, to pass colours on, and to clear nothing.

@@ -73,7 +73,7 @@ def say(text: str) -> None:
         sys.stderr.buffer.write(f"{printable(text)}\n".encode("utf-8", "surrogateescape"))
         sys.stderr.flush()
     except OSError:
-        pass  # nobody is left to tell
+        pass  # no stream is left to tell
 
 
 def guarded(program: str, run: Callable[[], int]) -> int:

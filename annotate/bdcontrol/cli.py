@@ -49,7 +49,7 @@ def _run(words: Sequence[str]) -> int:
             if arguments.shows() or not arguments.changes():
                 _print(_shown(run, vgdb, arguments))
             _print(_changed(run, vgdb, arguments))
-        except BrokenPipeError:  # whoever reads has seen enough
+        except BrokenPipeError:  # the reader has seen enough
             raise
         except (ControlError, OSError) as problem:
             say(f"{COMMAND.name}: PID {run.pid}: {problem}")

@@ -10,7 +10,7 @@ from .errors import ControlError
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An open call, or the function that nobody is known to have called."""
+    """An open call, or the function whose caller is not known."""
 
     function: str
     calls: int | None = None
@@ -21,7 +21,7 @@ class Frame:
 class Stack:
     title: str  # thread 1
     collecting: bool
-    costs: tuple[int, ...] = ()  # where they are kept apart by thread
+    costs: tuple[int, ...] = ()  # where they are separated by thread
     frames: list[Frame] = field(default_factory=list)
 
 

@@ -26,7 +26,7 @@ _BUSY_SECONDS = 0.1
 class _Asker:
     """As whom vgdb runs, so that it finds a run's files and may use them."""
 
-    user: int | None = None  # None: as whoever asks
+    user: int | None = None  # None: as the one who asks
     group: int | None = None
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ class Vgdb:
         return completed.stdout
 
     def kill(self, run: Run) -> None:
-        self._patiently(run, "v.kill")  # it complains that nobody answers
+        self._patiently(run, "v.kill")  # it complains that there is no answer
         for _ in range(100):
             if not is_bdgrind(run.pid):
                 return

@@ -59,7 +59,7 @@ private:
     std::vector<std::uint64_t> values_;  // of a block: a column
 };
 
-// By event, what the "other" nodes of a thread (0: of all) have: paths that were not told apart.
+// By event, what the "other" nodes of a thread (0: of all) have: paths that were not separated.
 std::vector<std::uint64_t> costs_of_other_paths(const Engine& engine, std::uint32_t thread);
 
 }  // namespace bd

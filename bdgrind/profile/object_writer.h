@@ -19,7 +19,7 @@ namespace bd {
 
 class ObjectWriter {
 public:
-    // `engine` tells objects apart, is settled or finished, and does not replay meanwhile.
+    // `engine` has data objects, is settled or finished, and does not replay meanwhile.
     ObjectWriter(TextOutput& out, const Engine& engine, bool compat_events);
 
     // Writes a whole file; of run.thread, if that is not 0: what it allocated, and what it loaded.

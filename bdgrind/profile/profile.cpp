@@ -229,7 +229,7 @@ void Profile::collect_jumps(const Source& source, PositionKinds kinds, FunctionP
         const Block& from = *jump->site.from->block;
         const Exit& exit = from.exits()[jump->site.exit];
         const Position target = position(*jump->target, 0, kinds);
-        if (!kinds.instructions && target.line == 0) continue;  // to nobody knows where
+        if (!kinds.instructions && target.line == 0) continue;  // its target is not known
         made.push_back({exit.branch_address(),
                         {position(from, exit.instructions - 1u, kinds), target, is_conditional(exit), jump->count, 0}});
     }

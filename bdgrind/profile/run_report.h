@@ -16,7 +16,7 @@ void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals
 // What --stats=yes has in its place.
 void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
 
-// What is known of the context tree. `other_paths`: the costs of paths that it does not tell apart, of `totals`.
+// What is known of the context tree. `other_paths`: the costs of paths that it does not separate, of `totals`.
 void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
                                ConstCosts other_paths);
 

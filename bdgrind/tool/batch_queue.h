@@ -102,7 +102,7 @@ public:
         wake(submitted_);
     }
 
-    // As new, with nobody in run().
+    // As new, with no thread in run().
     void reset() {
         stopping_ = false;
         submitted_ = 0;

@@ -48,7 +48,7 @@ public:
     // Says where all is that was written, and how to read it.
     void write_ending(TextOutput& out) const;
 
-    // What all of them add up to, by event; and of that, the paths that the context tree does not tell apart.
+    // What all of them add up to, by event; and of that, the paths that the context tree does not separate.
     ConstCosts totals() const { return totals_; }
     ConstCosts other_paths() const { return other_paths_; }
 
@@ -85,7 +85,7 @@ private:
     std::string_view geometry_source_;
     OutFile file_{OutFile::Kind::kProfile};
     std::unique_ptr<OutFile> tree_file_;     // null: there is no context tree
-    std::unique_ptr<OutFile> objects_file_;  // null: no objects are told apart
+    std::unique_ptr<OutFile> objects_file_;  // null: without data objects
     std::unique_ptr<OutFile> why_file_;      // null: it is not asked why lines are loaded
     std::unique_ptr<OutFile> sharing_file_;  // null: there is but one core
     bool any_is_lost_ = false;               // a part of these, at least

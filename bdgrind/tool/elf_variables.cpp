@@ -20,7 +20,7 @@ constexpr unsigned kObjectSymbol = 1;        // STT_OBJECT
 constexpr unsigned kThreadLocalSymbol = 6;   // STT_TLS
 constexpr unsigned kLocalBinding = 0;        // STB_LOCAL
 
-// What nobody has, but a damaged file may claim to.
+// More than any file has, but a damaged one may claim to.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
 constexpr std::size_t kMostVariables = 1u << 20;
 constexpr std::size_t kMostNameBytes = 1u << 16;

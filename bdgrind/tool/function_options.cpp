@@ -48,7 +48,7 @@ AllocatorRole allocator_role(const Options& given, const Function& function) {
     return known_allocator(function.name, function.object->name);
 }
 
-// They are only looked at where objects are told apart.
+// They are only looked at with --objects=yes.
 bool is_of_objects(std::string_view option_name) {
     return option_name.starts_with("alloc-fn") || option_name.starts_with("free-fn");
 }

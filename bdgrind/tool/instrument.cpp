@@ -183,7 +183,7 @@ private:
     std::vector<SymbolicAddress> addresses_;  // by temporary
     SymbolicAddress group_{};              // where the first access of the latest group is
 
-    std::optional<IrDataflow> flow_;  // where somebody asks for it
+    std::optional<IrDataflow> flow_;  // if it is wanted
 
     // The latest read, as long as a write may turn it into a modify.
     IRExpr* read_address_ = nullptr;

@@ -20,7 +20,7 @@ AllocatorRole known_allocator(std::string_view name, std::string_view object);
 bool is_named_as_wrapper(std::string_view name);
 
 // Whether allocators are known to end by jumping to this function, as calloc() does to memset(). There may be stubs in
-// between, so that nobody can see it when the code is translated.
+// between, so that it cannot be seen when the code is translated.
 bool may_end_allocator(const Function& function);
 
 }  // namespace bd

@@ -6,7 +6,7 @@
 
 namespace bd {
 
-// To be called before the program starts, if objects are told apart.
+// To be called before the program starts, with --objects=yes.
 void watch_mappings();
 
 }  // namespace bd

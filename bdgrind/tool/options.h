@@ -46,7 +46,7 @@ enum class Choice : std::uint8_t { kNo, kYes, kAuto };
 // The unit of time in system calls.
 enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanoseconds };
 
-// Whether there is a calling context tree, and whether it tells call sites apart.
+// Whether there is a calling context tree, and whether it separates call sites.
 enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
 enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
 enum class ThreadOrder : std::uint8_t { kVirtual, kValgrind };

@@ -4,7 +4,7 @@
 //
 //   a file     is written beside its place, under a name of its own, and renamed when it is complete. Whatever goes
 //              wrong, there is the old profile or the new one. Symbolic links of the user's stay what they are, and the
-//              file that they lead to is replaced. Nobody follows what is at a default name, which others can guess.
+//              file that they lead to is replaced. What is at a default name, which others can guess, is not followed.
 //   a stream   (a FIFO, a device, /dev/stdout) is opened once, at the start, and gets all parts one behind the other.
 //
 // A context tree and the data objects stand beside the profile, with names that begin differently, so that viewers

@@ -57,7 +57,7 @@ private:
 };
 
 // Error numbers of ours, besides those of the kernel.
-inline constexpr int kPlanted = -1;   // somebody else has put a link or a FIFO into a folder where everybody may write
+inline constexpr int kPlanted = -1;   // another user's link or FIFO in a folder that everyone may write to
 inline constexpr int kReplaced = -2;  // something else is there now
 
 struct Place {
@@ -79,7 +79,7 @@ struct Place {
 // What a name that the user has chosen leads to.
 Place find_place(std::string_view name);
 
-// Opens a place that is a stream for writing, out of the guest's reach; waits until somebody reads from a FIFO. Returns
+// Opens a place that is a stream for writing, out of the guest's reach; waits until a FIFO has a reader. Returns
 // an error number.
 int open_stream(const Place& place, int* descriptor);
 

@@ -33,7 +33,7 @@ public:
     IRSB* instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type);
 
     // Writes what has been counted since the latest dump, and counts from zero again. `thread` is meant if threads are
-    // told apart and it is not 0, else all are. False if it cannot be written: the counts go on then.
+    // separated and it is not 0, else all are. False if it cannot be written: the counts go on then.
     bool dump(std::string_view trigger, ThreadId thread);
     // Forgets what has been counted since then.
     void zero(ThreadId thread);

@@ -27,7 +27,7 @@ struct Times {
     std::uint64_t processor = 0;
 };
 
-// By thread, what the clocks were when its system call began. Null: nobody wants to know.
+// By thread, what the clocks were when its system call began. Null: not wanted.
 constinit Times* began = nullptr;
 
 std::uint64_t nanoseconds_per_unit() {

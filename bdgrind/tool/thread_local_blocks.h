@@ -7,7 +7,7 @@
 //                                                        by the number of the module
 //
 // The program's own block, if there is one, ends at the thread pointer whatever the C library. The table is the C
-// library's: that of glibc and of musl are known. Nobody says which one it is, nor whether the thread pointer is used
+// library's: that of glibc and of musl are known. Nothing says which one it is, nor whether the thread pointer is used
 // for something else: so what is read is believed only if all of it fits together.
 
 #pragma once

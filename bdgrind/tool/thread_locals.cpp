@@ -20,7 +20,7 @@
 namespace bd {
 namespace {
 
-// Where the thread's own data begins, or what the program uses that register for; 0 if nobody knows.
+// Where the thread's own data begins, or what the program uses that register for; 0 if that is not known.
 Addr thread_pointer(ThreadId thread) {
     [[maybe_unused]] const auto get = [thread](std::size_t offset, auto* value) {
         VG_(get_shadow_regs_area)(thread, reinterpret_cast<UChar*>(value), 0, static_cast<PtrdiffT>(offset),
@@ -99,7 +99,7 @@ struct Watch {
     std::unique_ptr<Thread[]> threads{new Thread[VG_N_THREADS]};
 };
 
-// Null: nobody wants to know.
+// Null: not wanted.
 constinit Watch* watch = nullptr;
 
 const File* read_file(const HChar* path, bool* is_interpreted) {

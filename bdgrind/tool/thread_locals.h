@@ -9,7 +9,7 @@
 
 namespace bd {
 
-// To be called before the program starts, if objects are told apart. Else nothing below does anything.
+// To be called before the program starts, with --objects=yes. Else nothing below does anything.
 void watch_thread_locals();
 
 // The thread has done a system call: its blocks may be others when it goes on.

@@ -63,7 +63,7 @@ bool names_threads(UWord address) {
 
 Sight sight(UInt number, const UWord* arguments) {
     switch (number) {
-        // Only for a process of one thread, or one that shares its folders with nobody.
+        // Only for a process of one thread, or one that does not share its folders.
         case __NR_unshare:
         case __NR_setns:
         // Whose rights a thread has.

@@ -17,14 +17,14 @@ _MOSTLY_UNUSED = 0.4
 @dataclass(frozen=True, slots=True)
 class CodeUse:
     """The functions whose own instructions miss I1 most, the costliest first; those of the runtime
-    come last, as nobody changes them."""
+    come last, as they are not changed."""
 
     functions: tuple[tuple[Function, Row], ...]  # with their self costs
     helps: str
 
 
 def code_use(report: Report) -> CodeUse | None:
-    """None where code is not told apart from data, or where its misses cost little."""
+    """None where code is not separated from data, or where its misses cost little."""
     metrics = report.metrics
     if "UnusedI1" not in metrics or "I1mr" not in metrics:
         return None

@@ -25,7 +25,7 @@ _FEWEST_LINES = 100
 _PART = 0.2
 # A library function belongs to a hint that has nearly all that it costs.
 _ALL = 0.9
-# By itself: a library that is loaded has a file and stack frames that nobody can change.
+# By itself: a library that is loaded has a file and stack frames that cannot be changed.
 _REPAIRABLE = VARIABLES | {ObjectKind.HEAP, ObjectKind.MAPPING}
 _NO_DATA = frozenset({ObjectKind.UNKNOWN, ObjectKind.UNUSED, ObjectKind.CODE})
 
@@ -87,7 +87,7 @@ def data_hints(
 
 
 def _code(hint: Hint, graph: CallGraph) -> set[Function]:
-    """What loads for a hint, as far as it does so for nobody else."""
+    """What loads for a hint, as far as it does so for no other."""
     found = {hint.function}
     if hint.through is not None:
         call = graph.callees[hint.function][hint.through]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which events say how data was used, and where they speak of code instead.
 
-This is the one place that chooses them. A profile that keeps instructions and data apart has events
+This is the one place that chooses them. A profile that separates instructions and data has events
 of its own for the lines of D1; otherwise those of L1 are taken, in which both are added up.
 """
 

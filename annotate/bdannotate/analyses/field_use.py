@@ -96,7 +96,7 @@ def code_uses(found: Type, patterns: Iterable[Pattern]) -> list[CodeUse]:
 
 
 def units(fields: Sequence[FieldUse]) -> list[Unit]:
-    """In the order of memory, without gaps."""
+    """In memory order, without gaps."""
     found: list[list[FieldUse]] = []
     end = 0
     for field in sorted(fields, key=lambda field: field.offset):

@@ -52,7 +52,7 @@ class Layout:
 
 def layout(group: ObjectGroup, line: int | None, size: int | None = None) -> Layout | None:
     """How often each byte of an element was loaded and used. line: the bytes of a line of D1, if they
-    are known; size: those of an element, as the user says. None where nobody knows what an element is,
+    are known; size: those of an element, as the user says. None where it is not known what an element is,
     or none of them was loaded."""
     if not group.has_patterns:
         return None

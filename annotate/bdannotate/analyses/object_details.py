@@ -36,7 +36,7 @@ class Details:
     split: Split | None
     order: Order | None
     packed: Packed | None
-    no_type: str  # why it has none; empty if it has, or nobody has looked for it
+    no_type: str  # why it has none; empty if it has, or it was not looked for
     line_bytes: int | None
     ways: tuple[Reached, ...] = ()  # to who loaded most of it
 

@@ -24,7 +24,7 @@ Namer = Callable[[Function], str]
 
 
 _BY = " by "
-# Behind a name that others have, too: the caller that tells it apart.
+# Behind a name that others have, too: the caller that distinguishes it.
 _FROM = " from "
 _PARTS = re.compile(
     rf"(.+?)((?:{_FROM}.+?)?(?: in \S.*?)?(?:, [\d,]+(?: to [\d,]+)? bytes)?(?: #\d+)?)", re.DOTALL
@@ -105,8 +105,8 @@ def _same(labels: Sequence[str]) -> list[list[int]]:
 def _first_difference(
     same: Sequence[int], callers: dict[int, list[str]], depth: int
 ) -> dict[int, str]:
-    """Of some groups that are called through the same functions so far, the callers that tell them
-    apart; nothing for those that have no more callers, or none that others have not."""
+    """Of some groups that are called through the same functions so far, the callers that differ;
+    nothing for those that have no more callers, or none that others have not."""
     if not any(depth < len(callers[number]) for number in same):
         return dict.fromkeys(same, "")
     found: dict[str, list[int]] = {}

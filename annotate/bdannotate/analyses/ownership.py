@@ -58,7 +58,7 @@ _ALLOCATES = re.compile(r"(?<!de)alloc|str(?:n)?dup|memdup", re.IGNORECASE)
 
 def allocates_for_callers(name: str) -> bool:
     """Whether the name says so, as that of a program's xmalloc(): bdgrind does not count it among the callers that
-    tell heap blocks apart."""
+    distinguish heap blocks."""
     bare = _outside_brackets(name.partition("'")[0])
     return _ALLOCATES.search(bare.partition(" [")[0].rpartition("::")[2]) is not None
 
@@ -90,10 +90,10 @@ def is_runtime(module: str) -> bool:
 class Reach(enum.IntEnum):
     """How near a function is to who reads the report."""
 
-    RUNTIME = 0  # nobody changes it: what helps is to call it otherwise
+    RUNTIME = 0  # it is not changed: what helps is to call it otherwise
     FOREIGN = 1
     NAMELESS = 2  # of the program, which has no symbol for it
-    NAMED = 3  # of the program, but nobody knows where its source is
+    NAMED = 3  # of the program, but it is not known where its source is
     OWN = 4
 
 

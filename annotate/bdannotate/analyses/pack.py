@@ -20,7 +20,7 @@ _HEADER, _ALLOCATED = 8, 16
 @dataclass(frozen=True, slots=True)
 class Packed:
     """The fields in an order with the least padding; bytes of an element, and bytes loaded now and then, at least:
-    where elements are used in the order of memory."""
+    where elements are used in memory order."""
 
     fields: tuple[FieldUse, ...]
     size_now: int

@@ -72,7 +72,7 @@ def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
 
 
 def notable_sites(sites: Sites, time: float) -> list[Site]:
-    """Without those of the C library and its like, which nobody changes."""
+    """Without those of the C library and its like, which are not changed."""
     return [
         site for site in sites.all
         if site.time >= _NOTABLE * time and not is_runtime(site.place.function.object)

@@ -5,7 +5,7 @@ A profile from a stranger can name any file of this machine as the source of a f
 regular files of a source's size are read, and no more than they say they have: a device, a FIFO, or
 a file of the kernel's that is regular in name only would block, never end, or do something when it
 is read. A file from outside the folders that the user or the system vouches for is marked, so that
-nobody passes a report on with a private file in it that they did not see.
+no report is passed on with a private file in it that its author did not see.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Fields belong together if the same functions use them: of what a function visits, a part of the type
 is loaded as often as its most used field. The price of a part is that number times its bytes, where
-elements are used in the order of memory, or times all the lines that it lies in, where each is far
+elements are used in memory order, or times all the lines that it lies in, where each is far
 from the one before. Which of the two holds, no pattern of a single line says; so both are computed,
 and the split is the one that costs least in order, with few parts.
 
@@ -34,7 +34,7 @@ _LEAST_SAVING_BY_ORDER = 0.1
 # Parts are put together as long as that costs no more than this share of what is loaded now.
 _PRICE_OF_FEWER = 0.05
 _MOST_PARTS = 64  # to begin with: what is used least is one
-_MOST_ELEMENT = 4096  # bytes; nobody splits larger types field by field
+_MOST_ELEMENT = 4096  # bytes; larger types are not split field by field
 # Fields that are used as often, in tenths of the most used, stand in the order of their alignment.
 _STEPS = 10
 _FIRST = 4  # those that are used so many times less than the most used need not be named
@@ -50,7 +50,7 @@ class FieldGroup:
 @dataclass(frozen=True, slots=True)
 class Split:
     """The parts, the one loaded most often first. Bytes loaded: now, and with the split if elements
-    are used in the order of memory, at least and at most, and if each lies far from the one before."""
+    are used in memory order, at least and at most, and if each lies far from the one before."""
 
     parts: tuple[FieldGroup, ...]
     now: int
@@ -60,8 +60,8 @@ class Split:
     line: int  # the bytes of one
 
     def misses_saved(self, then: int) -> int:
-        """Of D1, if so many bytes are loaded: a miss loads a line. Negative if there are more. Of LL's,
-        nobody knows: what is smaller may stay there."""
+        """Of D1, if so many bytes are loaded: a miss loads a line. Negative if there are more. Of LL, it
+        is not known: what is smaller may stay there."""
         return round((self.now - then) / self.line)
 
 
@@ -126,7 +126,7 @@ class _Piece:
 
 
 def best_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line: int) -> Split | None:
-    """line: the bytes of a line of D1. None where nothing would be saved, or nobody knows. Blocks
+    """line: the bytes of a line of D1. None where nothing would be saved, or that is not known. Blocks
     with one element each are as far from each other as the allocator puts them, and their lines
     have others' bytes: no split is in order."""
     if not is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
@@ -137,7 +137,7 @@ def best_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line: int) -
     if not recorded or not use.loaded or len(pieces) < 2:
         return None
     scale = use.loaded / recorded
-    # A type that would cost as little in the order of memory as it is has no fault: its order has.
+    # A type that would cost as little in memory order as it is has no fault: its order has.
     whole = pieces[0]
     for piece in pieces[1:]:
         whole = whole.plus(piece)
@@ -195,9 +195,9 @@ def better_order(
     typed: TypedGroup, group: ObjectGroup, use: DataUse, loaded_by: Mapping[Function, int], line: int
 ) -> Order | None:
     """Of blocks with one element each; loaded_by: how many bytes each function has loaded for it, if any;
-    line: the bytes of a line of D1. None where nothing would be saved, or nobody knows.
+    line: the bytes of a line of D1. None where nothing would be saved, or that is not known.
 
-    A function that visits the elements in the order of memory has loaded less than the model says of now, as
+    A function that visits the elements in memory order has loaded less than the model says of now, as
     neighbours share lines; it is not taken to load more than that.
 
     It must save that of what the run has loaded, and by the same model as is predicted by. The model

@@ -67,7 +67,7 @@ class Typing:
 
 
 def call_sites(groups: Sequence[ObjectGroup]) -> dict[str, dict[int, int]]:
-    """By object, the addresses at which blocks were allocated, with their lines: whoever was inlined
+    """By object, the addresses at which blocks were allocated, with their lines: what was inlined
     there says more than the function around, and has variables of its own."""
     found: dict[str, dict[int, int]] = {}
     for sites in (sites for group in groups for sites in group.sites):

@@ -9,7 +9,7 @@ from ..model.metrics import Metric
 from .objects import is_data
 from .report import Report
 
-# Below this share of the cost, nobody needs to be told.
+# Below this share of the cost, it is not worth a sentence.
 _NOTABLE = 0.1
 
 

@@ -23,7 +23,7 @@ _LEAST_SHARE = 0.01
 class Way:
     """callers: the innermost first, then those further out as long as each is called by one only.
     share: of what the function and what it calls lost, in calls from there. further: how many call
-    the last one; 0 where nobody does, or the program or a thread begins there."""
+    the last one; 0 where none does, or the program or a thread begins there."""
 
     callers: tuple[Function, ...]
     share: float

@@ -9,7 +9,7 @@ stands for the function and all it calls, if it calls anything. The same for rec
 many paths as levels. All paths together cost what the program does.
 
 Inlined functions are frames of their own where it is known which of them a path is in. Chains are
-known by instruction: so that of a call is known where the tree keeps call sites apart, and what is
+known by instruction: so that of a call is known where the tree separates call sites, and what is
 not a call, where a function has no other path, as costs of instructions are those of all paths.
 """
 
@@ -254,8 +254,8 @@ def _end(graph: CallGraph, function: Function) -> StackFrame:
 
 
 def _has_one_path(graph: CallGraph, function: Function) -> bool:
-    """Whether nobody or one function calls it, and it is not recursive. That its caller's path is
-    certain is for whoever comes from there to know."""
+    """Whether at most one function calls it, and it is not recursive. That its caller's path is
+    certain is for its callers to know."""
     costs = graph.functions[function]
     return not costs.cycle and not costs.recursive and len(graph.callers.get(function, {})) <= 1
 

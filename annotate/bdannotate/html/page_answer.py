@@ -53,7 +53,7 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
 
 def use_facts(report: Report, found: Verdict | None) -> schema.Use:
     """The metrics of each level that speak of the bytes that the page is about: of code, where that comes first;
-    else of data, or of both together, where the profile does not keep them apart."""
+    else of data, or of both together, where the profile does not separate them."""
     metrics = report.metrics
     of: Literal["code", "data", "all"]
     if found is not None and found.first is First.L1_CODE and "UnusedI1" in metrics:

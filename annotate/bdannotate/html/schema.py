@@ -195,7 +195,7 @@ class DataType(TypedDict):
 
 
 class DataGroup(TypedDict):
-    """Data objects that are not kept apart."""
+    """Data objects that are not separated."""
 
     kind: str
     label: str

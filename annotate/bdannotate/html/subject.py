@@ -115,7 +115,7 @@ def _report(profile: Profile) -> Report:
 
 def _wide(tree: ContextTree, events: tuple[str, ...], first: bool) -> ContextTree:
     """The tree with the columns of both sides, one of which is empty: the two trees can then be
-    merged and still be told apart. Calls are a column like others."""
+    merged and still be distinguished. Calls are a column like others."""
     own = [tree.costs[tree.events.index(event)] for event in events] + [tree.calls]
     none = [array("Q", bytes(8 * len(tree)))] * len(own)
     names = [*events, "calls"]

@@ -54,7 +54,7 @@ def check(profile: Profile) -> Checked:
 @dataclass(frozen=True, slots=True)
 class SumViolation:
     """A sum that the file states and that its costs do not add up to. Harmless is Callgrind's
-    `summary:`: with cache simulation it counts some instructions that it charges to nobody, and
+    `summary:`: with cache simulation it counts some instructions that it charges to no function, and
     it knows nothing of cache use. Its `totals:` then show that the file is whole."""
 
     text: str

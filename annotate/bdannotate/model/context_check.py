@@ -8,7 +8,7 @@
              inclusive costs. Where recursion is folded, the tree knows no levels of it: costs
              within recursion are not compared, and calls of what is recursive only by callee.
 
-Paths that were not told apart ("other" nodes) have lost their functions: with them, the tree may
+Paths that were not separated ("other" nodes) have lost their functions: with them, the tree may
 have less than the profile of every function and call, never more.
 """
 
@@ -34,7 +34,7 @@ def context_violation(tree: ContextTree, profile: Profile) -> str | None:
 
 
 def run_violation(tree: ContextTree, profile: Profile) -> str | None:
-    """The first two only, which take no time: for whoever wants to use the tree. The profile must
+    """The first two only, which take no time: for those who want to use the tree. The profile must
     be as it was read."""
     source = tree.parts[0].source
     for what, found, expected in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The calling context tree: costs kept apart by the whole path of calls that led to them.
+"""The calling context tree: costs separated by the whole path of calls that led to them.
 
 A node stands for a function below the node of its caller. Above the functions stand the roots, one
 for each thread and signal handler. A parent has a smaller number than its children, so that one

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data objects: costs kept apart by the memory that was loaded, and by the code that loaded it.
+"""Data objects: costs separated by the memory that was loaded, and by the code that loaded it.
 
-A group is what cannot be told apart: the heap blocks that were allocated in one place, a variable,
+A group is what is not separated further: the heap blocks that were allocated in one place, a variable,
 the stack frames of a function. A row is what a line of code did to a group.
 """
 
@@ -45,7 +45,7 @@ class CodeLine(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What tells groups apart."""
+    """What distinguishes groups."""
 
     kind: ObjectKind
     name: str = ""  # of a variable
@@ -199,7 +199,7 @@ def at_own_lines(objects: Objects, chains: Chains) -> Objects:
 
 
 class _Run(NamedTuple):
-    """A thread of a process, or a process whose threads are not told apart."""
+    """A thread of a process, or a process whose threads are not separated."""
 
     pid: str
     thread: str

@@ -39,7 +39,7 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """fields are in the order of memory, without padding. Of an array of any sizes, they are those of
+    """fields are in memory order, without padding. Of an array of any sizes, they are those of
     an element, and so are name and size."""
 
     name: str

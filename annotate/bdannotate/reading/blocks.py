@@ -107,7 +107,7 @@ class _File(io.FileIO):
 
     @property
     def size(self) -> int:
-        """Of a regular file; 0 for a pipe, whose size nobody knows."""
+        """Of a regular file; 0 for a pipe, whose size is not known."""
         status = os.fstat(self.fileno())
         return status.st_size if stat.S_ISREG(status.st_mode) else 0
 

@@ -172,7 +172,7 @@ class TypeReader:
         return entry
 
     def _element(self, entry: DebugEntry) -> tuple[DebugEntry, list[int]]:
-        """That of an array of arrays, and how many there are in each dimension; 0 if nobody knows."""
+        """That of an array of arrays, and how many there are in each dimension; 0 if that is not known."""
         lengths: list[int] = []
         for _ in range(MOST_STEPS):
             array = self._unqualified(entry)

@@ -18,7 +18,7 @@ def require_object_file(name: str) -> None:
 
 def newer_notes(names: Iterable[str], written: float | None) -> list[str]:
     """A sentence for each that is newer than a profile, written in seconds since 1970; None if
-    nobody knows when. It is the same for all that is read of a file."""
+    it is not known when. It is the same for all that is read of a file."""
     return [
         f"{shorten(name)} is newer than the profile: its lines and types may differ from those of the program that "
         "ran"

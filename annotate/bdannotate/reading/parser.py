@@ -26,7 +26,7 @@ _MOST_RESTARTS = 8
 
 
 class Detail(enum.IntEnum):
-    """How finely costs are kept apart. Memory grows with it, not with the size of the file."""
+    """How finely costs are separated. Memory grows with it, not with the size of the file."""
 
     FUNCTIONS = 0
     LINES = 1

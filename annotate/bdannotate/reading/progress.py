@@ -24,7 +24,7 @@ class Progress:
         self._drawn = False
 
     def update(self, done: int, total: int) -> None:
-        """done of total bytes; a total of 0 means that nobody knows it, and done counts lines."""
+        """done of total bytes; a total of 0 means that it is not known, and done counts lines."""
         if not self._enabled or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + _NEXT_SECONDS

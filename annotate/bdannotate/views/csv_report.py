@@ -72,6 +72,6 @@ def to_csv(rows: Sequence[Cells]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: names are from whoever wrote the profile."""
+    """Text that no spreadsheet takes for a formula: names are from the profile's author."""
     text = printable(text)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

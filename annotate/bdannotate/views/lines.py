@@ -14,7 +14,7 @@ from .text import Cell, Page, shorten_middle
 
 # What a line is shown with besides what it is ranked by.
 _OF_DATA = ("UnusedD1", "D1m")
-_OF_ALL = ("Unused1", "D1m")  # where data and code are not told apart
+_OF_ALL = ("Unused1", "D1m")  # where data and code are not separated
 _UNKNOWN = "(no lines)"
 _THROUGH = " through "
 _SHORTEST_NAME = 8

@@ -55,7 +55,7 @@ def objects_table(found: Listing, page: Page) -> list[str]:
 
 
 def wrapper_lines(found: Sequence[Wrapper], page: Page) -> list[str]:
-    """What to tell the next run, so that these allocate for nobody."""
+    """What to tell the next run, so that their callers are seen."""
     if not found:
         return []
     options = " ".join(f"--alloc-fn={shlex.quote(pattern)}" for one in found for pattern in one.patterns)
@@ -145,7 +145,7 @@ def _labels(names: Sequence[str], room: int, page: Page) -> list[list[str]]:
 
 
 def _label_lines(name: str, room: int, page: Page) -> list[str]:
-    """Of a label that does not fit, callers go to lines of their own, as these tell groups apart."""
+    """Of a label that does not fit, callers go to lines of their own, as these distinguish groups."""
     text = printable(name)
     if page.full_names or len(collapsed(text)) <= room:
         return [text]

@@ -110,7 +110,7 @@ def _events(report: Report) -> str:
 
 def _levels(report: Report) -> list[tuple[str, str]]:
     metrics, rows = report.metrics, []
-    # Of data, where it is told apart from code.
+    # Of data, where it is separated from code.
     l1, ll = ("D1", "DL") if "UnusedD1" in metrics else ("1", "2")
     for name, misses, rate, code, loaded, unused in (
         ("L1", "D1m", "D1rate", "I1mr", f"Loaded{l1}", f"Unused{l1}"),

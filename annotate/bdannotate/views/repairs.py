@@ -68,7 +68,7 @@ def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
 
 
 def repair_lines(found: Repairs, page: Page, variable: Variables) -> list[str]:
-    """For --hints: with the evidence, what it saves, the code, and what nobody knows."""
+    """For --hints: with the evidence, what it saves, the code, and what is not known."""
     lines: list[str] = []
     for number, repair in enumerate(found.list, 1):
         lines += [""] if lines else []

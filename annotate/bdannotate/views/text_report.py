@@ -94,7 +94,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class BriefRepairs:
-    """What the first screen says of repairs, and whose the first of them is; of none, nobody's."""
+    """What the first screen says of repairs, and whose the first of them is, if there is one."""
 
     lines: Sequence[str]
     function: Function | None

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Colours that the colour-blind can tell apart: pale to dark for a share (lightness alone tells the order),
+// Colours that the colour-blind can distinguish: pale to dark for a share (lightness alone tells the order),
 // blue to red by way of grey for a change.
 
 type Rgb = readonly [number, number, number];

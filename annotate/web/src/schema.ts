@@ -177,7 +177,7 @@ export interface DataType {
     advice: string[];
 }
 
-// Data objects that are not kept apart.
+// Data objects that are not separated.
 export interface DataGroup {
     kind: string;
     label: string;

@@ -18,7 +18,7 @@ const rowHeight = 26;
 export function Data() {
     const { report, state, go } = usePage();
     if (!report.facts.data) {
-        return <Empty>The profile does not tell data apart: run the program with --objects=yes.</Empty>;
+        return <Empty>The profile has no data objects: run the program with --objects=yes.</Empty>;
     }
     if (!report.isReady(state)) return <Unread what="the data objects" />;
     const columns = dataColumns(report);
