@@ -125,6 +125,16 @@ char* chained(char* data, std::size_t lines, std::size_t line, std::uint64_t sta
     return data;
 }
 
+// Some instructions write to a register and some do not, as in other code. Nops are no measure: some processors make
+// one of two.
+#if defined(__x86_64__)
+#define BD_BETWEEN ".rept %c0 / 4\n add $1, %%r8d\n cmp $1, %%r9d\n lea 1(%%r10), %%r11d\n test %%r10d, %%r10d\n .endr"
+#define BD_WRITTEN "r8", "r11", "cc", "memory"
+#else
+#define BD_BETWEEN ".rept %c0 / 4\n add w9, w9, #1\n cmp w10, #1\n add w11, w10, #1\n tst w10, w10\n .endr"
+#define BD_WRITTEN "w9", "w11", "cc", "memory"
+#endif
+
 // Each half of the buffer has a chain of its own.
 template <int kBetween>
 class DistantLoads : public Measurement {
@@ -142,9 +152,9 @@ public:
         char* other = other_;
         for (long i = 0; i < times; ++i) {
             one = *reinterpret_cast<char* volatile*>(one);
-            asm volatile(".rept %c0\n nop\n .endr" : : "i"(kBetween) : "memory");
+            asm volatile(BD_BETWEEN : : "i"(kBetween) : BD_WRITTEN);
             other = *reinterpret_cast<char* volatile*>(other);
-            asm volatile(".rept %c0\n nop\n .endr" : : "i"(kBetween) : "memory");
+            asm volatile(BD_BETWEEN : : "i"(kBetween) : BD_WRITTEN);
         }
         one_ = one;
         other_ = other;
