@@ -114,6 +114,7 @@ def table(machine, repaired):
             if repaired:
                 machine.read(33, A + keys[i + 8] * 8)
             machine.read(32, A + keys[i] * 8)
+            machine.compute(32, 300)
 
 
 def chain(machine, repaired, size=500):

@@ -85,6 +85,9 @@ class Machine:
     def write(self, line, address, size=8):
         self._access(line, address, size, "D1mw", "DLmw", 1, 0)
 
+    def compute(self, line, instructions):
+        self.costs[self._function(), line]["Ir"] += instructions
+
     def _access(self, line, address, size, miss, last_miss, depends, on):
         place = self._function(), line
         cost = self.costs[place]

@@ -10,8 +10,7 @@ from ..model.metrics import Metric
 from ..model.profile import Function, Profile
 from .columns import CostKind
 from .report import Report
-from ..model.metrics import TIMES
-from .waits import EVENTS, TIME_WAIT, WAIT
+from .waits import MADE, WAIT
 
 _WHOLE = 1.001
 
@@ -22,7 +21,7 @@ def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
     metric = next((
         column.metric for column in report.selection.columns
         if column.side is CostKind.INCLUSIVE and not column.metric.is_ratio
-        and column.metric.name not in (WAIT, TIME_WAIT, *TIMES, *EVENTS)
+        and column.metric.name not in (WAIT, *MADE)
     ), None)
     if metric is None:
         return None

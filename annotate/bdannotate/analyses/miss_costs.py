@@ -12,8 +12,9 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from ..model.machine import Machine, Order
+from ..model.machine import Figure, Machine, Order
 from ..model.why import Distance, bucket_start
 
 
@@ -43,12 +44,66 @@ MISPREDICTED = 0.5
 FORESEEN = 2048
 
 
+class Rounds(enum.Enum):
+    """Which of a figure's rounds count."""
+
+    ESTIMATE = "value"
+    LEAST = "least"
+    MEDIAN = "median"
+
+    def of(self, figure: Figure) -> float:
+        return {Rounds.ESTIMATE: figure.value, Rounds.LEAST: figure.least, Rounds.MEDIAN: figure.median}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """Lines that come in this order. near: those that are in some cache, by the bucket of their distance. walks:
+    addresses that have to be looked up besides. blocks: whether instructions behind it pile up until it has come; not
+    those of a store, which leaves the window at once, nor of what is asked for before it is needed."""
+
+    access: Access
+    near: tuple[tuple[int, float], ...]
+    far: float  # from memory
+    line: int  # bytes
+    walks: float = 0.0
+    blocks: bool = True
+
+    @property
+    def near_lines(self) -> float:
+        return sum(count for _, count in self.near)
+
+    @property
+    def lines(self) -> float:
+        return self.near_lines + self.far
+
+    def changed(self, lines: float, far: float, access: Access) -> Loads:
+        """So many lines, and of these from memory. Their distances are not known: today's stand for them; what
+        misses though nothing does now just misses D1."""
+        near = max(lines - far, 0.0)
+        now = self.near_lines
+        rows = tuple((bucket, count * near / now) for bucket, count in self.near) if now else ((0, near),)
+        return replace(
+            self, access=access, near=rows, far=max(far, 0.0), walks=self.walks * min(lines / max(self.lines, 1.0), 1.0)
+        )
+
+
+def loads_of(
+    rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True
+) -> Loads:
+    rows = list(rows)
+    near = tuple((row.bucket, float(row.misses - row.last_level)) for row in rows if row.misses > row.last_level)
+    return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
+
+
 class MissCosts:
     """Of a machine, for a run with such caches. All times are nanoseconds."""
 
-    def __init__(self, machine: Machine, d1_bytes: int = 0, ll_bytes: int = 0) -> None:
+    def __init__(
+        self, machine: Machine, d1_bytes: int = 0, ll_bytes: int = 0, rounds: Rounds = Rounds.ESTIMATE
+    ) -> None:
         """Without sizes, the caches are the machine's."""
         self.machine = machine
+        self._rounds = rounds
         self.instruction = machine.figure("instruction")
         self.instruction_free = machine.figure("instruction-free")
         self.page_walk = machine.figure("page-walk")
@@ -73,28 +128,22 @@ class MissCosts:
         return max(self.memory_cost(Access.CHAIN) / max(self.memory_cost(Access.INDEPENDENT), 1e-9), 1.0)
 
     def memory_cost(self, access: Access) -> float:
-        return self.machine.lines[_ORDERS[access]][-1][1].value
+        return self._rounds.of(self.machine.lines[_ORDERS[access]][-1][1])
 
-    def time_of(
-        self, rows: Iterable[Distance], access: Access, line: int, windows: float = 0.0
-    ) -> float:
-        """For misses at these distances. What missed LL comes from memory. windows: so many lines that could overlap
-        have to be waited for one at a time, at most; those from memory first."""
-        rows = list(rows)
-        last = sum(row.last_level for row in rows)
-        near = sum(row.misses for row in rows) - last
-        if access not in OVERLAPPING:
-            windows = 0.0
-        far_alone = min(windows / last, 1.0) if last else 0.0
-        near_alone = min(max(windows - last, 0.0) / near, 1.0) if near else 0.0
-        total = last * max(self.memory_cost(access), far_alone * self.memory_cost(Access.CHAIN))
-        for row in rows:
-            if row.misses > row.last_level:
-                one = self._bucket_cost(access, row.bucket, line)
-                if near_alone:
-                    one = max(one, near_alone * self._bucket_cost(Access.CHAIN, row.bucket, line))
-                total += (row.misses - row.last_level) * one
-        return total
+    def time_of(self, loads: Loads, alone: tuple[float, float] = (0.0, 0.0)) -> float:
+        """alone: so many lines of those that could overlap, from memory and from caches, have to be waited for one at
+        a time, at most."""
+        access, far, near = loads.access, loads.far, loads.near_lines
+        far_alone, near_alone = (
+            min(one / lines, 1.0) if lines and access in OVERLAPPING else 0.0 for one, lines in zip(alone, (far, near))
+        )
+        total = far * max(self.memory_cost(access), far_alone * self.memory_cost(Access.CHAIN))
+        for bucket, count in loads.near:
+            one = self._bucket_cost(access, bucket, loads.line)
+            if near_alone:
+                one = max(one, near_alone * self._bucket_cost(Access.CHAIN, bucket, loads.line))
+            total += count * one
+        return total + loads.walks * self.walk_cost(access)
 
     def _bucket_cost(self, access: Access, bucket: int, line: int) -> float:
         key = access, bucket, line
@@ -116,9 +165,9 @@ class MissCosts:
     def _at(self, order: Order, size: float) -> float:
         points = self.machine.lines[order]
         if size <= points[0][0]:
-            return points[0][1].value
+            return self._rounds.of(points[0][1])
         for (one, low), (other, high) in zip(points, points[1:]):
             if size <= other:
                 share = math.log(size / one) / math.log(other / one)
-                return low.value + share * (high.value - low.value)
-        return points[-1][1].value
+                return self._rounds.of(low) + share * (self._rounds.of(high) - self._rounds.of(low))
+        return self._rounds.of(points[-1][1])

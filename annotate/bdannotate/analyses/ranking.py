@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..model.metrics import Metric, metrics_of
+from ..model.metrics import TIMES, Metric, metrics_of
 from ..model.profile import Profile, Row
 from .columns import Column, SortKey, with_keys_first
 from .data_use import data_loss
 from .report import Report, Selection
 from .verdict import First, verdict
-from .waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, WAIT
+from .waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _misses(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Met
     if found is None:
         return None
     if found.waits is not None:
-        return metrics.get(_WAITS.get(found.first, WAIT))
+        return metrics.get(_WAITS.get(found.first, TIMES[0]))
     if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES):
         return metrics.get("DLm")
     return metrics.get("D1m") if found.first is First.L1_DATA and found.wasted is None else None

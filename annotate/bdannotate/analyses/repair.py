@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
-from ..model.why import Distance
+from ..model.work import Estimate
 from .loop_nests import LoopPlace
-from .miss_costs import Access
-from .sites import Site
+from .site import Site
 from .verdict import NOTABLE
 
 
@@ -60,16 +59,27 @@ class Repair:
     before: Amount
     after: Amount
     walks: tuple[int, int] | None  # page walks before and after, of huge pages
-    saved: float  # nanoseconds, estimated
-    share: float  # of all estimated time; of none, what misses out of order cost
+    saved: Estimate  # nanoseconds
     evidence: tuple[str, ...]
     code: tuple[str, ...]
     unknown: str
     sites: frozenset[int]  # numbers of the instructions
     line: int  # bytes of a line
-    added: float = 0.0  # nanoseconds of instructions that the repair adds, at most
     transfers: tuple[int, int] | None = None  # between cores, before and after
-    waiting: float = 0.0  # of what is saved, what the processor waits for now
+    time: float = 0.0  # nanoseconds that the program takes now
+    cost: float = 0.0  # of none, nanoseconds of it that misses out of order cost
+
+    @property
+    def shares(self) -> Estimate:
+        """Of all the program's time."""
+        return Estimate(*(min(one / self.time, 1.0) if self.time else 0.0 for one in self.saved))
+
+    @property
+    def share(self) -> float:
+        """Of all the program's time, what it saves; of none, what misses out of order cost."""
+        if self.remedy is Remedy.NONE:
+            return self.cost / self.time if self.time else 0.0
+        return self.shares.value
 
     @property
     def is_open(self) -> bool:
@@ -82,20 +92,6 @@ def amount(sites: Iterable[Site]) -> Amount:
     for site in sites:
         total = total.plus(Amount(site.lines, site.last_level))
     return total
-
-
-def time_left(site: Site, after: Amount, access: Access) -> float:
-    """Nanoseconds for a site that would load so much, in this order. The distances of what is left are
-    not known: the average of today's is taken."""
-    far, near = max(after.last_level, 0), max(after.lines - after.last_level, 0)
-    time = site.costs.time_of([Distance(site.number, 0, far, far)], access, site.line)
-    rows = [row._replace(misses=row.misses - row.last_level, last_level=0) for row in site.distances]
-    now = sum(row.misses for row in rows)
-    if not near:
-        return time
-    if not now:
-        return time + near * site.costs.miss_cost(access, 0)
-    return time + site.costs.time_of(rows, access, site.line) / now * near
 
 
 def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:

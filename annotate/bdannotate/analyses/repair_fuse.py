@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.profile import Function, Profile
 from .loop_nests import LoopPlace, loop_places
-from .repair import Amount, Remedy, Repair, amount, time_left
-from .sites import Site, Sites, busiest, by_loop
+from .repair import Amount, Remedy, Repair, amount
+from .site import Change, Site
+from .sites import Sites, busiest, by_loop
 
 # Of what the loops load, so much must be saved.
 _LEAST_SAVING = 0.15
@@ -99,11 +100,11 @@ def _made(
     sites: Sites, loops: Sequence[LoopPlace], members: Sequence[Site], gone: Mapping[int, Amount]
 ) -> Repair:
     after = Amount(0, 0)
-    saved = 0.0
+    changes: dict[int, Change] = {}
     for site in members:
         lost = gone.get(site.number, Amount(0, 0))
         left = Amount(site.lines - lost.lines, site.last_level - lost.last_level)
-        saved += site.time - time_left(site, left, site.access)
+        changes[site.number] = Change(left.lines, left.last_level, site.access)
         after = after.plus(left)
     before = amount(members)
     places = loop_places(loops)
@@ -111,7 +112,7 @@ def _made(
     return Repair(
         Remedy.FUSE, busiest(members), places[0][0],
         tuple(dict.fromkeys(line for _, line in places if line)), tuple(loops), None,
-        before, after, None, saved, 0.0,
+        before, after, None, sites.saved(changes, sites.saved_by_fusing(loops)),
         (
             f"{share:.0f}% of the lines that these loops load had been loaded by an earlier one, but more came "
             "between than the cache holds",

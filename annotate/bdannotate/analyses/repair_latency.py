@@ -7,14 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import ObjectGroup
-from ..model.why import Depends, bucket_start
-from .miss_costs import MissCosts
+from ..model.why import Depends
+from ..model.work import Estimate
 from .repair import Remedy, Repair, amount, code_lines
-from .sites import Site, Sites, busiest, by_loop
+from .site import PAGE, Change, Site
+from .sites import Sites, busiest, by_loop
 
-PAGE = 4096
-# What is left of the time for lines that are asked for before, where as many were on their way, at most.
-PREFETCHED = 0.9
 HUGE_PAGE = 2 << 20
 
 
@@ -46,16 +44,17 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Objec
             f"{work:,.0f} instructions per line: within the {window:.0f} or so that a processor looks ahead, "
             f"{under_way:.0f} of these lines are under way at once"
         )
-    time = sum(site.time for site in guilty)
+    changes = {
+        site.number: Change(site.lines, site.last_level, site.access, is_asked_ahead=True) for site in guilty
+    }
     added = _computed_again(sites, guilty)
-    saved = time * max(1 - under_way / sites.costs.in_flight, 1 - PREFETCHED) - added
     return Repair(
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
-        saved, 0.0, tuple(evidence),
+        Estimate(*(one - added for one in sites.saved(changes))), tuple(evidence),
         ("__builtin_prefetch(&table[index(i + 16)]);    // a few iterations ahead", "use(table[index(i)]);"),
         "how many lines the processor has under way already: with little work between two look-ups, it may have as "
         "many as it can",
-        frozenset(site.number for site in guilty), sites.why.line, added,
+        frozenset(site.number for site in guilty), sites.why.line,
     )
 
 
@@ -80,7 +79,7 @@ def huge_page_repairs(
 ) -> Iterator[Repair]:
     """A page for each access, and more pages than a processor has translations at hand."""
     for _, here in by_loop(notable).items():
-        walks = {site.number: page_walks(site, sites.costs, groups.get(site.number)) for site in here}
+        walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
         guilty = [site for site in here if walks[site.number]]
         if not guilty:
             continue
@@ -92,7 +91,7 @@ def huge_page_repairs(
         how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are scattered"
         yield Repair(
             Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
-            (before, after), (before - after) * sites.costs.walk_cost(guilty[0].access), 0.0,
+            (before, after), _saved_walks(sites, guilty, walks),
             (
                 f"{how}, nearly always in another page of 4 KiB",
                 f"more pages than the {sites.costs.translations:,} or so that the TLB of a processor holds",
@@ -106,26 +105,21 @@ def huge_page_repairs(
         )
 
 
-def page_walks(site: Site, costs: MissCosts, group: ObjectGroup | None = None) -> int:
+def _saved_walks(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, int]) -> Estimate:
+    """Of what is waited for, as much as these look-ups take, at most."""
+    waits = [sum(one) for one in zip(*(site.waits for site in guilty))]
+    time = sum(sites.costs.walk_cost(site.access) * walks[site.number] for site in guilty)
+    return Estimate(*(min(time, one) * (1 - PAGE / HUGE_PAGE) for one in waits))
+
+
+def page_walks(site: Site, group: ObjectGroup | None = None) -> int:
     """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
-    step = site.inner.step if site.inner else None
-    if step is not None and abs(step) >= PAGE:
-        return sum(
-            row.misses for row in site.distances
-            if not row.bucket or bucket_start(row.bucket + 1) > costs.translations
-        ) if _comes_back_late(site, costs) else 0
-    pages = _bytes_of(group) // PAGE if group else 0
-    if site.is_scattered and pages > costs.translations:
-        return round(site.lines * (1 - costs.translations / pages))
+    if site.page_walks:
+        return site.page_walks
+    pages, translations = _bytes_of(group) // PAGE if group else 0, site.costs.translations
+    if site.is_scattered and pages > translations:
+        return round(site.lines * (1 - translations / pages))
     return 0
-
-
-def _comes_back_late(site: Site, costs: MissCosts) -> bool:
-    late = sum(
-        row.misses for row in site.distances
-        if row.bucket and bucket_start(row.bucket + 1) > costs.translations
-    )
-    return late + site.first_touches >= site.lines / 2 and site.lines > costs.translations
 
 
 def _bytes_of(group: ObjectGroup) -> int:

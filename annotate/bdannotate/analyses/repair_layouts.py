@@ -15,8 +15,9 @@ from ..model.profile import Function
 from ..model.types import CPP_LIBRARIES
 from .field_use import units, visits
 from .object_details import Details
-from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
-from .sites import Site, Sites, busiest, by_loop
+from .repair import Amount, Remedy, Repair, amount, code_lines
+from .site import Change, Site
+from .sites import Sites, busiest, by_loop
 from .split import Split, is_array
 from .types import TypedGroup
 
@@ -319,16 +320,17 @@ def _shrunk(
         return None
     why = sites.why
     after = Amount(0, 0)
-    saved = 0.0
+    changes: dict[int, Change] = {}
     for site in here:
         left = Amount(round(site.lines * factor), round(site.last_level * factor))
         if is_smaller:
             left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))
-        saved += site.time - time_left(site, left, site.access)
+        access = site.access_with_steps(factor, remedy is Remedy.COLOCATE)
+        changes[site.number] = Change(left.lines, left.last_level, access)
         after = after.plus(left)
     file, lines = code_lines(here)
     return Repair(
-        remedy, busiest(here), file, lines, (), group, amount(here), after, None, saved, 0.0, evidence,
+        remedy, busiest(here), file, lines, (), group, amount(here), after, None, sites.saved(changes), evidence,
         code, unknown, frozenset(site.number for site in here), why.line,
     )
 

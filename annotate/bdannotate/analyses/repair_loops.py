@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 from .loop_nests import LoopPlace
 from .miss_costs import Access
-from .repair import Amount, Remedy, Repair, amount, time_left
-from .repair_latency import PAGE, page_walks
-from .sites import Site, Sites, busiest, by_loop
+from .repair import Amount, Remedy, Repair, amount
+from .site import Change, Site
+from .sites import Sites, busiest, by_loop
 
 # What saves less of the lines that the nest loads is no repair of it.
 _LEAST_SAVING = 0.2
@@ -174,16 +174,14 @@ def _made(
     remedy: Remedy, sites: Sites, members: Sequence[Site], inner: LoopPlace, outer: LoopPlace,
     outcome: _Outcome, guilty: Sequence[Site],
 ) -> Repair:
-    saved = sum(
-        site.time - time_left(
-            site, outcome.after[site.number], outcome.accesses.get(site.number, site.access)
-        )
-        for site in members
-    )
-    saved += sum(
-        sites.costs.walk_cost(site.access) * page_walks(site, sites.costs) * (1 - _pages_left(site, outcome))
-        for site in members if site.lines and site.is_strided
-    )
+    changes = {
+        site.number: Change(
+            outcome.after[site.number].lines, outcome.after[site.number].last_level,
+            outcome.accesses.get(site.number, site.access),
+        ) for site in members
+    }
+    is_freed = remedy is Remedy.INTERCHANGE and _is_stored(members, outer)
+    freed = sites.saved_by_order(inner) if is_freed else 0.0
     affected = [site for site in members if site.lines]
     after = Amount(0, 0)
     for site in affected:
@@ -193,21 +191,21 @@ def _made(
     return Repair(
         remedy, busiest(guilty), file,
         tuple(dict.fromkeys(loop.line for loop in (first, second) if loop.line)),
-        (first, second), None, amount(affected), after, None, saved, 0.0,
-        _evidence(remedy, sites, guilty, inner, outer), _CODE[remedy],
+        (first, second), None, amount(affected), after, None,
+        sites.saved(changes, freed),
+        _evidence(sites, guilty, inner, outer, freed), _CODE[remedy],
         _UNKNOWN[remedy], frozenset(site.number for site in guilty), sites.why.line,
     )
 
 
-def _pages_left(site: Site, outcome: _Outcome) -> float:
-    """Where each step was in another page, the share of the addresses that must still be looked up: with
-    small steps, once for all lines of a page."""
-    share = min(outcome.after[site.number].lines / site.lines, 1.0)
-    return share * site.line / PAGE if outcome.accesses.get(site.number) is Access.IN_ORDER else share
+def _is_stored(members: Sequence[Site], outer: LoopPlace) -> bool:
+    """Whether what the inner loop computes is stored by each iteration of the outer one, as a sum of products: once the
+    loops are exchanged, no iteration of the innermost one waits for the one before."""
+    return any(site.writes and site.inner and site.inner.loop == outer and site.inner.step for site in members)
 
 
 def _evidence(
-    remedy: Remedy, sites: Sites, guilty: Sequence[Site], inner: LoopPlace, outer: LoopPlace
+    sites: Sites, guilty: Sequence[Site], inner: LoopPlace, outer: LoopPlace, freed: float
 ) -> tuple[str, ...]:
     site = max(guilty, key=lambda one: one.lines)
     lines, _ = site.carried(outer, sites.loops)
@@ -227,6 +225,8 @@ def _evidence(
             f"of each line, {site.used:.0f} bytes are used while it is cached, {site.late:.0f} at another time, "
             f"{site.never or 0.0:.0f} never"
         )
+    if freed > 0:
+        found.append("each iteration of the inner loop waits for a result of the one before; exchanged, none does")
     return tuple(found)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 
 from ..model.why import Cause
-from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
-from .sites import Site, Sites, busiest, by_loop
+from .repair import Amount, Remedy, Repair, amount, code_lines
+from .site import Change, Site
+from .sites import Sites, busiest, by_loop
 
 # Of the misses of those instructions, conflicts are so many.
 _LEAST_SHARE = 0.25
@@ -53,12 +54,12 @@ def _sets_used(sites: Sites, step: int) -> float:
 def _made(sites: Sites, guilty: Sequence[Site]) -> Repair:
     file, lines = code_lines(guilty)
     after = Amount(0, 0)
-    saved = 0.0
+    changes: dict[int, Change] = {}
     for site in guilty:
         left = Amount(
             site.lines - site.conflicts, max(site.last_level - site.conflicts_of_ll, 0)
         ).at_most(Amount(site.lines, site.lines - site.conflicts))
-        saved += site.time - time_left(site, left, site.access)
+        changes[site.number] = Change(left.lines, left.last_level, site.access)
         after = after.plus(left)
     before = amount(guilty)
     span = sites.why.sets * sites.why.line
@@ -75,7 +76,7 @@ def _made(sites: Sites, guilty: Sequence[Site]) -> Repair:
     else:
         evidence.append(f"lines a multiple of {span:,} bytes apart share a set")
     return Repair(
-        Remedy.PAD, busiest(guilty), file, lines, (), None, before, after, None, saved, 0.0,
+        Remedy.PAD, busiest(guilty), file, lines, (), None, before, after, None, sites.saved(changes),
         tuple(evidence),
         (
             f"double column[COLUMNS][ROWS + {max(sites.why.line // 8, 1)}];    "

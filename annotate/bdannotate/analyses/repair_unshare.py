@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..model.work import Estimate
 from .repair import Amount, Remedy, Repair
 from .repairs import Repairs
 from .sharing import TRANSFER_COST, Kind, SharedData, SharingReport
@@ -27,7 +28,7 @@ def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
     open_ones = [one for one in others if one[0].is_open]
     closed = [one for one in others if one[0].remedy is not Remedy.NONE]
     pairs = [*closed, *((repair, ()) for repair in made)]
-    pairs.sort(key=lambda one: -one[0].saved)
+    pairs.sort(key=lambda one: one[0].saved, reverse=True)
     pairs += open_ones
     return replace(
         repairs, list=tuple(repair for repair, _ in pairs),
@@ -51,9 +52,9 @@ def _unshare(data: SharedData, found: SharingReport, time: float) -> Repair | No
     )
     return Repair(
         Remedy.UNSHARE, function, file, tuple(lines), (), data.group, Amount(0, 0), Amount(0, 0), None,
-        saved, saved / time,
+        Estimate(saved, saved, saved),
         (f"{writers} cores write to {number} {what} of {found.line} bytes", use),
         (f"alignas({found.line})    // for what each thread writes",),
         "how often threads really collide: that depends on the slices in which they were interleaved",
-        frozenset(), found.line, transfers=(data.transfers, data.after),
+        frozenset(), found.line, transfers=(data.transfers, data.after), time=time,
     )

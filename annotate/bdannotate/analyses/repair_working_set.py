@@ -18,8 +18,9 @@ from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.why import Distance, bucket_start
 from .curve import Knee, curve_of
-from .repair import Amount, Remedy, Repair, amount, code_lines, time_left
-from .sites import Site, Sites, busiest
+from .repair import Amount, Remedy, Repair, amount, code_lines
+from .site import Change, Site
+from .sites import Sites, busiest
 
 # So many times a cache's size is within reach; and so much smaller are the data then.
 _REACH = 2
@@ -78,10 +79,10 @@ def _made(
     line = sites.why.line
     lines = _REACH * cache // line
     after = Amount(0, 0)
-    saved = 0.0
+    changes: dict[int, Change] = {}
     for site in here:
         left = _left(site, of_ll, lines)
-        saved += site.time - time_left(site, left, site.access)
+        changes[site.number] = Change(left.lines, left.last_level, site.access)
         after = after.plus(left)
     guilty = [site for site in here if _left(site, of_ll, lines) != _now(site)]
     file, numbers = code_lines(guilty)
@@ -90,7 +91,7 @@ def _made(
     most = max(guilty, key=lambda site: site.lines)
     return Repair(
         Remedy.SMALLER_WORKING_SET, busiest(guilty), file, numbers, (), groups.get(most.number),
-        amount(here), after, None, saved, 0.0,
+        amount(here), after, None, sites.saved(changes),
         (
             f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% fewer of the lines loaded there "
             f"than one of {size_text(knee.before.size)}: that much data is visited again and again",

@@ -8,7 +8,7 @@ alternatives. Where nothing is to be gained, that is what is said.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,6 +16,7 @@ from ..model.frames import Chains, Nest
 from ..model.graph import CallGraph
 from ..model.objects import ObjectGroup
 from ..model.profile import Function, Profile
+from ..model.work import Estimate
 from .loop_nests import Loops
 from .object_details import Details
 from .ownership import Folders, is_runtime
@@ -26,7 +27,9 @@ from .repair_layouts import colocate_repairs, layout_repairs, repeats
 from .repair_loops import loop_repairs
 from .repair_sets import pad_repairs
 from .repair_working_set import working_set_repairs
-from .sites import Site, SiteRows, Sites
+from .site import Site
+from .site_rows import SiteRows
+from .sites import Sites
 from .waits import estimated_time
 
 # What saves less of the estimated time is not worth a sentence.
@@ -81,9 +84,9 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
 
 def sites_of(
     rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders(),
-    known: Mapping[int, Site] = {},
+    known: Mapping[int, Site] = {}, work: Mapping[tuple[Function, int], Estimate] = {},
 ) -> Sites:
-    return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known)
+    return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known, work)
 
 
 def find_repairs(
@@ -98,12 +101,9 @@ def find_repairs(
         colocate_repairs(sites, notable, groups, details), prefetch_repairs(sites, notable, groups),
         huge_page_repairs(sites, notable, groups),
     ))
-    found = [
-        replace(repair, share=repair.saved / _time_with_walks(repair, sites, time))
-        for repair in candidates if time and repair.saved >= _LEAST_SHARE * _time_with_walks(repair, sites, time)
-    ]
+    found = _worth_it(candidates, time)
     found += _smaller_working_sets(sites, notable, groups, found, time)
-    found.sort(key=lambda repair: -repair.saved)
+    found.sort(key=lambda repair: repair.saved, reverse=True)
     chosen: list[Repair] = []
     alternatives: dict[int, list[Repair]] = {}
     for repair in found:
@@ -120,31 +120,15 @@ def find_repairs(
         chosen.append(replace(
             _none(sites, rest, rest, time), sites=frozenset(site.number for site in rest)
         ))
-    chosen = [_with_waiting(repair, sites) for repair in chosen]
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
 
 
-def _with_waiting(repair: Repair, sites: Sites) -> Repair:
-    """Of what a repair saves, only that is time which instructions do not take anyway."""
-    meant = [sites.by_number[number] for number in repair.sites]
-    walks = repair.saved if repair.walks else 0.0
-    now, time = sum(site.waiting for site in meant), sum(site.time for site in meant)
-    hidden = sum(site.hidden for site in meant)
-    if repair.remedy is Remedy.PREFETCH:
-        left = max(time - hidden, 0.0)  # as many are on their way as can be
-    else:
-        share = (repair.saved - walks) / time if time else 0.0
-        left = max((now + hidden) * (1 - share) - hidden, 0.0)
-    return replace(repair, waiting=max(now - left + walks - repair.added, 0.0))
-
-
-def _time_with_walks(repair: Repair, sites: Sites, time: float) -> float:
-    """Looking up addresses is no part of what a miss costs."""
-    by_number = sites.by_number
-    walk = max((sites.costs.walk_cost(by_number[number].access) for number in repair.sites), default=0.0)
-    return time + walk * repair.walks[0] if repair.walks else time
+def _worth_it(candidates: Iterable[Repair], time: float) -> list[Repair]:
+    return [
+        replace(repair, time=time) for repair in candidates if time and repair.saved.most >= _LEAST_SHARE * time
+    ]
 
 
 def _smaller_working_sets(
@@ -153,10 +137,8 @@ def _smaller_working_sets(
     """Where nothing says better how: of other repairs, all but those that only hide misses do."""
     better = [repair for repair in found if repair.remedy not in _HIDING]
     return [
-        replace(repair, share=repair.saved / time)
-        for repair in working_set_repairs(sites, notable, groups)
-        if time and repair.saved >= _LEAST_SHARE * time
-        and not any(_covers(one, repair, sites) for one in better)
+        repair for repair in _worth_it(working_set_repairs(sites, notable, groups), time)
+        if not any(_covers(one, repair, sites) for one in better)
     ]
 
 
@@ -182,18 +164,17 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
     first = sum(site.first_touches for site in meant)
     in_order = sum(site.lines for site in meant if site.is_in_order)
     used = sum(site.lines * site.used for site in meant) / total
-    open_time = sum(_open_time(site) for site in meant)
-    worst = max(notable, key=_open_time)
+    worst = max(notable, key=lambda site: (site.open_waiting, site.time))
     return Repair(
         Remedy.NONE, worst.place.function, worst.where[0],
-        (worst.where[1],) if worst.where[1] else (), (), None, now, now, None, 0.0,
-        open_time / time if time else 0.0,
+        (worst.where[1],) if worst.where[1] else (), (), None, now, now, None,
+        Estimate(),
         (
             f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for the "
             f"first time, and {used:.0f} of the {sites.why.line} bytes of each are used",
             *_open_places(notable, time),
         ),
-        (), "", frozenset(), sites.why.line,
+        (), "", frozenset(), sites.why.line, time=time, cost=sum(site.open_waiting for site in meant),
     )
 
 
@@ -202,11 +183,11 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
     places: dict[tuple[str, int], list[Site]] = {}
     for site in notable:
         places.setdefault(site.where, []).append(site)
-    costs = {where: sum(map(_open_time, here)) for where, here in places.items()}
+    costs = {where: sum(site.open_waiting for site in here) for where, here in places.items()}
     ranked = sorted(costs, key=lambda where: (-costs[where], where))[:_MOST_PLACES]
     return [
         f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
-        + _nature(max(places[where], key=_open_time))
+        + _nature(max(places[where], key=lambda site: site.open_waiting))
         for where in ranked if costs[where] >= _OPEN_PLACE * time > 0
     ]
 
@@ -225,8 +206,3 @@ def _nature(site: Site) -> str:
     if site.is_scattered:
         return "addresses are scattered; smaller elements help, or visits in memory order"
     return "lines are needed again after more data than the cache holds; less between two visits helps"
-
-
-def _open_time(site: Site) -> float:
-    """What misses out of order cost."""
-    return 0.0 if site.is_foreseen else site.time - site.first_time

@@ -6,9 +6,9 @@ misses that load less could be saved. A stream misses as often in LL as in L1, a
 uses all that it loads. Where no such waste is notable, the level whose misses cost most is first. The
 first touch of a line must load it, and only less data would save that: it comes last of the misses.
 
-Of a run with --why=yes, what misses cost is known by the order of addresses (waits.py). Repairs are made of
-the same costs, so what comes first is what these are about: misses out of order, or in order where these
-cost more.
+Of a run with --why=yes, what is waited for is known by the order of addresses (waits.py), and all shares are of the
+estimated time. Repairs are made of the same times, so what comes first is what these are about: misses out of order, or
+in order where these cost more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from ..model.metrics import SECOND, TIMES, Metric, Number
 from ..model.profile import CACHE, Profile, Row
-from .waits import EVENTS, TIME_WAIT, has_waits
+from .waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, TIME_MEMORY, TIME_WAIT, has_waits
 
 # What costs less of the estimate is not worth a change of the program.
 NOTABLE = 0.1
@@ -39,18 +39,19 @@ class First(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """What misses of data cost by the order of addresses, as shares of the estimated cycles. Of first
-    touches, both orders are known as one."""
+    """What is waited for, by the order of addresses, as shares of the estimated time. Of first touches, both orders
+    are known as one."""
 
     first_touches: float
     in_order: float
     out_of_order: float
+    memory: float  # the part of all of them that lines from memory have
 
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """Estimated seconds on a machine. least and most: if instructions never wait for each other, or each for the one
-    before."""
+    """Estimated seconds on a machine. least: if instructions never wait for each other, in quiet moments. most: if each
+    waits for the one before, and nothing is done while lines come."""
 
     seconds: float
     least: float
@@ -62,7 +63,8 @@ class Time:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Shares of the estimated cycles. All of it is an estimate: no overlap, no prefetching. Where there are
-    waits, which know of both, data have no shares by level, and code has what it costs in all levels."""
+    waits, which know of both, they are shares of the estimated time, data have no shares by level, and code has what it
+    costs in all levels."""
 
     cycles: int
     factors: tuple[int, int, int]  # of an instruction, of a miss of L1 and of LL
@@ -99,15 +101,24 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
     instructions = weight["Ir"] * count["Ir"] / cycles
     fits = first_touches >= last_misses
     if has_waits(profile.events):
-        waits = Waits(*(count[event] / cycles for event in EVENTS))
-        code = (weight["I1mr"] * count["I1mr"] + weight["ILmr"] * count["ILmr"]) / cycles
+        time = _time(metrics, totals)
+        all_waits = sum(count[event] for event in EVENTS)
+        waiting = time.waiting / all_waits if all_waits else 0.0  # of a cycle
+        memory = SECOND * count[TIME_MEMORY] / time.seconds if time.seconds else 0.0
+        waits = Waits(
+            waiting * count[FIRST_TOUCHES], waiting * count[IN_ORDER], waiting * count[OUT_OF_ORDER], memory
+        )
+        code = (1 - time.waiting) * (weight["I1mr"] * count["I1mr"] + weight["ILmr"] * count["ILmr"]) / max(
+            cycles - all_waits, 1
+        )
+        instructions = 1 - time.waiting - code
         first, _ = _first({
             First.OUT_OF_ORDER: waits.out_of_order, First.IN_ORDER: waits.in_order, First.L1_CODE: code,
             First.FIRST_TOUCHES: waits.first_touches,
         }, {})
         return Verdict(
             int(cycles), factors, instructions, 0.0, code, 0.0, waits.first_touches, first, None, fits, waits,
-            _time(metrics, totals),
+            time,
         )
     costs: dict[First, int] = {
         First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
@@ -129,9 +140,7 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
     )
 
 
-def _time(metrics: Mapping[str, Metric], totals: Row) -> Time | None:
-    if any(name not in metrics for name in (*TIMES, TIME_WAIT)):
-        return None
+def _time(metrics: Mapping[str, Metric], totals: Row) -> Time:
     seconds, least, most = (float(metrics[name].value(totals) or 0) for name in TIMES)
     waiting = SECOND * (metrics[TIME_WAIT].value(totals) or 0)
     least, most = min(least, seconds), max(most, seconds)

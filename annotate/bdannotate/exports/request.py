@@ -22,13 +22,15 @@ _COUNT_BYTES = ("SpLoss", "UsByte", "Loaded")
 class Request:
     """metrics are counts, no ratios; one at least. threshold is in percent of the first one's
     total, for forms that can leave something out. The tree, if there is one, is of the same run.
-    chains tell which inlined functions instructions are from, as far as that is known."""
+    chains tell which inlined functions instructions are from, as far as that is known. counted: so many of the
+    profile's events, the first ones, are counts; the others are estimates, which do not add up to the last digit."""
 
     profile: Profile
     metrics: tuple[Metric, ...]
     threshold: float
     tree: ContextTree | None = None
     chains: Chains = field(default_factory=dict)
+    counted: int | None = None
 
     def row(self, costs: Row) -> Row:
         """The chosen counts of a row of the profile."""
@@ -37,7 +39,7 @@ class Request:
 
 def make_request(
     profile: Profile, names: Sequence[str], threshold: float, tree: ContextTree | None = None,
-    all_events: bool = False, chains: Chains | None = None,
+    all_events: bool = False, chains: Chains | None = None, counted: int | None = None,
 ) -> Request:
     """names are events and sums of events. Without any, the main event is taken; or all of them,
     the main one first."""
@@ -51,7 +53,7 @@ def make_request(
     if not names:
         others = [event for event in profile.events if event != main] if all_events else []
         names = (main, *others)
-    return Request(profile, tuple(known[name] for name in names), threshold, tree, chains or {})
+    return Request(profile, tuple(known[name] for name in names), threshold, tree, chains or {}, counted)
 
 
 def counts_bytes(metric: Metric) -> bool:

@@ -236,7 +236,7 @@ def _below(
             yield from _stack(around, own, row)
         path = _below_path(around, ((frame, 0),))
         for callee, call in sorted(graph.callees.get(function, {}).items(), reverse=True):
-            if _has_one_path(graph, callee) and _is_covered(graph, callee):
+            if _has_one_path(graph, callee) and _is_covered(request, graph, callee):
                 open_paths.append((callee, path))
                 continue
             row = request.row(call.cost)
@@ -260,7 +260,7 @@ def _has_one_path(graph: CallGraph, function: Function) -> bool:
     return not costs.cycle and not costs.recursive and len(graph.callers.get(function, {})) <= 1
 
 
-def _is_covered(graph: CallGraph, function: Function) -> bool:
+def _is_covered(request: Request, graph: CallGraph, function: Function) -> bool:
     """Whether it was called whenever it ran: no thread or handler begins with it."""
     (call,) = graph.callers[function].values()
-    return call.cost == graph.functions[function].inclusive
+    return call.cost[: request.counted] == graph.functions[function].inclusive[: request.counted]

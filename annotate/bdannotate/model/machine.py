@@ -36,6 +36,7 @@ class Machine:
 
     name: str
     processor: str
+    model: str  # the same in numbers; may be empty
     measured: str
     caches: tuple[int, ...]  # bytes, the first level first
     figures: Mapping[str, Figure]
@@ -43,6 +44,11 @@ class Machine:
 
     def figure(self, name: str) -> float:
         return self.figures[name].value
+
+    @property
+    def cycle(self) -> float:
+        """Nanoseconds: of the eight instructions of the loop whose instructions are chained, six need a cycle each."""
+        return self.figure("instruction-chained") * 8 / 6
 
 
 # What every file has, with its unit.

@@ -17,7 +17,7 @@ from .profile import Profile, Row
 
 Number = int | float
 SECOND = 1e-12  # of a picosecond
-# Estimated times; what is TEst if instructions are as fast as they can be, or wait for each other.
+# Estimated picoseconds, and what they may be at least and at most.
 TIMES = ("TEst", "TLeast", "TMost")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*?\s*)?([A-Za-z_][^\s+*-]*)\s*")
 
@@ -160,7 +160,11 @@ _HEADINGS = {
     "WaitFirst": ("wait", "Estimated cycles that first touches of lines of data cost"),
     "WaitIn": ("wait", "Estimated cycles that other misses of data in memory order cost"),
     "WaitOut": ("wait", "Estimated cycles that other misses of data cost"),
+    "TEst": ("time est.", "Estimated time"),
+    "TLeast": ("time least", "Estimated time, at least"),
+    "TMost": ("time most", "Estimated time, at most"),
     "TimeWait": ("waits", "Estimated picoseconds in which the processor only waits for data"),
+    "TimeMem": ("waits mem.", "Estimated picoseconds in which the processor only waits for data from memory"),
     "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
 # Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.
@@ -190,7 +194,7 @@ def metrics_for(
         own = _weights(events, {event: 1})
         if event not in _MISLEADING_TITLES:
             title = titles.get(event, title)
-        found[event] = Metric(event, heading, title, own)
+        found[event] = Metric(event, heading, title, own, is_time=event in TIMES and event in titles)
     for name, heading, title, weights in _SUMS:
         if name not in found and all(event in events for event in weights):
             found[name] = Metric(name, heading, title, _weights(events, weights))
@@ -198,11 +202,7 @@ def metrics_for(
         if name not in events:
             row = _formula(name, formula, found, len(events))
             heading = found[name].heading if name in found else name
-            if name in TIMES and "TimeWait" in events:
-                title = titles.get(name, name)
-                found[name] = Metric(name, "time est.", title, row, is_time=True)
-            else:
-                found[name] = Metric(name, heading, titles.get(name, f"{name} = {formula}"), row)
+            found[name] = Metric(name, heading, titles.get(name, f"{name} = {formula}"), row)
     for name, heading, title, top, bottom in _SHARES:
         if name not in found and top in found and bottom in found:
             over, under = found[top].numerator, found[bottom].numerator

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from bdcommon import console
 
 from ..analyses.objects import as_profile
+from ..analyses.waits import MADE, WAIT
 from ..exports.formats import FORMATS, notes
 from ..exports.request import make_request
 from ..model.contexts import merged
@@ -18,26 +19,32 @@ from ..reading.parser import Detail
 from .inputs import Inputs
 from .objects import all_objects
 from .outputs import EXIT_GOOD, write_file
+from .why import with_times
 
 
 def export(paths: Sequence[str], options: Options) -> int:
     inputs = Inputs(options)
     form = FORMATS[options.export]
+    has_times = not {*MADE, WAIT}.isdisjoint(options.events)
     detail = Detail.LINES if form.needs_lines else Detail.FUNCTIONS
-    detail = Detail.INSTRUCTIONS if inputs.separation or form.has_inlined else detail
+    detail = Detail.INSTRUCTIONS if inputs.separation or form.has_inlined or has_times else detail
     paths = with_costs(paths)
     profiles = [inputs.profile_of_functions(path, detail) for path in paths]
     profile = inputs.with_separate_frames(sum_of(profiles))
     if options.objects:
         profile = as_profile(all_objects(paths, profile, inputs), profile)
+    counted = len(profile.events)
+    if has_times:
+        profile = with_times(paths, profile, inputs)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    has_tree = form.has_paths and not inputs.separation
+    # Times are known of calls, not of whole paths.
+    has_tree = form.has_paths and not inputs.separation and not has_times
     tree = merged(inputs.trees(paths, profiles)) if has_tree else None
     if form.is_binary and options.output is None:
         raise UserError(f"--export={options.export} is not text: name a file with -o")
     functions = {place.function for place in profile.instructions} if form.has_inlined else ()
     chains = inputs.inlined_chains(profile, functions) if functions else None
-    request = make_request(profile, options.events, threshold, tree, form.all_events, chains)
+    request = make_request(profile, options.events, threshold, tree, form.all_events, chains, counted)
     if form.is_one_event and len(request.metrics) > 1:
         raise UserError(f"--export={options.export} has room for one event, but --events names several")
     inputs.say_notes(notes(form, request))

@@ -7,20 +7,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..analyses.loop_nests import nests_of
+from ..analyses.loop_work import loop_bodies, work_of
 from ..analyses.object_labels import label
 from ..analyses.objects import GroupRow, list_objects
 from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, told_of
 from ..analyses.report import Report
-from ..analyses.sites import Site, SiteRows, Sites
+from ..analyses.site import Site
+from ..analyses.site_rows import SiteRows
+from ..analyses.sites import Sites
 from ..analyses.waits import estimated_time, with_waits
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
-from ..model.frames import frames_by_function
+from ..model.frames import Nest, frames_by_function
+from ..model.machine import Machine
 from ..model.objects import ObjectGroup, Objects
 from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, Separation, code_of_frames
 from ..model.why import Scope, ScopeKind, Why
+from ..model.work import Estimate
 from ..reading.load import load_why
+from ..reading.loop_cycles import read_loop_cycles
 from ..reading.machine import reference_machine
 from ..reading.why import why_path
 from .inputs import Inputs
@@ -95,7 +101,8 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
                 "to change"
             ])
         return None
-    rows = SiteRows(why, profile, inputs.machine or reference_machine())
+    machine = inputs.machine or reference_machine()
+    rows = SiteRows(why, profile, machine)
     first = sites_of(rows, {}, {})
     costly = notable_sites(first, estimated_time(first, profile))
     loops = [scope.place for scope in _scopes_of(why, costly) if scope.kind is ScopeKind.LOOP]
@@ -105,9 +112,26 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
         chains = inputs.inlined_chains(profile, functions, with_starts=True)
     else:
         chains = inputs.chains_of(places)
+    nests = nests_of(profile, functions, chains)
     return sites_of(
-        rows, nests_of(profile, functions, chains), chains, inputs.folders, _of_others(first, functions)
+        rows, nests, chains, inputs.folders, _of_others(first, functions), _work(profile, rows, nests, machine)
     )
+
+
+# Functions with so many of the program's instructions are looked at for loops.
+_BUSY = 0.01
+
+
+def _work(
+    profile: Profile, rows: SiteRows, nests: Mapping[Function, Nest], machine: Machine
+) -> dict[tuple[Function, int], Estimate]:
+    """What instructions of loops take, as far as that is known."""
+    least = _BUSY * sum(rows.instructions.values())
+    others = frozenset(
+        function for function, count in rows.instructions.items() if count >= least and function not in nests
+    )
+    bodies = loop_bodies(profile, {**nests_of(profile, others, {}), **nests})
+    return work_of(bodies, read_loop_cycles([one.body for one in bodies], machine), machine)
 
 
 def with_what_misses_cost(profile: Profile, sites: Sites | None, inputs: Inputs) -> Profile:
@@ -116,6 +140,12 @@ def with_what_misses_cost(profile: Profile, sites: Sites | None, inputs: Inputs)
     if sites is None or is_other:
         return profile
     return with_waits(profile, sites, inputs.options.instructions or inputs.options.structure)
+
+
+def with_times(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Profile:
+    """The profile with estimated times as further events."""
+    sites = sites_of_run(why_beside(paths, profile, inputs), profile, inputs)
+    return with_what_misses_cost(profile, sites, inputs)
 
 
 def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: Inputs) -> Repairs:

@@ -112,8 +112,8 @@ class _Reader:
         if missing := [order.value for order, sizes in self._lines.items() if len(sizes) < 2]:
             raise self._error(f"has fewer than two sizes for 'line: {missing[0]}'")
         return Machine(
-            self._texts["name"], self._texts.get("processor", self._texts["name"]), self._texts.get("measured", ""),
-            tuple(self._caches), self._figures,
+            self._texts["name"], self._texts.get("processor", self._texts["name"]), self._texts.get("model", ""),
+            self._texts.get("measured", ""), tuple(self._caches), self._figures,
             {order: tuple(sorted(sizes.items())) for order, sizes in self._lines.items()},
         )
 

@@ -12,9 +12,9 @@ from bdcommon.console import printable
 from ..analyses.data_use import data_loss
 from ..analyses.report import Report
 from ..analyses.top_lines import TopLine, TopLines
-from ..analyses.verdict import First, Verdict, Waits, verdict
-from ..analyses.waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, TIME_WAIT, WAIT
-from ..model.metrics import Metric
+from ..analyses.verdict import First, Time, Verdict, Waits, verdict
+from ..analyses.waits import FIRST_TOUCHES, IN_ORDER, MADE, OUT_OF_ORDER
+from ..model.metrics import TIMES, Metric
 from ..model.numbers import percent, ratio, seconds_text, short_count
 from ..model.profile import CACHE, Profile
 from .headers import CACHE_NAMES, descriptions, source_text
@@ -40,9 +40,10 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     ]
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
     rows += _misnamed(profile)
-    rows += [("Counted", _events(report)), *_levels(report), ("Causes", _causes(report))]
-    if found := verdict(profile, report.metrics, report.totals):
-        rows += [("Time", _time(found)), ("Estimate", _estimate(found))]
+    found = verdict(profile, report.metrics, report.totals)
+    rows += [("Counted", _events(report)), *_levels(report, found), ("Causes", _causes(report))]
+    if found:
+        rows += [("Estimate", _estimate(found)) if found.time is None else ("Time", _time(found, found.time))]
         rows += [("First", first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
@@ -96,7 +97,7 @@ _COVERED = frozenset({
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
       for level in ("1", "2", "D1", "I1", "DL", "IL")),
     *(f"{level}{cause}" for level in ("I1", "D1", "IL", "DL") for cause in ("first", "conf")),
-    *EVENTS, TIME_WAIT,
+    *MADE,
 })
 
 
@@ -108,8 +109,10 @@ def _events(report: Report) -> str:
     )
 
 
-def _levels(report: Report) -> list[tuple[str, str]]:
-    metrics, rows = report.metrics, []
+def _levels(report: Report, found: Verdict | None) -> list[tuple[str, str]]:
+    """The one that is waited for most first, where that is known."""
+    metrics = report.metrics
+    rows: list[tuple[str, str]] = []
     # Of data, where it is separated from code.
     l1, ll = ("D1", "DL") if "UnusedD1" in metrics else ("1", "2")
     for name, misses, rate, code, loaded, unused in (
@@ -126,7 +129,18 @@ def _levels(report: Report) -> list[tuple[str, str]]:
             share = ratio(metrics[unused], metrics[unused].value(report.totals))
             text += f"; {_count(report, loaded)}B loaded, {share} unused"
         rows.append((name, text))
-    return rows
+    return rows[::-1] if found is not None and _costs_more_in_memory(found) else rows
+
+
+# Of the time, what is less says nothing of which level comes first.
+_NOTABLE = 0.01
+
+
+def _costs_more_in_memory(found: Verdict) -> bool:
+    waits = found.waits
+    if waits is None or waits.memory < _NOTABLE:
+        return False
+    return 2 * waits.memory > waits.first_touches + waits.in_order + waits.out_of_order
 
 
 _CAUSES = (("first", "first touch"), ("cap", "capacity"), ("conf", "conflict"))
@@ -155,8 +169,6 @@ def _count(report: Report, name: str) -> str:
 
 
 def _estimate(found: Verdict) -> str:
-    if found.waits is not None:
-        return _estimate_of_waits(found, found.waits)
     one, first, last = found.factors
     formula = f"{'' if one == 1 else f'{one} '}Ir + {first} L1m + {last} LLm"
     return (
@@ -166,24 +178,18 @@ def _estimate(found: Verdict) -> str:
     )
 
 
-def _estimate_of_waits(found: Verdict, waits: Waits) -> str:
+def _time(found: Verdict, time: Time) -> str:
+    """How long, from where to where, and what for."""
+    where = time.what.removeprefix("Estimated time ")
+    text = f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
+    if found.waits is None:
+        return text
+    waits = found.waits
     parts = (
         ("instr.", found.instructions), ("misses out of order", waits.out_of_order),
         ("in order", waits.in_order), ("first touches", waits.first_touches), ("code", found.l1_code),
     )
-    shares = ", ".join(f"{100 * share:.0f}% {name}" for name, share in parts)
-    return f"{short_count(found.cycles)} cycles by the order of addresses: {shares}"
-
-
-def _time(found: Verdict) -> str:
-    """With what it would be if instructions never waited for each other, or each for the one before."""
-    time = found.time
-    if time is None:
-        return ""
-    where = time.what.removeprefix("Estimated time ")
-    return (
-        f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
-    )
+    return f"{text}: {', '.join(f'{100 * share:.0f}% {name}' for name, share in parts)}"
 
 
 def first(
@@ -226,14 +232,14 @@ def first_place(found: Verdict, report: Report, lines: TopLines | None) -> tuple
 def _first_of_waits(found: Verdict, waits: Waits, at: str, listed: Callable[[str], str]) -> str:
     """What misses cost there, which repairs are made of, too."""
     if found.first is First.INSTRUCTIONS:
-        cost = f"misses cost {100 * found.misses:.0f}% of the cycles"
+        cost = f"misses cost {100 * found.misses:.0f}% of the time"
         return f"instructions: {cost}{at}{listed('; see --sort=Ir')}"
     what, share, end = {
         First.OUT_OF_ORDER: ("misses out of order cost", waits.out_of_order, ""),
         First.IN_ORDER: ("misses in order cost", waits.in_order, ""),
         First.FIRST_TOUCHES: ("first touches cost", waits.first_touches, ": only less data helps"),
     }[found.first]
-    return f"data: {_cost(None, what, share)}{at}{end}"
+    return f"data: {what} {100 * share:.0f}% of the time{at}{end}"
 
 
 _WAITS = {First.OUT_OF_ORDER: OUT_OF_ORDER, First.IN_ORDER: IN_ORDER, First.FIRST_TOUCHES: FIRST_TOUCHES}
@@ -242,7 +248,7 @@ _WAITS = {First.OUT_OF_ORDER: OUT_OF_ORDER, First.IN_ORDER: IN_ORDER, First.FIRS
 def _metric_of(found: Verdict, metrics: Mapping[str, Metric]) -> Metric | None:
     """What the verdict is about; None of code and of instructions, which no line of data is to blame for."""
     if found.waits is not None and found.first is not First.L1_CODE:
-        return metrics[_WAITS.get(found.first, WAIT)]
+        return metrics[_WAITS.get(found.first, TIMES[0])]
     if found.first is First.L1_DATA:
         return data_loss(metrics) if found.wasted else metrics["D1m"]
     return metrics["DLm"] if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES) else None

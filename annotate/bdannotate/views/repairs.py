@@ -16,7 +16,7 @@ from ..analyses.repairs import Repairs
 from ..analyses.ownership import is_foreign
 from ..analyses.loop_nests import LoopPlace, loop_places
 from ..analyses.source_text import SourceText, read_source
-from ..model.numbers import short_count
+from ..model.numbers import seconds_text, short_count
 from .names import fit
 from .objects import short_label
 from .text import Page
@@ -99,21 +99,30 @@ def _savings(repair: Repair) -> str:
     one, other, line = repair.before, repair.after, repair.line
     if repair.walks:
         before, after = map(short_count, repair.walks)
-        return f"Saves: page walks {before}, then about {after}; {_share(repair)}."
+        return f"Saves: page walks {before}, then about {after}; {_seconds(repair)}."
     if repair.transfers:
         return f"Saves: transfers between cores {_transfers(*repair.transfers)}; {_share(repair)}, at 50 ns each."
     if (one.lines, one.last_level) == (other.lines, other.last_level):
-        return f"Saves: no misses, but {_share(repair)}."
+        return f"Saves: no misses, but {_seconds(repair)}."
     return (
         f"Saves: L1 misses {_then(one.lines, other.lines)} ({short_count(line * one.lines)}B, then "
         f"{short_count(line * other.lines)}B); LL misses {_then(one.last_level, other.last_level)} "
         f"({short_count(line * one.last_level)}B, then {short_count(line * other.last_level)}B); "
-        f"{_share(repair)}."
+        f"{_seconds(repair)}."
     )
 
 
 def _share(repair: Repair) -> str:
-    return f"{100 * repair.share:.0f}% of the estimated time"
+    """With how sure that is."""
+    value, least, most = (max(round(100 * share), 0) for share in repair.shares)
+    if not value:
+        return f"at most {most}% of the time"
+    return f"{value}% of the time" + ("" if least == value == most else f" ({least}% to {most}%)")
+
+
+def _seconds(repair: Repair) -> str:
+    saved = [seconds_text(max(one, 0.0) * 1e-9) for one in repair.saved]
+    return f"about {saved[0]} ({saved[1]} to {saved[2]}), {_share(repair)}"
 
 
 def _then(before: int, after: int) -> str:
@@ -142,15 +151,15 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
         return f"no repair is known: {cost}" if repair.is_open else f"{text}: {cost}"
     one, other = repair.before, repair.after
     if repair.walks:
-        return f"{text}: page walks {_then(*repair.walks)}; {100 * repair.share:.0f}% of the time"
+        return f"{text}: page walks {_then(*repair.walks)}; {_share(repair)}"
     if repair.transfers:
-        return f"{text}: transfers {_transfers(*repair.transfers)}; {100 * repair.share:.0f}% of the time"
+        return f"{text}: transfers {_transfers(*repair.transfers)}; {_share(repair)}"
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"{text}: saves no misses, but {_share(repair)}"
     text += f": L1 misses {_then(one.lines, other.lines)}"
     if one.last_level - other.last_level >= 0.05 * one.last_level > 0:
         text += f"; LL {_then(one.last_level, other.last_level)}"
-    return f"{text}; {100 * repair.share:.0f}% of the time"
+    return f"{text}; {_share(repair)}"
 
 
 def _loops(repair: Repair, page: Page, variable: Variables) -> str:

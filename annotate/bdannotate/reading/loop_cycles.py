@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many cycles an iteration of a loop takes whose data hits L1: LLVM's model of the processor says so (llvm-mca), of
+the code that llvm-objdump finds in the program's file.
+
+Both are of the package that the symbolizer is of. Where one of them is not there, or knows nothing of the processor or
+of the code, nothing is known of these loops; that is no error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+
+from bdcommon.auxiliary import ToolError, answer_of
+
+from ..model.errors import UserError
+from ..model.machine import Machine
+from ..model.work import Body, Cycles
+from .object_files import require_object_file
+
+_DISASSEMBLER, _SIMULATOR = "llvm-objdump", "llvm-mca"
+_SECONDS = 60
+_ITERATIONS = 200
+# Of an instruction: its name and operands, without the comments and names of symbols that a stranger's file may have.
+_LINE = re.compile(r" *([0-9a-f]{1,16}):\s+([a-z][a-z0-9 ]*?)(?:\t([-+a-z0-9%$(),*:{} ]*?))?\s*(?:[<#].*)?")
+_JUMPS = re.compile(r"j[a-z]+|loopn?e?")
+_ENDS = re.compile(r"call[a-z]*|ret[a-z]*|sys[a-z]+|int[0-9]?|ud2|rep.*")
+
+_MODEL = re.compile(r"(\w+) family (\d{1,3}) model (\d{1,3})\b.*")
+# What LLVM calls processors, by maker, family and models, the best first: older releases know fewer.
+_NAMES: Sequence[tuple[str, int, range, tuple[str, ...]]] = (
+    ("AuthenticAMD", 23, range(0, 48), ("znver1",)),
+    ("AuthenticAMD", 23, range(48, 256), ("znver2",)),
+    ("AuthenticAMD", 25, range(16, 32), ("znver4", "znver3")),
+    ("AuthenticAMD", 25, range(96, 192), ("znver4", "znver3")),
+    ("AuthenticAMD", 25, range(0, 256), ("znver3",)),
+    ("AuthenticAMD", 26, range(0, 256), ("znver5", "znver4", "znver3")),
+    ("GenuineIntel", 6, range(60, 71), ("haswell",)),
+    ("GenuineIntel", 6, range(78, 79), ("skylake",)),
+    ("GenuineIntel", 6, range(85, 86), ("skylake-avx512",)),
+    ("GenuineIntel", 6, range(94, 95), ("skylake",)),
+    ("GenuineIntel", 6, range(106, 109), ("icelake-server",)),
+    ("GenuineIntel", 6, range(142, 144), ("sapphirerapids", "icelake-server")),
+    ("GenuineIntel", 6, range(151, 155), ("alderlake", "icelake-client")),
+    ("GenuineIntel", 6, range(158, 159), ("skylake",)),
+)
+
+
+def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cycles]:
+    """Of those that are known."""
+    names = names_of(machine.model)
+    simulator = shutil.which(_SIMULATOR)
+    if not names or simulator is None:
+        return {}
+    code: dict[Body, list[str]] = {}
+    for body in bodies:
+        if (lines := _code(body)) is not None:
+            code[body] = lines
+    for name in names if code else ():
+        text = "".join(
+            f"# LLVM-MCA-BEGIN {number}\n" + "".join(f"{line}\n" for line in lines) + f"# LLVM-MCA-END {number}\n"
+            for number, lines in enumerate(code.values())
+        )
+        options = (
+            f"-mcpu={name}", f"-iterations={_ITERATIONS}", "-json", "-instruction-info=false",
+            "-resource-pressure=false",
+        )
+        try:
+            answer = answer_of([simulator, *options, "-"], text, _SECONDS)
+            found = _cycles(answer, name)
+        except (ToolError, ValueError, TypeError, KeyError):
+            continue
+        if found is not None:
+            return {body: found[str(number)] for number, body in enumerate(code) if str(number) in found}
+    return {}
+
+
+def names_of(model: str) -> tuple[str, ...]:
+    """What LLVM may call a processor, as a machine file describes it."""
+    match = _MODEL.fullmatch(model)
+    if match is None:
+        return ()
+    maker, family, number = match[1], int(match[2]), int(match[3])
+    return next(
+        (names for one, other, models, names in _NAMES if (one, other) == (maker, family) and number in models), ()
+    )
+
+
+def _code(body: Body) -> list[str] | None:
+    """Without jumps: what they compare with is one operation with them. None of what goes elsewhere in between."""
+    disassembler = shutil.which(_DISASSEMBLER)
+    try:
+        require_object_file(body.object)
+        if disassembler is None:
+            return None
+        listing = answer_of([
+            disassembler, "-d", "--no-show-raw-insn", f"--start-address={body.addresses[0]:#x}",
+            f"--stop-address={body.addresses[-1] + 1:#x}", body.object,
+        ], "", _SECONDS)
+    except (ToolError, UserError):
+        return None
+    known: dict[int, str | None] = {}
+    for text in listing.split("\n"):
+        if match := _LINE.fullmatch(text):
+            name = match[2].strip()
+            if not _ENDS.fullmatch(name):
+                known[int(match[1], 16)] = None if _JUMPS.fullmatch(name) else f"{name} {match[3] or ''}"
+    if any(address not in known for address in body.addresses):
+        return None
+    return [line for address in body.addresses if (line := known[address]) is not None] or None
+
+
+def _cycles(answer: str, name: str) -> Mapping[str, Cycles] | None:
+    """By region. None if the model is another one, as of a release that does not know the processor."""
+    said = json.loads(answer)
+    if said["SimulationParameters"]["-mcpu"] != name:
+        return None
+    found: dict[str, Cycles] = {}
+    for region in said["CodeRegions"]:
+        view = region["SummaryView"]
+        least = float(view["BlockRThroughput"])
+        cycles = float(view["TotalCycles"]) / _ITERATIONS
+        if 0 < least < 1e6 and 0 < cycles < 1e6:
+            found[str(region["Name"])] = Cycles(max(cycles, least), least)
+    return found
