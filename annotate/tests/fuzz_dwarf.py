@@ -13,8 +13,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from bdannotate.model.types import PointerName, VariableName, WantedTypes  # noqa: E402
-from bdannotate.reading.types import read_types  # noqa: E402
+from bdannotate.model.data_types import PointerName, VariableName, WantedTypes  # noqa: E402
+from bdannotate.reading.debug_types import read_types  # noqa: E402
 from dwarf_corpus import CASES  # noqa: E402
 from programs import compiled  # noqa: E402
 

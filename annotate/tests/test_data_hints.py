@@ -5,7 +5,7 @@ import re
 
 import pytest
 from bdannotate.cli import main
-from bdannotate.model.types import Field, FoundTypes, Type
+from bdannotate.model.data_types import Field, FoundTypes, Type
 from bdannotate.modes import objects
 from object_files import ObjectFile
 

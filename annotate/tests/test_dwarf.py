@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 import pytest
-from bdannotate.model.types import Field, PointerName, Repeats, VariableName, WantedTypes
-from bdannotate.reading.types import read_types
+from bdannotate.model.data_types import Field, PointerName, Repeats, VariableName, WantedTypes
+from bdannotate.reading.debug_types import read_types
 from programs import TYPE_UNITS, compiled, compilers
 
 C = """
@@ -404,8 +404,8 @@ def test_without_pyelftools_a_sentence_says_who_looked(monkeypatch, mine, lack):
 _ELSEWHERE = """
 import importlib, sys
 sys.path.insert(0, sys.argv[1])
-from bdannotate.model.types import WantedTypes
-from bdannotate.reading.types import read_types
+from bdannotate.model.data_types import WantedTypes
+from bdannotate.reading.debug_types import read_types
 for package in ("elftools", "pytest"):
     try:
         importlib.import_module(package)

@@ -3,7 +3,7 @@
 
 from bdannotate.analyses.field_use import code_uses, field_uses, units, visits
 from bdannotate.model.objects import Pattern
-from bdannotate.model.types import Field, Repeats, Type
+from bdannotate.model.data_types import Field, Repeats, Type
 from heap_groups import STEP, place
 
 # Elements of 24 bytes: a line that begins with byte 16 of one has the next one, and 24 bytes of a third.

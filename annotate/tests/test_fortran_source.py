@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 from bdannotate.analyses.fortran_source import allocated_type, is_fortran
-from bdannotate.model.types import WantedTypes
-from bdannotate.reading.types import read_types
+from bdannotate.model.data_types import WantedTypes
+from bdannotate.reading.debug_types import read_types
 
 DECLARED = [
     "module particles",

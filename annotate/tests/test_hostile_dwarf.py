@@ -9,10 +9,10 @@ import resource
 import pytest
 from bdannotate.analyses.instructions import disassemble
 from bdannotate.model.errors import UserError
-from bdannotate.model.types import Type
+from bdannotate.model.data_types import Type
 from bdannotate.reading import bounded, dwarf, types
 from bdannotate.reading.inlined import read_inlined_calls
-from bdannotate.reading.types import _alike
+from bdannotate.reading.debug_types import _alike
 from dwarf_corpus import CASES, units
 from fuzz_dwarf import WANTED, damaged, read, seeds
 

@@ -5,9 +5,9 @@ from bdannotate.analyses.field_use import field_uses
 from bdannotate.analyses.inner_split import inner_split
 from bdannotate.analyses.objects import DataUse
 from bdannotate.analyses.split import best_split
-from bdannotate.analyses.types import TypedGroup
+from bdannotate.analyses.typed_groups import TypedGroup
 from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
-from bdannotate.model.types import Field, Repeats, Type
+from bdannotate.model.data_types import Field, Repeats, Type
 from heap_groups import STEP
 
 POINTS = Repeats(8, 16, 100)

@@ -6,9 +6,9 @@ from bdannotate.analyses.field_use import field_uses
 from bdannotate.analyses.objects import DataUse
 from bdannotate.analyses.pack import packed
 from bdannotate.analyses.split import best_split, better_order
-from bdannotate.analyses.types import TypedGroup
+from bdannotate.analyses.typed_groups import TypedGroup
 from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
-from bdannotate.model.types import Field, Type
+from bdannotate.model.data_types import Field, Type
 from heap_groups import heap, place
 
 ALL = (1 << 64) - 1

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from bdannotate.cli import main
-from bdannotate.model.types import Field, FoundTypes, Type
+from bdannotate.model.data_types import Field, FoundTypes, Type
 from bdannotate.modes import objects
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls

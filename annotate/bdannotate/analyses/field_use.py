@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..model.objects import CodeLine, Pattern
 from ..model.profile import Function
-from ..model.types import Field, Repeats, Type
+from ..model.data_types import Field, Repeats, Type
 from .folding import Span, folded
 
 _PADDING = "(padding)"

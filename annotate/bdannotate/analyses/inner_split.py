@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..model.objects import ObjectGroup, Pattern
-from ..model.types import Field, Repeats, Type
+from ..model.data_types import Field, Repeats, Type
 from .field_use import FieldUse, field_uses
 from .objects import DataUse
 from .split import Split, best_split
-from .types import TypedGroup
+from .typed_groups import TypedGroup
 
 # An array that less than this is loaded for is not what the type costs.
 _LEAST_SHARE = 0.5

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from ..model.objects import ObjectGroup
-from ..model.types import Type
+from ..model.data_types import Type
 from .folding import Span, folded
 
 # Larger elements are no picture any more; and mostly they are no elements.

@@ -16,7 +16,7 @@ from .objects import GroupRow, Loader, loaders
 from .pack import Packed, packed
 from .split import Order, Split, best_split, better_order
 from .type_fit import elements_of
-from .types import GroupTypes, TypedGroup
+from .typed_groups import GroupTypes, TypedGroup
 from .ways import Reached, ways_to
 
 

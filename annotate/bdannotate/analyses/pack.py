@@ -9,7 +9,7 @@ from ..model.objects import ObjectGroup
 from .field_use import FieldUse, units
 from .objects import DataUse
 from .split import alignment_of, is_array
-from .types import TypedGroup
+from .typed_groups import TypedGroup
 
 # Shrinking by less than this share is not worth a change of the program.
 _LEAST_SAVING = 0.05

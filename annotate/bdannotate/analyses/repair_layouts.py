@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
-from ..model.types import CPP_LIBRARIES
+from ..model.data_types import CPP_LIBRARIES
 from .field_use import units, visits
 from .object_details import Details
 from .repair import Amount, Remedy, Repair, amount, code_lines
 from .site import Change, Site
 from .sites import Sites, busiest, by_loop
 from .split import Split, is_array
-from .types import TypedGroup
+from .typed_groups import TypedGroup
 
 # What saves less is not worth a change of a type.
 _LEAST_SAVING = 0.15

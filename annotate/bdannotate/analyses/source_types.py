@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..model.errors import shorten
 from ..model.frames import Position
-from ..model.types import PointerName
+from ..model.data_types import PointerName
 from .fortran_source import allocated_type, is_fortran
 from .source_text import SourceText, read_source
 

@@ -24,7 +24,7 @@ from ..model.objects import VARIABLES, ObjectGroup
 from ..model.profile import Function
 from .field_use import FieldUse, Unit, units, visits
 from .objects import DataUse
-from .types import TypedGroup
+from .typed_groups import TypedGroup
 
 _MOST_ALIGNMENT = 8
 _BLOCK_ALIGNMENT = 16  # of what allocators return

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..model.objects import HeapBlocks, ObjectGroup, Pattern
-from ..model.types import Field, Type
+from ..model.data_types import Field, Type
 from .source_types import Guess
 
 # Of the C++ ABI: before the elements of new T[n] stands n, if T has a destructor. Of types that are

@@ -16,7 +16,7 @@ from ..analyses.objects import GroupRow, list_objects
 from ..analyses.report import FunctionPattern, function_pattern
 from ..analyses.source import time_written
 from ..analyses.source_diff import same_lines
-from ..analyses.types import AskedType, GroupTypes, call_sites, types_of, typing
+from ..analyses.typed_groups import AskedType, GroupTypes, call_sites, types_of, typing
 from ..analyses.wrappers import wrappers
 from ..html.page_objects import PageObjects
 from ..model.errors import UserError
@@ -29,7 +29,7 @@ from ..options import DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options
 from ..reading.inlined import read_inlined_calls
 from ..reading.load import load_objects
 from ..reading.objects import objects_path
-from ..reading.types import read_types
+from ..reading.debug_types import read_types
 from ..views import csv_objects, text_report
 from ..views.names import Names
 from ..views.text import Page

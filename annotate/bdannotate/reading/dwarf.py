@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..model.errors import UserError
-from ..model.types import CPP_LIBRARIES
+from ..model.data_types import CPP_LIBRARIES
 
 # Debug information has loops where it is wrong.
 MOST_STEPS = 64

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ..model.errors import UserError
-from ..model.types import Field, Repeats, Type
+from ..model.data_types import Field, Repeats, Type
 from .dwarf import MOST_STEPS, UNIT_TYPES, DebugEntry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096

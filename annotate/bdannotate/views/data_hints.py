@@ -12,7 +12,7 @@ from ..analyses.object_details import Details
 from ..analyses.layout import ALWAYS, Layout
 from ..analyses.object_labels import label
 from ..analyses.objects import Loader
-from ..analyses.types import TypedGroup
+from ..analyses.typed_groups import TypedGroup
 from ..model.errors import shorten
 from ..model.numbers import bytes_told, short_count
 from ..model.profile import Function

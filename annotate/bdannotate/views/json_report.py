@@ -19,7 +19,7 @@ from ..analyses.report import FunctionRow, Report
 from ..analyses.split import Split
 from ..analyses.sharing import SharingReport
 from ..analyses.structure import Structure
-from ..analyses.types import TypedGroup
+from ..analyses.typed_groups import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import SECOND, Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects

@@ -15,7 +15,7 @@ from ..analyses.field_use import CodeUse, FieldUse
 from ..analyses.layout import ALWAYS
 from ..analyses.object_labels import label, label_parts, label_pieces
 from ..analyses.objects import DataUse, Listing, Loader
-from ..analyses.types import TypedGroup
+from ..analyses.typed_groups import TypedGroup
 from ..analyses.ways import Reached, Way
 from ..analyses.wrappers import Wrapper, place_text
 from ..model.numbers import bytes_told, percent, short_count

@@ -23,7 +23,7 @@ VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
 sys.path[:0] = [str(ANNOTATE), str(ANNOTATE / "tests")]
 from bdannotate.cli import main  # noqa: E402
-from bdannotate.model.types import Field, Type  # noqa: E402
+from bdannotate.model.data_types import Field, Type  # noqa: E402
 from context_files import ContextFile  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402

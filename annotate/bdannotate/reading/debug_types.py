@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..model.errors import UserError, is_out_of_memory, shorten
-from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
+from ..model.data_types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .bounded import bounded
 from .dwarf import (
     NAMED_TYPES, DebugEntry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..model.errors import shorten
 from ..model.frames import Chains
 from ..model.objects import VARIABLES, Identity, ObjectGroup, ObjectKind
-from ..model.types import FoundTypes, PointerName, Type, VariableName, WantedTypes
+from ..model.data_types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .field_use import FieldUse, field_uses
 from .object_labels import label
 from .ownership import is_runtime
