@@ -62,7 +62,7 @@ def test_what_is_no_file_is_refused(capsys):
     path = run("chain")
     os.mkfifo("pipe")
     for name, says in (("pipe", "is not a regular file"), ("/dev/zero", "is not a regular file"),
-                       ("none", f"bd_annotate has no machine of this name; it has {REFERENCE}")):
+                       ("none", f"bd_annotate has no machine of this name; it has {', '.join(shipped_machines())}")):
         assert main([path, f"--machine-file={name}"]) == 2
         assert says in capsys.readouterr().err
     with open("large", "w") as file:
