@@ -11,7 +11,7 @@ import enum
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from math import gcd
 from typing import NamedTuple
 
@@ -212,10 +212,12 @@ def merge(
 ) -> Objects:
     """Those of several parts, threads or runs as one; what looks the same is one group."""
     first = found[0]
+    rename = cache(rename)
+    loaders = _Loaders(found, rename)
     numbers: dict[Identity, int] = {}
     numbers_of: dict[int, list[int]] = {}
     blocks: list[dict[_Run, HeapBlocks]] = []
-    patterns: list[dict[tuple[int, int, int, CodeLine], int]] = []
+    patterns: list[list[tuple[Pattern, ...]]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for run, objects in _in_order(found):
@@ -232,15 +234,13 @@ def merge(
             here.append(number)
             if number == len(blocks):
                 blocks.append({})
-                patterns.append({})
+                patterns.append([])
                 sites.append({})
             sites[number].update(dict.fromkeys(group.sites))
             if group.blocks is not None:
                 # A line may have several instructions that call for blocks.
                 mine[number] = _beside(mine[number], group.blocks) if number in mine else group.blocks
-            for offset, size, used, times, by in group.patterns:
-                key = offset, size, used, by._replace(function=rename(by.function))
-                patterns[number][key] = patterns[number].get(key, 0) + times
+            patterns[number].append(group.patterns)
         for number, now in mine.items():
             before = blocks[number].get(run)
             blocks[number][run] = _later(before, now) if before else now
@@ -252,10 +252,9 @@ def merge(
         tuple(part for objects in found for part in objects.parts),
         first.events,
         tuple(
-            ObjectGroup(identity, _together(blocks[number]), tuple(
-                Pattern(offset, size, used, times, by)
-                for (offset, size, used, by), times in sorted(patterns[number].items())
-            ), tuple(sites[number]))
+            ObjectGroup(
+                identity, _together(blocks[number]), loaders.patterns(patterns[number]), tuple(sites[number])
+            )
             for identity, number in numbers.items()
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
@@ -264,6 +263,34 @@ def merge(
             tuple(here) for here in (numbers_of[id(objects)] for objects in found)
         ),
     )
+
+
+class _Loaders:
+    """Who loaded lines, by rank: most of what is put together are patterns, and to look names up and compare them for
+    each takes longer than all the rest."""
+
+    def __init__(self, found: Iterable[Objects], rename: Callable[[Function], Function]) -> None:
+        # A reader makes each of them once.
+        made = {
+            id(pattern.by): pattern.by for objects in found for group in objects.groups for pattern in group.patterns
+        }
+        renamed = {number: by._replace(function=rename(by.function)) for number, by in made.items()}
+        self._lines = sorted(set(renamed.values()))
+        rank = {line: number for number, line in enumerate(self._lines)}
+        self._ranks = {number: rank[line] for number, line in renamed.items()}
+
+    def patterns(self, found: Iterable[Iterable[Pattern]]) -> tuple[Pattern, ...]:
+        """Equal ones added up, in order."""
+        sums: dict[tuple[int, int, int, int], int] = {}
+        ranks, lines = self._ranks, self._lines
+        for patterns in found:
+            for offset, size, used, times, by in patterns:
+                key = offset, size, used, ranks[id(by)]
+                sums[key] = sums.get(key, 0) + times
+        return tuple(
+            Pattern(offset, size, used, times, lines[rank])
+            for (offset, size, used, rank), times in sorted(sums.items())
+        )
 
 
 def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Identity:
