@@ -10,7 +10,7 @@ import pytest
 from bdannotate.analyses.instructions import disassemble
 from bdannotate.model.errors import UserError
 from bdannotate.model.data_types import Type
-from bdannotate.reading import bounded, dwarf, types
+from bdannotate.reading import bounded, debug_types, dwarf
 from bdannotate.reading.inlined import read_inlined_calls
 from bdannotate.reading.debug_types import _alike
 from dwarf_corpus import CASES, units
@@ -127,7 +127,7 @@ def test_memory_that_runs_out_is_said(wrap, tmp_path, monkeypatch):
                 raise SystemError("<class 'bytes'> returned a result with an exception set") from error
             raise
 
-    monkeypatch.setattr(types, "with_debug_information", fail)
+    monkeypatch.setattr(debug_types, "with_debug_information", fail)
     path = tmp_path / "self"
     path.write_bytes(units())
     assert read(path)[0].problems == {
