@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from array import array
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 from ..model.errors import FormatProblem, shorten
+from ..model.narrow import extended, zeros
 from ..model.profile import Function
 from ..model.why import Instruction, Scope, ScopeKind
 from .columns import ColumnReader, named_function
@@ -17,8 +19,22 @@ _MOST_ROWS = 1 << 22
 _MOST_COLUMNS = 64
 _MOST_DIGITS = 18
 
-Table = Sequence[Sequence[int]]
 _Part = TypeVar("_Part")
+
+
+class Table(NamedTuple):
+    """The columns of a section, as many numbers in each."""
+
+    columns: tuple[array[int], ...]
+
+    @property
+    def rows(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.columns)
+
+    @property
+    def number(self) -> int:
+        """Of rows."""
+        return len(self.columns[0]) if self.columns else 0
 
 
 class SectionHead(NamedTuple):
@@ -75,16 +91,16 @@ class SectionReader(ColumnReader[_Part]):
             if name not in columns:
                 raise FormatProblem(f"{key}: has no column {name}")
         chosen = [columns.index(name) for name in wanted]
-        rows: list[tuple[int, ...]] = []
+        table = [zeros(0) for _ in chosen]
         number = 0
         while count := self._block():
             number += count
             if number > _MOST_ROWS:
                 raise FormatProblem(f"{shorten(key)}: has more than {_MOST_ROWS:,} rows")
             block = [self._column(count) for _ in columns]
-            rows += zip(*(block[index] for index in chosen))
+            table = [extended(known, block[index]) for known, index in zip(table, chosen)]
         self._check_sums(f"rows of {shorten(key)}", number, (), ())
-        return key, rows
+        return key, Table(tuple(table))
 
 
 class PlaceNames:

@@ -54,21 +54,21 @@ def _lines(
     found: Mapping[str, Table], places: Sequence[Instruction | None]
 ) -> tuple[tuple[SharedLine, ...], int]:
     """And the transfers of all others."""
-    number_of_lines = len(found["lines"])
+    number_of_lines = found["lines"].number
     uses: dict[int, list[CoreUse]] = {}
     accesses: dict[int, list[SharedAccess]] = {}
-    for line, *use in found["cores"]:
+    for line, *use in found["cores"].rows:
         _check(line, number_of_lines + 1, "line")
         _check(use[0], _MOST_CORES, "core")
         uses.setdefault(line, []).append(CoreUse(*use))
-    for line, core, place, *counts in found["accesses"]:
+    for line, core, place, *counts in found["accesses"].rows:
         _check(line, number_of_lines + 1, "line")
         _check(core, _MOST_CORES, "core")
         _check(place, len(places), "place")
         accesses.setdefault(line, []).append(SharedAccess(core, places[place], *counts))
     lines = tuple(
         SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())))
-        for number, (address, group) in enumerate(found["lines"], 1)
+        for number, (address, group) in enumerate(found["lines"].rows, 1)
     )
     return lines, sum(access.transfers for access in accesses.get(0, ()))
 

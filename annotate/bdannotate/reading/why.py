@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+from operator import gt
+from typing import TypeVar, cast
 
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
@@ -48,6 +53,9 @@ def read_parts(path: str) -> list[Why]:
     return _Reader.read(path)
 
 
+_Row = TypeVar("_Row", Distance, DataDistance, Inclusive)
+
+
 class _Reader(SectionReader[Why]):
     what = "a file on why lines were loaded"
     plural = "files on why lines were loaded"
@@ -84,45 +92,48 @@ class _Rows:
         self._functions = functions
 
     def distances(self) -> tuple[Distance, ...]:
-        rows = self._found["distances"]
-        for place, bucket, misses, last in rows:
-            self._check(place, self._places, "place")
-            self._check_misses(bucket, misses, last)
-        return tuple(Distance(*row) for row in rows)
+        place, bucket, misses, last = self._found["distances"].columns
+        self._check_all(place, self._places, "place")
+        self._check_misses(bucket, misses, last)
+        return tuple(map(_maker(Distance), zip(place, bucket, misses, last)))
 
     def data(self) -> tuple[DataDistance, ...] | None:
-        rows = self._found.get("data")
-        if rows is None:
+        table = self._found.get("data")
+        if table is None:
             return None
-        for _, bucket, misses, last in rows:
-            self._check_misses(bucket, misses, last)
-        return tuple(DataDistance(0, *row) for row in rows)
+        group, bucket, misses, last = table.columns
+        self._check_misses(bucket, misses, last)
+        return tuple(map(_maker(DataDistance), zip(repeat(0), group, bucket, misses, last)))
 
     def inclusive(self) -> tuple[Inclusive, ...] | None:
-        rows = self._found.get("inclusive")
-        if rows is None:
+        table = self._found.get("inclusive")
+        if table is None:
             return None
-        made: list[Inclusive] = []
-        for function, callee, bucket, misses, last in rows:
-            self._check(max(function, callee), len(self._functions), "function")
-            self._check_misses(bucket, misses, last)
-            if not function:
-                raise FormatProblem("inclusive: there is no function 0")
-            called = self._functions[callee] if callee else None
-            made.append(Inclusive(self._functions[function], called, bucket, misses, last))
-        return tuple(made)
+        function, callee, bucket, misses, last = table.columns
+        self._check_all(function, len(self._functions), "function")
+        self._check_all(callee, len(self._functions), "function")
+        self._check_misses(bucket, misses, last)
+        if 0 in function:
+            raise FormatProblem("inclusive: there is no function 0")
+        open_ones = map(self._functions.__getitem__, function)
+        called = map([None, *self._functions[1:]].__getitem__, callee)
+        return tuple(map(_maker(Inclusive), zip(open_ones, called, bucket, misses, last)))
 
-    def _check_misses(self, bucket: int, misses: int, last: int) -> None:
-        self._check(bucket, _MOST_BUCKETS, "bucket")
-        if last > misses:
-            raise FormatProblem(f"{last:,} LL misses are more than the {misses:,} misses they are part of")
+    def _check_misses(self, bucket: array[int], misses: array[int], last: array[int]) -> None:
+        self._check_all(bucket, _MOST_BUCKETS, "bucket")
+        if any(map(gt, last, misses)):
+            most, of = next((one, other) for one, other in zip(last, misses) if one > other)
+            raise FormatProblem(f"{most:,} LL misses are more than the {of:,} misses they are part of")
+
+    def _check_all(self, numbers: array[int], limit: int, what: str) -> None:
+        self._check(max(numbers, default=0), limit, what)
 
     def reuses(self) -> tuple[Reuse, ...] | None:
-        rows = self._found.get("reuses")
-        if rows is None:
+        table = self._found.get("reuses")
+        if table is None:
             return None
         made: list[Reuse] = []
-        for place, before, evictor, scope, cause, misses, last, distance in rows:
+        for place, before, evictor, scope, cause, misses, last, distance in table.rows:
             for number in (place, before, evictor):
                 self._check(number, self._places, "place")
             self._check(scope, self._scopes, "scope")
@@ -132,11 +143,11 @@ class _Rows:
         return tuple(made)
 
     def orders(self) -> tuple[Order, ...] | None:
-        rows = self._found.get("orders")
-        if rows is None:
+        table = self._found.get("orders")
+        if table is None:
             return None
         made: list[Order] = []
-        for row in rows:
+        for row in table.rows:
             place, scope, inner, accesses, line, page, *kinds = row[:12]
             same, near, forward, backward, far, runs = kinds
             steps, (depends, on, weight) = row[12:18], row[18:]
@@ -154,20 +165,26 @@ class _Rows:
         return tuple(made)
 
     def stays(self) -> tuple[Stay, ...] | None:
-        rows = self._found.get("stays")
-        if rows is None:
+        table = self._found.get("stays")
+        if table is None:
             return None
-        for place, _, _, unused, late, never in rows:
+        for place, _, _, unused, late, never in table.rows:
             self._check(place, self._places, "place")
             if late + never > unused:
                 raise FormatProblem(
                     f"stays: {late:,} bytes used late and {never:,} never used are more than the {unused:,} unused"
                 )
-        return tuple(Stay(*row) for row in rows)
+        return tuple(Stay(*row) for row in table.rows)
 
     def _check(self, number: int, limit: int, what: str) -> None:
         if number >= limit:
             raise FormatProblem(f"there is no {what} {number}")
+
+
+def _maker(kind: type[_Row]) -> Callable[[tuple[object, ...]], _Row]:
+    """Makes a named tuple of the right number of values. There are hundreds of thousands: called by its name, a tuple
+    takes three times as long."""
+    return cast(Callable[[tuple[object, ...]], _Row], partial(tuple.__new__, kind))
 
 
 def _sampled(text: str) -> Sampled:
