@@ -21,7 +21,7 @@ def test_code_without_a_name_has_its_objects():
     (["--export=callgrind", "--events=Foo"], "event 'Foo' is unknown or a ratio; known are Ir Dr"),
     (["--export=callgrind", "--events=D1rate"], "event 'D1rate' is unknown or a ratio"),
     (["--export=callgrind", "--events=Ir,Ir"], "--events names an event twice"),
-    (["--export=folded", "--events=Ir,Dr"], "--export=folded holds one event"),
+    (["--export=folded", "--events=Ir,Dr"], "--export=folded has room for one event"),
     (["--export=callgrind", "-o", "/missing/x"], "/missing/x: No such file or directory"),
     (["--export=callgrind", "-o", "/dev/full"], "/dev/full: No space left on device"),
     (["--export=nothing"], "invalid choice: 'nothing'"),

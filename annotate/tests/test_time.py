@@ -157,3 +157,17 @@ def test_seconds_and_shares_of_a_random_profile_do_not_contradict_each_other(cap
     for number, repair in enumerate(listed[:2], 1):
         said = re.search(rf" {number}\. .*?(?:;|but) (?:at most \d+|(-?\d+))% of the time", text)
         assert said and int(said[1] or 0) == max(round(100 * repair["share"]), 0)
+
+
+def test_exports_have_the_time_on_the_paths_of_its_functions(capsys):
+    path = run("chain")
+    assert main([path, "--format=json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    total = dict(zip(found["events"], found["totals"]))["TEst"]
+    assert main([path, "--export=folded", "--events=TEst"]) == 0
+    stacks = dict(line.rsplit(" ", 1) for line in capsys.readouterr().out.split("\n") if line)
+    assert sum(map(int, stacks.values())) == total
+    assert max(stacks, key=lambda stack: int(stacks[stack])) == "main;work"
+    Path("why.p.out").unlink()
+    assert main([path, "--export=folded", "--events=TEst"]) == 2
+    assert "--why=yes" in capsys.readouterr().err
