@@ -70,19 +70,18 @@ class Sites:
         for site in found:
             members.setdefault(self._group_of(site), []).append(site)
         times: dict[LoopPlace | Function, LoopTime] = {}
-        hidden: dict[LoopPlace | Function, float] = {}
+        hidden: dict[Function, list[tuple[LoopPlace, float]]] = {}  # of loops, by the function that they are in
         for where in sorted(members, key=lambda one: -one.depth if isinstance(one, LoopPlace) else 0):
+            loop = where if isinstance(where, LoopPlace) else None
+            inner = hidden.setdefault(where.function if isinstance(where, LoopPlace) else where, [])
+            within = sum((much for other, much in inner if loop is None or other.is_within(loop)), 0.0)
             work = self._work(where)
-            within = sum(
-                much for other, much in hidden.items()
-                if isinstance(other, LoopPlace) and (
-                    other.is_within(where) if isinstance(where, LoopPlace) else other.function == where
-                )
-            )
-            times[where] = replace(work, work=max(work.work - within, 0.0))
+            time = times[where] = replace(work, work=max(work.work - within, 0.0))
+            if loop is None:
+                continue
             loads = {site.number: site.loads for site in members[where]}
-            alone, waiting = (times[where].waiting(loads, self.costs, is_hidden) for is_hidden in (False, True))
-            hidden[where] = sum(alone.values()) - sum(waiting.values())
+            alone, waiting = (time.waiting(loads, self.costs, is_hidden) for is_hidden in (False, True))
+            inner.append((loop, sum(alone.values()) - sum(waiting.values())))
         self._members = members
         return times
 
