@@ -103,7 +103,8 @@ def find_repairs(
     ))
     found = _worth_it(candidates, time)
     found += _smaller_working_sets(sites, notable, groups, found, time)
-    found.sort(key=lambda repair: repair.saved, reverse=True)
+    found.sort(key=_order, reverse=True)
+    found = _after_those_that_save_misses(found, sites)
     chosen: list[Repair] = []
     alternatives: dict[int, list[Repair]] = {}
     for repair in found:
@@ -123,6 +124,22 @@ def find_repairs(
     return Repairs(
         tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
     )
+
+
+def _order(repair: Repair) -> tuple[float, float, int, float]:
+    value, least, most = repair.saved
+    return value, least, repair.before.lines - repair.after.lines, most
+
+
+def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites) -> list[Repair]:
+    """What only hides misses is an alternative to what saves them, for the same instructions: how much a processor has
+    under way already is not known."""
+    saving = [repair for repair in found if repair.remedy not in _HIDING and repair.saved.value > 0]
+    late = [
+        repair for repair in found
+        if repair.remedy in _HIDING and any(_covers(one, repair, sites) for one in saving)
+    ]
+    return [repair for repair in found if repair not in late] + late
 
 
 def _worth_it(candidates: Iterable[Repair], time: float) -> list[Repair]:

@@ -124,7 +124,8 @@ class Sites:
             })
             value, low, high = (sum(one.values()) - sum(other.values()) for one, other in zip(now, then))
             total, least, most = total + value, least + low, most + high
-        return Estimate(total + work, min(least, total) + work, max(most, total) + work)
+        total = max(total, 0.0)  # fewer lines take no longer
+        return Estimate(total + work, max(min(least, total), 0.0) + work, max(most, total) + work)
 
     def saved_by_order(self, loop: LoopPlace) -> float:
         """Nanoseconds of instructions, if no iteration of a loop waited for results of those before."""
