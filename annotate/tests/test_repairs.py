@@ -243,7 +243,21 @@ def test_a_run_of_no_time_has_no_places_of_it():
 def test_a_place_without_a_line_is_named():
     site = SimpleNamespace(
         where=("/src/a.c", 0), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
-        is_chain=False, is_scattered=True,
+        is_chain=False, is_scattered=True, is_strided=False,
     )
     (text,) = _open_places([site], 10.0)
     assert text.startswith("code of a.c without a line costs 80%: ")
+
+
+def test_columns_of_which_the_loop_around_is_not_known_are_named():
+    """As of JAMA's hqr2 (docs/cases): a round of the loop around is longer than the pieces whose order is known."""
+    site = SimpleNamespace(
+        where=("/src/a.c", 7), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
+        is_scattered=False, is_strided=True, inner=SimpleNamespace(step=-3200), used=21.0, late=43.0, never=0.0,
+    )
+    assert _open_places([site], 10.0) == [
+        "a.c:7 costs 80%: steps of 3,200 bytes use 21 bytes of a line at a time, 43 at another time; other loops, or a "
+        "transposed copy, go along memory"
+    ]
+    site.late, site.never = 0.0, 43.0
+    assert "steps of" not in _open_places([site], 10.0)[0]

@@ -220,6 +220,11 @@ def _nature(site: Site) -> str:
         return f"each address is read from the line before{order}; fewer, fuller nodes help"
     if not site.has_order:
         return "the order of its addresses is not known; less data between two visits helps"
+    if site.is_strided and site.inner is not None and site.inner.step and site.late and site.late > (site.never or 0.0):
+        return (
+            f"steps of {abs(site.inner.step):,} bytes use {site.used:.0f} bytes of a line at a time, "
+            f"{site.late:.0f} at another time; other loops, or a transposed copy, go along memory"
+        )
     if site.is_scattered:
         return "addresses are scattered; smaller elements help, or visits in memory order"
     return "lines are needed again after more data than the cache holds; less between two visits helps"
