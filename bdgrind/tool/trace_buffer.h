@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The buffer between instrumented code and the engine. Generated code knows two variables, the cursor and the limit:
-// it writes at the cursor and moves it, and calls pass_on_trace() at the start of a block if the cursor has passed the
-// limit. Behind the limit there is room for the longest record.
+// The buffer between instrumented code and the engine, see TraceFeed. Generated code knows the cursor alone: it writes
+// there and moves it, and calls pass_on_trace() at the start of a block if the cursor has passed the limit. Behind the
+// limit there is room for the longest record.
 //
-// While a thread's code runs, both variables are in its first shadow registers, next to its own, where a short
+// While a thread's code runs, the cursor is in its first shadow registers, next to its own, where a short
 // instruction reaches them. (--cache-sim=no: 0.95 of the time.)
 
 #pragma once
@@ -12,15 +12,10 @@
 #include "engine/replay/engine.h"
 #include "engine/trace/trace.h"
 #include "tool/options.h"
+#include "tool/trace_feed.h"
 #include "tool/valgrind.h"
 
 namespace bd {
-
-// Both variables, as they are in the shadow registers, from their beginning on.
-struct TraceCursor {
-    Word* next;
-    Word* limit;
-};
 
 // No record may be longer, in words.
 inline constexpr std::size_t kMaxRecordWords = 8192;
@@ -55,9 +50,6 @@ void mark_now(Marker marker, Word first, Word second = 0, Word third = 0);
 void leave_thread();
 void hold_thread();
 void unhold_thread();
-
-// It is never started again.
-void renounce_thread();
 
 // In a forked child, whose parent had drained the trace.
 void trace_in_child();
