@@ -195,11 +195,10 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .prefetch = given.simulate_hwpref,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps || given.has_structure(),
-                        .back_date = given.backdate,
                         .bus_events = given.collect_bus,
                         .system_calls = given.collect_systime != SystemTime::kNo,
                         .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds,
-                        .context_tree = given.context_tree != TreeChoice::kNo && given.backdate,
+                        .context_tree = given.context_tree != TreeChoice::kNo,
                         .context_tree_rules = {
                             .by_site = given.context_tree == TreeChoice::kSites,
                             .recursion = given.context_tree_recursion,

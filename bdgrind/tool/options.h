@@ -170,9 +170,6 @@ struct CoreCount {
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for developers of bdgrind")                                                        \
-    BD_OPTION(Flag, backdate, "backdate", true, "no|yes",                                               \
-              "charge misses and use to calls; no: self costs only, to\n"                               \
-              "measure what charging calls costs")                                                      \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
               "write the engine's whole input to <file>, for bdreplay")
 

@@ -37,9 +37,6 @@ EngineConfig Session::make_config(std::string_view* source) {
     // What stands in LL's place is known where that is named.
     const bool lacks_l2 = machine.l2.size_bytes != 0 && !options.ll.given;
     *source = geometry_source(options, lacks_l2 ? source_without_l2(machine) : machine.source);
-    if (options.context_tree != TreeChoice::kNo && !config.context_tree && VG_(clo_verbosity) > 0) {
-        VG_(umsg)("Warning: --context-tree does nothing with --backdate=no.\n");
-    }
     if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
     }

@@ -435,7 +435,6 @@ std::size_t CallTracker::leave_above(Execution& execution, Address stack_pointer
 }
 
 NodeId CallTracker::make_nodes(Execution& execution) {
-    if (!back_dates_) return execution.root;
     NodeId node = execution.nodes == 0 ? execution.root : execution.calls[execution.nodes - 1].node;
     for (; execution.nodes < execution.calls.size(); ++execution.nodes) {
         OpenCall& open = execution.calls[execution.nodes];

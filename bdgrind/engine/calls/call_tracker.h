@@ -24,16 +24,14 @@ struct ContextRules {
 class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
-                ContextRules rules = {}, bool back_dates = true, ContextTree* context_tree = nullptr,
-                ScopeTracker* scopes = nullptr)
+                ContextRules rules = {}, ContextTree* context_tree = nullptr, ScopeTracker* scopes = nullptr)
         : contexts_(contexts),
           blocks_(blocks),
           arcs_(arcs),
           tree_(tree),
           context_tree_(context_tree),
           scopes_(scopes),
-          rules_(rules),
-          back_dates_(back_dates) {}
+          rules_(rules) {}
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
     // handler, has been left for good by a jump, or there are requests.
@@ -131,7 +129,6 @@ private:
     ContextTree* const context_tree_;  // null: there is none
     ScopeTracker* const scopes_;       // the same
     const ContextRules rules_;
-    const bool back_dates_;  // no: all misses and all use are the root's
     Execution* running_ = nullptr;
     std::uint64_t changes_ = 0;
     std::vector<Request> requests_;

@@ -28,11 +28,10 @@ struct EngineConfig {
     bool prefetch = false;          // into LL; both only of effect with cache_sim
     bool branch_sim = false;        // predicts branches
     bool collect_jumps = false;     // counts jumps within functions
-    bool back_date = true;          // no: calls have no costs but those of instructions, to measure the difference
     bool bus_events = false;        // counts atomic instructions
     bool system_calls = false;      // counts them and the time they take
     bool system_cpu_time = false;   // and their processor time
-    bool context_tree = false;      // keeps costs apart by whole paths of calls, too; needs back_date
+    bool context_tree = false;      // keeps costs apart by whole paths of calls, too
     ContextTreeRules context_tree_rules{};
     bool objects = false;  // keeps costs apart by data objects, too; needs cache_sim and cache_use
     ObjectRules object_rules{};

@@ -22,14 +22,13 @@ EngineState::EngineState(const EngineConfig& engine_config)
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
       scopes(config.why && config.reuses ? std::make_unique<ScopeTracker>() : nullptr),
-      calls(contexts, blocks, arcs, tree, config.contexts, config.back_date, context_tree.get(), scopes.get()),
+      calls(contexts, blocks, arcs, tree, config.contexts, context_tree.get(), scopes.get()),
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why && config.reuses)
                              : nullptr),
       why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get())
                      : nullptr),
       sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr) {
-    BD_CHECK(config.back_date || !config.context_tree);
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
     BD_CHECK(config.cores == 0 || (config.cache_sim && config.caches.d1.line_bytes <= 64));

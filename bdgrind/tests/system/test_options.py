@@ -51,16 +51,6 @@ def test_cache_sim_no(tmp_path: Path) -> None:
     assert run.profile.calls_to("compare") == with_caches.calls_to("compare") > 0
 
 
-def test_backdate_no(tmp_path: Path) -> None:
-    whole = run_workload(tmp_path).profile
-    run = run_tool(tmp_path, [GUESTS / "workload"], [*SMALL_CACHES, "--backdate=no"], name="own")
-    assert run.profile.self_costs == whole.self_costs
-    for event in [*MISSES, *USE]:
-        assert sum(arc.costs[event] for arc in run.profile.arcs.values()) == 0
-        assert sum(arc.costs[event] for arc in whole.arcs.values()) > 0
-    assert run.profile.inclusive("main", "Ir") == whole.inclusive("main", "Ir")
-
-
 def test_branch_sim(tmp_path: Path) -> None:
     without = run_workload(tmp_path)
     branches = ["Bc", "Bcm", "Bi", "Bim"]

@@ -39,7 +39,6 @@ QUESTIONS = (
         "two threads, against the peer", Metric.WALL, "bdgrind-thread", "callgrind-cacheuse", 0.2
     ),
     Question("two threads, against the floor", Metric.WALL, "bdgrind-thread", "none", 2.5),
-    Question("what back-dating costs", Metric.CPU, "bdgrind", "bdgrind-nobackdate", 1.05),
     Question("calls only, against calls only", Metric.CPU, "bdgrind-nocache", "callgrind", 0.6),
     Question("what jumps for loops cost", Metric.CPU, "bdgrind-structure", "bdgrind", 1.02),
     Question("what the context tree costs", Metric.CPU, "bdgrind-tree", "bdgrind", 1.1),

@@ -36,14 +36,6 @@ VARIANTS = (
         ("--engine-thread=yes",),
     ),
     Variant(
-        "bdgrind-nobackdate",
-        "no back-dating",
-        "bdgrind",
-        _CACHE_USE,
-        ("--backdate=no",),
-        (ONE_THREAD,),
-    ),
-    Variant(
         "bdgrind-nocacheuse", "no cache use", "bdgrind", _CACHES, ("--cacheuse=no",), (ONE_THREAD,)
     ),
     Variant(
