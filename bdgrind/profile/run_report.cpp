@@ -291,15 +291,11 @@ void write_context_tree_report(TextOutput& out, const ContextTree& tree, const E
 }
 
 void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks) {
-    const auto hundredths = static_cast<std::uint64_t>(stats.average_nodes * 100 + 0.5);
-    out << "Back-dating trees:\n  nodes, average:     ";
-    out.fixed(hundredths, 2) << "\n  nodes, at most:     " << Grouped(stats.tree.most_live)
-                             << "\n  nodes made:         " << Grouped(stats.tree.made)
-                             << "\n  memory, bytes:      " << Grouped(stats.tree_bytes)
-                             << "\nCalls:                " << Grouped(stats.calls)
-                             << "\nCall arcs:            " << Grouped(stats.arcs)
-                             << "\nFunctions:            " << Grouped(functions)
-                             << "\nTranslated blocks:    " << Grouped(blocks) << '\n';
+    out << "Back-dating trees:\n  nodes, at most:     " << Grouped(stats.tree.most_live)
+        << "\n  nodes made:         " << Grouped(stats.tree.made)
+        << "\n  memory, bytes:      " << Grouped(stats.tree_bytes) << "\nCalls:                " << Grouped(stats.calls)
+        << "\nCall arcs:            " << Grouped(stats.arcs) << "\nFunctions:            " << Grouped(functions)
+        << "\nTranslated blocks:    " << Grouped(blocks) << '\n';
 }
 
 }  // namespace bd

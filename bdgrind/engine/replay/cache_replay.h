@@ -55,8 +55,6 @@ public:
             if (!state_.config.cache_use) return {};
         }
         state_.ledger.host_prefetch(replaced, Event::kAcCost1);
-        state_.live_nodes_at_loads += state_.tree.stats().live;
-        ++state_.loads;
         ChargeTarget target = charge_target();
         if (state_.objects != nullptr && target.node != kNoNode) {
             target.costs = reference == Reference::kFetch ? code_cell(target.costs) : data_cell(target.costs, address);

@@ -153,9 +153,7 @@ std::vector<Engine::Stack> Engine::stacks() const {
 EngineStats Engine::stats() const {
     std::uint64_t calls = 0;
     for (std::uint32_t id = 1; id <= state_.arcs.size(); ++id) calls += state_.arcs[ArcId{id}].calls;
-    const double loads = static_cast<double>(state_.loads);
-    return {state_.tree.stats(), state_.loads == 0 ? 0 : static_cast<double>(state_.live_nodes_at_loads) / loads,
-            state_.tree.bytes(), state_.arcs.size(), calls};
+    return {state_.tree.stats(), state_.tree.bytes(), state_.arcs.size(), calls};
 }
 
 }  // namespace bd

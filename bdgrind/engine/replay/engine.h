@@ -23,7 +23,6 @@ namespace bd {
 
 struct EngineStats {
     BackdatingTree::Stats tree;
-    double average_nodes;  // live nodes, averaged over the lines loaded, into either level
     std::size_t tree_bytes;
     std::uint32_t arcs;
     std::uint64_t calls;

@@ -106,10 +106,6 @@ struct EngineState {
     Replay* replay = nullptr;
 
     std::uint64_t blocks_run = 0;
-
-    // For the average number of nodes.
-    std::uint64_t loads = 0;
-    std::uint64_t live_nodes_at_loads = 0;
 };
 
 }  // namespace bd
