@@ -35,31 +35,10 @@ struct OpenCall {
     NodeId node;             // only valid for the calls that have one, see CallStack::nodes
 };
 
-// A call of a function that allocates, see Objects.
-struct OpenAllocation {
-    std::size_t call;       // among the open calls of its stack
-    Address stack_pointer;  // where it began
-    Address return_address;
-    ArcId arc;
-    const Function* function;
-    std::uint64_t size;     // of the block that it was asked for, in bytes
-    std::uint64_t element;  // of one of its elements
-    Address before;         // the block that it reallocates
-    std::uint32_t group;    // of the blocks that it allocates
-    Address allocated;      // the latest of them; 0: none
-    // Of functions that the user says allocate: whether one is open around it, and the first of the stack's
-    // inner_blocks that was allocated since this call began.
-    bool in_named;
-    std::size_t first_inner;
-};
-
-// A block that was allocated while a function was open that the user says allocates. It may be what that returns, or
-// what a pool gets to hand out parts of: that is seen when the function returns. Until then its size is not noted.
-struct InnerBlock {
-    Address base;
-    std::uint64_t size;     // bytes
-    std::uint64_t element;  // of one of its elements
-    std::uint32_t group;
+// What data objects keep of a stack that has allocated.
+struct OpenAllocations;
+struct DeleteOpenAllocations {
+    void operator()(OpenAllocations* allocations) const;
 };
 
 // What few open calls have besides.
@@ -120,9 +99,8 @@ struct CallStack {
     // told apart.
     std::vector<const Function*> callers;
     ContextPath path;
-    std::vector<OpenAllocation> allocations;  // that are open, the outermost first; only where objects are told apart
-    std::vector<InnerBlock> inner_blocks;     // of these, in the order of time
-    ScopeStack scopes;                        // only where it is asked which of them carries a reuse
+    ScopeStack scopes;  // only where it is asked which of them carries a reuse
+    std::unique_ptr<OpenAllocations, DeleteOpenAllocations> allocations;  // null: it has not allocated
 };
 
 // The members of the base class are the current stack's.

@@ -25,6 +25,10 @@ bool is_named(const Function* function) {
 
 }  // namespace
 
+void DeleteOpenAllocations::operator()(OpenAllocations* allocations) const {
+    delete allocations;
+}
+
 // What has been left by a jump, or in a way that was not seen, is not open any more.
 bool Objects::is_open(const Execution& execution, const OpenAllocation& allocation) {
     if (execution.calls.size() <= allocation.call) return false;
@@ -39,10 +43,11 @@ void Objects::enter_allocator(Execution& execution, std::span<const Word> argume
     if (!role.marks_entry() || execution.calls.empty()) return;
     const std::size_t number = execution.calls.size() - 1;
     const OpenCall& call = execution.calls[number];
-    auto& open = execution.allocations;
+    if (execution.allocations == nullptr) execution.allocations.reset(new OpenAllocations);
+    auto& open = execution.allocations->calls;
     while (!open.empty() && (open.back().call == number || !is_open(execution, open.back()))) open.pop_back();
     if (open.empty()) note_inner(execution, 0);
-    const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : static_cast<GroupId>(open.back().group);
+    const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : open.back().group;
     const bool in_named = !open.empty() && (open.back().in_named || is_named(open.back().function));
     const auto argument = [arguments](unsigned nth) {
         return nth == 0 || nth > arguments.size() ? 0 : arguments[nth - 1];
@@ -56,14 +61,15 @@ void Objects::enter_allocator(Execution& execution, std::span<const Word> argume
     allocation.element = argument(role.size);
     allocation.size = role.count == 0 ? allocation.element : product_of(allocation.element, argument(role.count));
     allocation.before = argument(role.block);
-    allocation.group = static_cast<std::uint32_t>(group);
+    allocation.group = group;
     allocation.allocated = 0;
     allocation.in_named = in_named;
-    allocation.first_inner = execution.inner_blocks.size();
+    allocation.first_inner = execution.allocations->inner.size();
 }
 
 void Objects::leave_allocator(Execution& execution, Address result, Address stack_pointer) {
-    auto& open = execution.allocations;
+    if (execution.allocations == nullptr) return;
+    auto& open = execution.allocations->calls;
     for (; !open.empty(); open.pop_back()) {
         OpenAllocation& call = open.back();
         const bool may_return = is_open(execution, call);
@@ -99,13 +105,12 @@ void Objects::allocate(Execution& execution, OpenAllocation& call, Address resul
 }
 
 void Objects::add_block(Execution& execution, OpenAllocation& call, Address base, bool within) {
-    const auto group = static_cast<GroupId>(call.group);
     call.allocated = base;
-    if (!blocks_.add(base, call.size, group, within)) return;
-    groups_.count_block(group, call.size);
+    if (!blocks_.add(base, call.size, call.group, within)) return;
+    groups_.count_block(call.group, call.size);
     const InnerBlock block{base, call.size, call.element, call.group};
     if (call.in_named) {
-        execution.inner_blocks.push_back(block);
+        execution.allocations->inner.push_back(block);
     } else {
         note(block);
     }
@@ -122,7 +127,7 @@ void Objects::end(Address address) {
 void Objects::allocate_named(Execution& execution, OpenAllocation& call, Address result) {
     NamedAllocator& seen = named_[*call.function];
     ++seen.calls;
-    if (execution.inner_blocks.size() > call.first_inner) ++seen.wrapping;
+    if (execution.allocations->inner.size() > call.first_inner) ++seen.wrapping;
     const std::size_t inner = find_inner(execution, call, result);
     if (result == 0) {
         ++seen.null;
@@ -136,8 +141,8 @@ void Objects::allocate_named(Execution& execution, OpenAllocation& call, Address
 
 // The latest block that has been allocated there since the call began.
 std::size_t Objects::find_inner(const Execution& execution, const OpenAllocation& call, Address base) {
-    for (std::size_t i = execution.inner_blocks.size(); i != call.first_inner; --i) {
-        if (execution.inner_blocks[i - 1].base == base) return i - 1;
+    for (std::size_t i = execution.allocations->inner.size(); i != call.first_inner; --i) {
+        if (execution.allocations->inner[i - 1].base == base) return i - 1;
     }
     return kNone;
 }
@@ -146,7 +151,7 @@ std::size_t Objects::find_inner(const Execution& execution, const OpenAllocation
 // the part that it returns.
 void Objects::take_inner(Execution& execution, OpenAllocation& call, std::size_t inner) {
     NamedAllocator& seen = named_[*call.function];
-    InnerBlock& block = execution.inner_blocks[inner];
+    InnerBlock& block = execution.allocations->inner[inner];
     call.allocated = block.base;
     if (call.size == 0 || call.size >= block.size) return;
     if (seen.hands_out_parts) {
@@ -159,7 +164,7 @@ void Objects::take_inner(Execution& execution, OpenAllocation& call, std::size_t
             seen.doubtful.clear();
         }
         seen.doubtful.push_back({block, call.size, false});
-        execution.inner_blocks.erase(execution.inner_blocks.begin() + static_cast<std::ptrdiff_t>(inner));
+        execution.allocations->inner.erase(execution.allocations->inner.begin() + static_cast<std::ptrdiff_t>(inner));
     }
 }
 
@@ -167,7 +172,7 @@ void Objects::take_inner(Execution& execution, OpenAllocation& call, std::size_t
 void Objects::take_part(Execution& execution, OpenAllocation& call, Address result) {
     NamedAllocator& seen = named_[*call.function];
     if (!fits(execution, call, result)) {
-        if (execution.inner_blocks.size() > call.first_inner) return;
+        if (execution.allocations->inner.size() > call.first_inner) return;
         const bool is_outside = blocks_.find(result).size == 0 && !is_memory(execution, result, 1);
         ++(is_outside ? seen.outside : seen.oversized);
         return;
@@ -181,13 +186,14 @@ void Objects::take_part(Execution& execution, OpenAllocation& call, Address resu
         shrink_doubtful(&seen);
         around = blocks_.find(result);
     }
-    const Function* const named = groups_[static_cast<GroupId>(call.group)].function;
+    const Function* const named = groups_[call.group].function;
     if (around.size != 0 && is_named(named) && groups_[around.group].function == named) {
         // A part that is too large to be known belongs to what it is a part of.
         if (call.size > HeapBlocks::kMostSmall) return;
         if (inner != kNone) {
             blocks_.move(around, of_pools());
-            execution.inner_blocks.erase(execution.inner_blocks.begin() + static_cast<std::ptrdiff_t>(inner));
+            execution.allocations->inner.erase(execution.allocations->inner.begin() +
+                                               static_cast<std::ptrdiff_t>(inner));
         } else {
             free(around.base);
         }
@@ -219,12 +225,11 @@ bool Objects::is_memory(const Execution& execution, Address begin, std::uint64_t
 // What a pool has got belongs to the pool, but for the part that it has handed out there. False: that is too large, or
 // something else is there now.
 bool Objects::shrink(const InnerBlock& block, std::uint64_t size) {
-    const auto group = static_cast<GroupId>(block.group);
     const HeapBlock now = blocks_.find(block.base);
-    const bool is_there = now.base == block.base && now.size == block.size && now.group == group;
+    const bool is_there = now.base == block.base && now.size == block.size && now.group == block.group;
     if (!is_there || size > HeapBlocks::kMostSmall) return false;
     blocks_.move(now, of_pools());
-    if (blocks_.add(block.base, size, group, true)) groups_.count_block(group, size);
+    if (blocks_.add(block.base, size, block.group, true)) groups_.count_block(block.group, size);
     return true;
 }
 
@@ -238,7 +243,7 @@ void Objects::shrink_doubtful(NamedAllocator* seen) {
 }
 
 void Objects::note_inner(Execution& execution, std::size_t first) {
-    auto& inner = execution.inner_blocks;
+    auto& inner = execution.allocations->inner;
     for (std::size_t i = first; i < inner.size(); ++i) note(inner[i]);
     inner.resize(std::min(inner.size(), first));
 }

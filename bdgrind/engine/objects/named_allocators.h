@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "engine/calls/execution.h"
+#include "engine/objects/open_allocations.h"
 #include "engine/program/symbols.h"
 
 namespace bd {

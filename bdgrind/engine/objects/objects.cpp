@@ -162,8 +162,10 @@ void Objects::map(const Execution* execution, Address begin, Address end, const 
     GroupId group = groups_.at(ObjectKind::kMapping, nullptr, {}, 0);
     if (execution != nullptr && execution->last != nullptr) {
         // What an allocator maps is its own until it is given away.
-        const bool is_allocators = std::ranges::any_of(
-            execution->allocations, [&](const OpenAllocation& open) { return is_open(*execution, open); });
+        const bool is_allocators = execution->allocations != nullptr &&
+                                   std::ranges::any_of(execution->allocations->calls, [&](const OpenAllocation& open) {
+                                       return is_open(*execution, open);
+                                   });
         group = !is_allocators ? place(*execution, ObjectKind::kMapping) : groups_.unused();
     }
     const Region region{begin, end, group};

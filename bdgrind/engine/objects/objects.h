@@ -17,6 +17,7 @@
 #include "engine/objects/named_allocators.h"
 #include "engine/objects/object_costs.h"
 #include "engine/objects/object_groups.h"
+#include "engine/objects/open_allocations.h"
 #include "engine/objects/regions.h"
 #include "engine/objects/use_patterns.h"
 
@@ -144,9 +145,7 @@ private:
     bool is_memory(const Execution& execution, Address begin, std::uint64_t bytes) const;
     GroupId of_pools();
     static bool is_open(const Execution& execution, const OpenAllocation& allocation);
-    void note(const InnerBlock& block) {
-        groups_.note_size(static_cast<GroupId>(block.group), block.size, block.element);
-    }
+    void note(const InnerBlock& block) { groups_.note_size(block.group, block.size, block.element); }
     void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
