@@ -3,6 +3,7 @@
 #include "engine/replay/engine_state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -34,113 +35,192 @@ EngineState::EngineState(const EngineConfig& engine_config)
     BD_CHECK(config.cores == 0 || (config.cache_sim && config.caches.d1.line_bytes <= 64));
 }
 
+// What a marker is about, and who takes it.
+struct EngineState::MarkerRule {
+    enum class About : std::uint8_t {
+        kRun,          // all threads
+        kThread,       // the guest thread of its first value, which is made if there is none
+        kKnownThread,  // the same if there is one
+        kObjects,      // data objects; passed over without these
+        kCores,        // cores; the same
+    };
+    using Take = void (EngineState::*)(std::span<const Word> values);
+
+    Marker marker;
+    About about;
+    Take take;
+};
+
 void EngineState::mark(Marker marker, std::span<const Word> values) {
-    if (marker >= Marker::kCoherence) {
-        if (sharing != nullptr) mark_sharing(marker, values);
-        return;
-    }
-    if (marker >= Marker::kAllocatorEntered) {
-        if (objects == nullptr) return;
-        mark_objects(marker, values);
-        if (scopes != nullptr) end_lives();
-        return;
-    }
-    const auto id = static_cast<std::uint32_t>(values[0]);
-    if (marker == Marker::kCollect) {
-        collect_at_start = values[0] != 0;
-        for (const Executions& executions : threads) {
-            for (const auto& execution : executions) execution->collecting = collect_at_start;
+    using enum MarkerRule::About;
+    static constexpr MarkerRule kRules[]{
+        {Marker::kThread, kThread, &EngineState::switch_to_thread},
+        {Marker::kThreadEnd, kKnownThread, &EngineState::end_thread},
+        {Marker::kSignalEnter, kThread, &EngineState::enter_handler},
+        {Marker::kSignalLeave, kThread, &EngineState::leave_handler},
+        {Marker::kCollect, kRun, &EngineState::collect},
+        {Marker::kToggleCollect, kThread, &EngineState::toggle_collect},
+        {Marker::kZero, kRun, &EngineState::request_zero},
+        {Marker::kStop, kRun, &EngineState::stop},
+        {Marker::kSystemCall, kThread, &EngineState::charge_system_call},
+        {Marker::kThreadCreate, kThread, &EngineState::create_thread},
+        {Marker::kSignal, kThread, &EngineState::note_signal},
+        {Marker::kAllocatorEntered, kObjects, &EngineState::enter_allocator},
+        {Marker::kAllocatorLeft, kObjects, &EngineState::leave_allocator},
+        {Marker::kFreed, kObjects, &EngineState::free_block},
+        {Marker::kMapped, kObjects, &EngineState::map},
+        {Marker::kUnmapped, kObjects, &EngineState::unmap},
+        {Marker::kCoherence, kCores, &EngineState::charge_coherence},
+        {Marker::kCoreUse, kCores, &EngineState::note_core_use},
+    };
+    static_assert(std::size(kRules) == static_cast<std::size_t>(Marker::kCount));
+    static_assert(
+        [] {
+            for (std::size_t i = 0; i < std::size(kRules); ++i) {
+                if (kRules[i].marker != Marker{static_cast<std::uint8_t>(i)}) return false;
+            }
+            return true;
+        }(),
+        "they are found by their numbers");
+
+    const MarkerRule& rule = kRules[static_cast<std::size_t>(marker)];
+    switch (rule.about) {
+        case kRun:
+            (this->*rule.take)(values);
+            break;
+        case kThread:
+        case kKnownThread: {
+            const auto id = static_cast<std::uint32_t>(values[0]);
+            if (threads.size() <= id) threads.resize(id + 1);
+            if (threads[id].empty() && rule.about == kThread) {
+                add_execution(threads[id], {id, false, 0}, AddressRange{});
+            }
+            (this->*rule.take)(values);
+            if (thread == id) current = threads[id].empty() ? nullptr : threads[id].back().get();
+            break;
         }
-        return;
-    }
-    if (marker == Marker::kZero) {
-        calls.requests().push_back({RequestKind::kZero, nullptr, config.separate_threads ? id : 0});
-        return;
-    }
-    if (marker == Marker::kStop) {
-        replay->flush();
-        forget_calls();
-        return;
-    }
-    if (threads.size() <= id) threads.resize(id + 1);
-    Executions& executions = threads[id];
-    if (executions.empty() && marker != Marker::kThreadEnd) add_execution(executions, {id, false, 0}, AddressRange{});
-    switch (marker) {
-        case Marker::kThread:
-            thread = id;
+        case kObjects:
+            if (objects == nullptr) break;
+            (this->*rule.take)(values);
+            if (scopes != nullptr) end_lives();
             break;
-        case Marker::kThreadEnd:
-            if (!executions.empty()) origins.end(id, *executions.front());
-            while (!executions.empty()) leave_execution(executions);
-            if (thread == id) current = nullptr;
-            return;
-        case Marker::kSignalEnter:
-            add_execution(executions, {id, true, std::exchange(signal, 0)}, AddressRange{values[1], values[2]});
-            break;
-        case Marker::kSignalLeave:
-            BD_CHECK_OP(id, ==, thread);
-            if (executions.size() > 1) leave_execution(executions);
-            break;
-        case Marker::kToggleCollect:
-            executions.back()->collecting = !executions.back()->collecting;
-            break;
-        case Marker::kSystemCall:
-            charge_system_call(*executions.back(), values);
-            break;
-        case Marker::kThreadCreate:
-            origins.begin(static_cast<std::uint32_t>(values[1]), *executions.back());
-            break;
-        case Marker::kSignal:
-            signal = static_cast<std::uint32_t>(values[1]);
-            break;
-        case Marker::kCollect:
-        case Marker::kZero:
-        case Marker::kStop:
-        case Marker::kAllocatorEntered:
-        case Marker::kAllocatorLeft:
-        case Marker::kFreed:
-        case Marker::kMapped:
-        case Marker::kUnmapped:
-        case Marker::kCoherence:
-        case Marker::kCoreUse:
-        case Marker::kCount:
+        case kCores:
+            if (sharing != nullptr && has_run() && current->collecting) (this->*rule.take)(values);
             break;
     }
-    if (thread == id) current = executions.back().get();
 }
 
+// --- Markers about threads
+
+void EngineState::switch_to_thread(std::span<const Word> values) {
+    thread = static_cast<std::uint32_t>(values[0]);
+}
+
+void EngineState::end_thread(std::span<const Word> values) {
+    const auto id = static_cast<std::uint32_t>(values[0]);
+    Executions& executions = threads[id];
+    if (!executions.empty()) origins.end(id, *executions.front());
+    while (!executions.empty()) leave_execution(executions);
+}
+
+void EngineState::create_thread(std::span<const Word> values) {
+    origins.begin(static_cast<std::uint32_t>(values[1]), latest_execution(values));
+}
+
+void EngineState::note_signal(std::span<const Word> values) {
+    signal = static_cast<std::uint32_t>(values[1]);
+}
+
+void EngineState::enter_handler(std::span<const Word> values) {
+    const auto id = static_cast<std::uint32_t>(values[0]);
+    add_execution(threads[id], {id, true, std::exchange(signal, 0)}, AddressRange{values[1], values[2]});
+}
+
+void EngineState::leave_handler(std::span<const Word> values) {
+    BD_CHECK_OP(static_cast<std::uint32_t>(values[0]), ==, thread);
+    if (threads[thread].size() > 1) leave_execution(threads[thread]);
+}
+
+void EngineState::toggle_collect(std::span<const Word> values) {
+    Execution& execution = latest_execution(values);
+    execution.collecting = !execution.collecting;
+}
+
+// Charged where misses are, to the instruction and the calls that are open.
+void EngineState::charge_system_call(std::span<const Word> values) {
+    Execution& execution = latest_execution(values);
+    if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;
+    const std::size_t last_instruction = execution.last_exit->instructions - 1u;
+    ledger.charge(charge_target(execution, *execution.last, last_instruction),
+                  [this, values](Costs charged, std::uint64_t times) {
+                      charged[column(Event::ksysCount)] += times;
+                      charged[column(Event::ksysTime)] += times * values[1];
+                      if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
+                  });
+}
+
+// --- Markers about all threads
+
+void EngineState::collect(std::span<const Word> values) {
+    collect_at_start = values[0] != 0;
+    for (const Executions& executions : threads) {
+        for (const auto& execution : executions) execution->collecting = collect_at_start;
+    }
+}
+
+void EngineState::request_zero(std::span<const Word> values) {
+    const std::uint32_t zeroed = config.separate_threads ? static_cast<std::uint32_t>(values[0]) : 0;
+    calls.requests().push_back({RequestKind::kZero, nullptr, zeroed});
+}
+
+void EngineState::stop(std::span<const Word>) {
+    replay->flush();
+    forget_calls();
+}
+
+// --- Markers about data objects
+
 // What comes before the first block, or behind a jump out of everything that is known, says nothing of calls.
-void EngineState::mark_objects(Marker marker, std::span<const Word> values) {
-    if (marker == Marker::kFreed) {
-        objects->free(values[0]);
-        return;
-    }
-    const bool has_run = current != nullptr && current->last != nullptr;
-    if (has_run && marker != Marker::kUnmapped) calls.open_stub(*current);
-    switch (marker) {
-        case Marker::kAllocatorEntered:
-            if (has_run) objects->enter_allocator(*current, values);
-            return;
-        case Marker::kAllocatorLeft:
-            if (has_run) objects->leave_allocator(*current, values[0], values[1]);
-            return;
-        case Marker::kMapped:
-            objects->map(current, values[0], values[1],
-                         reinterpret_cast<const std::vector<MappedObject>*>(static_cast<std::uintptr_t>(values[2])));
-            return;
-        default:
-            objects->unmap(values[0], values[1]);
-            return;
-    }
+void EngineState::enter_allocator(std::span<const Word> values) {
+    if (!has_run()) return;
+    calls.open_stub(*current);
+    objects->enter_allocator(*current, values);
+}
+
+void EngineState::leave_allocator(std::span<const Word> values) {
+    if (!has_run()) return;
+    calls.open_stub(*current);
+    objects->leave_allocator(*current, values[0], values[1]);
+}
+
+void EngineState::free_block(std::span<const Word> values) {
+    objects->free(values[0]);
+}
+
+void EngineState::map(std::span<const Word> values) {
+    if (has_run()) calls.open_stub(*current);
+    objects->map(current, values[0], values[1],
+                 reinterpret_cast<const std::vector<MappedObject>*>(static_cast<std::uintptr_t>(values[2])));
+}
+
+void EngineState::unmap(std::span<const Word> values) {
+    objects->unmap(values[0], values[1]);
+}
+
+// Of what has been freed.
+void EngineState::end_lives() {
+    for (const HeapBlock& block : objects->ended()) why->stays.end_life(block.base, block.size);
+    objects->ended().clear();
+}
+
+// --- Markers about cores
+
+void EngineState::note_core_use(std::span<const Word> values) {
+    sharing->add(CoreUseMark::of(values));
 }
 
 // What is charged is charged like a miss of the latest block's.
-void EngineState::mark_sharing(Marker marker, std::span<const Word> values) {
-    if (current == nullptr || !current->collecting || current->last == nullptr) return;
-    if (marker == Marker::kCoreUse) {
-        sharing->add(CoreUseMark::of(values));
-        return;
-    }
+void EngineState::charge_coherence(std::span<const Word> values) {
     const CoherenceMark mark = CoherenceMark::of(values);
     const Exit& exit = *current->last_exit;
     if (mark.access >= exit.accesses) return;  // only a trace that is made up has such
@@ -158,12 +238,6 @@ void EngineState::mark_sharing(Marker marker, std::span<const Word> values) {
         charged[column(Event::kInval)] += times * mark.invalidated;
     });
     sharing->add(mark, group, instruction);
-}
-
-// Of what has been freed.
-void EngineState::end_lives() {
-    for (const HeapBlock& block : objects->ended()) why->stays.end_life(block.base, block.size);
-    objects->ended().clear();
 }
 
 bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {
@@ -205,18 +279,6 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
     const Event event = is_write(access.kind) ? Event::kDw : Event::kDr;
     ledger.take_back(ledger.instruction(current->charged_site, block, access.instruction), event);
     --current->running[column(event)];
-}
-
-// Charged where misses are, to the instruction and the calls that are open.
-void EngineState::charge_system_call(Execution& execution, std::span<const Word> values) {
-    if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;
-    const std::size_t last_instruction = execution.last_exit->instructions - 1u;
-    ledger.charge(charge_target(execution, *execution.last, last_instruction),
-                  [this, values](Costs charged, std::uint64_t times) {
-                      charged[column(Event::ksysCount)] += times;
-                      charged[column(Event::ksysTime)] += times * values[1];
-                      if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
-                  });
 }
 
 // Nobody knows what is called from here on; the executions stay what they are.

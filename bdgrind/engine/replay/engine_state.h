@@ -56,13 +56,35 @@ struct EngineState {
     // which is taken back; or it is none.
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
-    // A marker about the heap or what is mapped.
-    void mark_objects(Marker marker, std::span<const Word> values);
-    void end_lives();
-    // A marker about what cores do to each other's lines.
-    void mark_sharing(Marker marker, std::span<const Word> values);
+    // Whether a block of what runs now is known.
+    bool has_run() const { return current != nullptr && current->last != nullptr; }
+    // Of the guest thread of a marker's first value, which has one.
+    Execution& latest_execution(std::span<const Word> values) {
+        return *threads[static_cast<std::uint32_t>(values[0])].back();
+    }
 
-    void charge_system_call(Execution& execution, std::span<const Word> values);
+    // What each marker does; see mark().
+    struct MarkerRule;
+    void switch_to_thread(std::span<const Word> values);
+    void end_thread(std::span<const Word> values);
+    void create_thread(std::span<const Word> values);
+    void note_signal(std::span<const Word> values);
+    void enter_handler(std::span<const Word> values);
+    void leave_handler(std::span<const Word> values);
+    void toggle_collect(std::span<const Word> values);
+    void charge_system_call(std::span<const Word> values);
+    void collect(std::span<const Word> values);
+    void request_zero(std::span<const Word> values);
+    void stop(std::span<const Word> values);
+    void enter_allocator(std::span<const Word> values);
+    void leave_allocator(std::span<const Word> values);
+    void free_block(std::span<const Word> values);
+    void map(std::span<const Word> values);
+    void unmap(std::span<const Word> values);
+    void charge_coherence(std::span<const Word> values);
+    void note_core_use(std::span<const Word> values);
+    void end_lives();
+
     void forget_calls();
     void settle();
     // Of everything that notes the times of touches: renumber(time).
