@@ -167,6 +167,14 @@ def test_every_source_is_listed(folder: str, patterns: list[str]) -> None:
     assert sorted(there - listed) == []
 
 
+def test_every_file_that_the_design_names_is_there() -> None:
+    text = (TOP / "docs" / "design.md").read_text()
+    named = re.findall(r"`((?:engine|profile|tool|tests|annotate|docs)/[\w./*-]*)`", text)
+    assert len(named) > 80
+    gone = {name for name in named if not any(sorted(top.glob(name)) for top in (TOP, SOURCES))}
+    assert sorted(gone) == []
+
+
 def source_files() -> list[Path]:
     suffixes = {".cpp", ".h", ".c", ".S", ".py", ".am", ".ac"}
     folders = [TOP / name for name in ("annotate", "bdgrind", "docs")]
