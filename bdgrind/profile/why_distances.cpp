@@ -36,11 +36,15 @@ CostId DistanceSections::instruction_of(CostId costs) const {
 void DistanceSections::collect(WhyPlaces* places, NameLists* names) const {
     engine_.why()->distances.for_each(
         [&](CostId costs, unsigned, const DistanceCount&) { places->use(instruction_of(costs), names); });
+    // They come in the order of where they are in memory, which differs from run to run.
+    std::vector<const Context*> functions;
     engine_.why()->paths.for_each([&](const InclusiveKey& key, const DistanceCount&) {
         if (!is_meant(key)) return;
-        names->add(*key.function);
-        if (key.callee != nullptr) names->add(*key.callee);
+        functions.push_back(key.function);
+        if (key.callee != nullptr) functions.push_back(key.callee);
     });
+    std::ranges::sort(functions, {}, [](const Context* function) { return function->id(); });
+    for (const Context* const function : functions) names->add(*function);
 }
 
 // One place may have several costs.

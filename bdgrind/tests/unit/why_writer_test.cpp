@@ -220,5 +220,33 @@ TEST_F(WhyWriterTest, DistancesAreTheMissesOfLargerCaches) {
     }
 }
 
+// Only the last of a chain of calls loads anything; the others are named for what is inclusive.
+TEST(WhyWriter, FunctionsAreNamedInTheirOrderNotInThatOfMemory) {
+    EngineConfig config = asking_why(cache(4, 2, 64));
+    config.context_tree = true;
+    Program program;
+    Trace trace;
+    Engine engine(config);
+    trace.thread(1);
+    std::vector<std::string> names;
+    Address stack_pointer = 0x9000;
+    for (unsigned i = 0; i < 20; ++i) {
+        names.push_back("f" + std::to_string(100 + i));
+        Function& function = program.function(names.back());
+        trace.run(program.entry(function, 0x1000 + 64 * i).op(4).ends(JumpKind::kCall), stack_pointer -= 8);
+    }
+    Function& leaf = program.function("leaf");
+    trace.run(program.entry(leaf, 0x8000).op(4).reads(8).ends(JumpKind::kJump), stack_pointer -= 8, {0x20000});
+    engine.replay_whole(trace.all());
+    engine.finish();
+    const std::string file = written(engine);
+    std::size_t at = file.find("functions: ");
+    for (const std::string& name : names) {
+        const std::size_t found = file.find(" " + name + "\n", at == std::string::npos ? 0 : at);
+        ASSERT_NE(found, std::string::npos) << name << " is not behind those before it";
+        at = found;
+    }
+}
+
 }  // namespace
 }  // namespace bd
