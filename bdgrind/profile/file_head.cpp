@@ -25,6 +25,7 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
     if (run.caches != nullptr) {
         write_cache(out, "I1", run.caches->i1);
         write_cache(out, "D1", run.caches->d1);
+        if (run.caches->has_l2()) write_cache(out, "L2", run.caches->l2);
         write_cache(out, "LL", run.caches->ll);
         out << "desc: Geometry: " << run.geometry_source << '\n';
     }

@@ -26,21 +26,26 @@ void write_size(TextOutput& out, std::uint64_t bytes) {
     }
 }
 
-void write_caches(TextOutput& out, const CacheGeometries& caches) {
-    const bool same_lines =
-        caches.i1.line_bytes == caches.d1.line_bytes && caches.d1.line_bytes == caches.ll.line_bytes;
+}  // namespace
+
+void write_caches(TextOutput& out, const CacheGeometries& caches, std::string_view between) {
+    const bool same_lines = caches.i1.line_bytes == caches.d1.line_bytes &&
+                            caches.d1.line_bytes == caches.ll.line_bytes &&
+                            (!caches.has_l2() || caches.l2.line_bytes == caches.ll.line_bytes);
     const auto write = [&](std::string_view name, const CacheGeometry& cache) {
         out << name;
         write_size(out, cache.size_bytes);
         out << ' ' << cache.ways << "-way";
         if (!same_lines) out << ' ' << cache.line_bytes << " B";
     };
-    write("Caches:   I1 ", caches.i1);
+    write("I1 ", caches.i1);
     write(", D1 ", caches.d1);
+    if (caches.has_l2()) write(", L2 ", caches.l2);
     write(", LL ", caches.ll);
-    if (same_lines) out << "; lines of " << caches.ll.line_bytes << " B";
-    out << '\n';
+    if (same_lines) out << between << "lines of " << caches.ll.line_bytes << " B";
 }
+
+namespace {
 
 bool is_plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -87,7 +92,11 @@ void write_run_ending(TextOutput& out, const CacheGeometries* caches, const Prof
     if (files != nullptr && !has_files(*files) && !files->is_lost) files = nullptr;
     if (caches == nullptr && files == nullptr) return;
     out << '\n';
-    if (caches != nullptr) write_caches(out, *caches);
+    if (caches != nullptr) {
+        out << "Caches:   ";
+        write_caches(out, *caches);
+        out << '\n';
+    }
     if (files == nullptr) return;
     if (files->is_lost) out << "Lost:     what could not be written anywhere, as said above\n";
     if (!has_files(*files)) return;

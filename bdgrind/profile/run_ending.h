@@ -26,6 +26,9 @@ struct ProfileFiles {
     bool is_lost = false;              // some of it could not be written anywhere
 };
 
+// Without an end of the line. `between`: before the line size that all have in common.
+void write_caches(TextOutput& out, const CacheGeometries& caches, std::string_view between = "; ");
+
 // Null for what there is not: no caches were simulated, or there is no profile.
 void write_run_ending(TextOutput& out, const CacheGeometries* caches, const ProfileFiles* files);
 

@@ -61,8 +61,8 @@ public:
             width_ = std::max(width_, Grouped(total).view().size());
         }
         width_ = std::max(width_, Grouped(of(Event::kDr) + of(Event::kDw)).view().size());
-        if (!events.has(Event::kAccess2)) return;
-        for (const Event loss : {Event::kSpLoss1, Event::kSpLoss2}) {
+        for (const Event loss : {Event::kSpLoss1, Event::kSpLossL2, Event::kSpLoss2}) {
+            if (!events.has(loss)) continue;
             width_ = std::max(width_, Grouped(loaded(loss)).view().size());
         }
     }
@@ -79,13 +79,21 @@ public:
         data("D   refs", references);
         if (events.has(Event::kI1mr)) {
             part("I1  misses", of(Event::kI1mr), of(Event::kIr), "");
+            if (events.has(Event::kI2mr)) part("L2i misses", of(Event::kI2mr), of(Event::kIr), "");
             part("LLi misses", of(Event::kILmr), of(Event::kIr), "");
             part("D1  misses", of(Event::kD1mr) + of(Event::kD1mw), references.both(), "");
+            if (events.has(Event::kI2mr)) {
+                part("L2d misses", of(Event::kD2mr) + of(Event::kD2mw), references.both(), "");
+            }
             part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
         }
         if (events.has(Event::kSpLoss1)) {
             part("D1  bytes never used", of(Event::kSpLossD1), of(Event::kSpLossD1) + of(Event::kUsByteD1),
                  " of those loaded");
+            if (events.has(Event::kSpLossL2)) {
+                part("L2d bytes never used", of(Event::kSpLossD2), of(Event::kSpLossD2) + of(Event::kUsByteD2),
+                     " of those loaded");
+            }
             part("LLd bytes never used", of(Event::kSpLossDL), of(Event::kSpLossDL) + of(Event::kUsByteDL),
                  " of those loaded");
         }
@@ -94,22 +102,35 @@ public:
         }
     }
 
-    void write_misses() {
+    void write_misses(bool has_l2) {
+        const DataCount middle = has_l2 ? DataCount{of(Event::kD2mr), of(Event::kD2mw)} : DataCount{};
         const DataCount first{of(Event::kD1mr), of(Event::kD1mw)};
         const DataCount last{of(Event::kDLmr), of(Event::kDLmw)};
         count("I   refs", of(Event::kIr));
         count("I1  misses", of(Event::kI1mr));
+        if (has_l2) count("L2i misses", of(Event::kI2mr));
         count("LLi misses", of(Event::kILmr));
         rate("I1  miss rate", of(Event::kI1mr), of(Event::kIr));
+        if (has_l2) rate("L2i miss rate", of(Event::kI2mr), of(Event::kIr));
         rate("LLi miss rate", of(Event::kILmr), of(Event::kIr));
         out_ << '\n';
         data("D   refs", data_references());
         data("D1  misses", first);
+        if (has_l2) data("L2d misses", middle);
         data("LLd misses", last);
         data_rate("D1  miss rate", first);
+        if (has_l2) data_rate("L2d miss rate", middle);
         data_rate("LLd miss rate", last);
         out_ << '\n';
-        const DataCount last_references{of(Event::kI1mr) + first.reads, first.writes};
+        // What missed L1 is asked of L2, and what missed that of LL.
+        const DataCount middle_references{of(Event::kI1mr) + first.reads, first.writes};
+        const DataCount middle_misses{(has_l2 ? of(Event::kI2mr) : 0) + middle.reads, middle.writes};
+        if (has_l2) {
+            data("L2 refs", middle_references);
+            data("L2 misses", middle_misses);
+            rate("L2 miss rate", middle_misses.both(), of(Event::kIr) + data_references().both());
+        }
+        const DataCount last_references = has_l2 ? middle_misses : middle_references;
         const DataCount last_misses{of(Event::kILmr) + last.reads, last.writes};
         data("LL refs", last_references);
         data("LL misses", last_misses);
@@ -249,10 +270,11 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
     if (!events.has(Event::kI1mr)) {
         report.write_references();
     } else {
-        report.write_misses();
+        report.write_misses(events.has(Event::kI2mr));
     }
     if (events.has(Event::kSpLoss1)) {
         report.write_use("L1", Event::kSpLoss1);
+        if (events.has(Event::kSpLossL2)) report.write_use("L2", Event::kSpLossL2);
         report.write_use("LL", Event::kSpLoss2);
     }
     if (events.has(Event::kBc)) report.write_branches();

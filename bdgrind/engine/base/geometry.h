@@ -27,7 +27,10 @@ struct CacheGeometry {
 struct CacheGeometries {
     CacheGeometry i1;
     CacheGeometry d1;
-    CacheGeometry ll;
+    CacheGeometry ll;    // the last one
+    CacheGeometry l2{};  // between them; of no bytes if there is none
+
+    constexpr bool has_l2() const { return l2.size_bytes != 0; }
 };
 
 // What is wrong with it, as the end of a sentence that begins with the geometry; null if it is legal. Any number

@@ -53,6 +53,12 @@ public:
         return both;
     }
 
+    constexpr ByteMask without(const ByteMask& other) const {
+        ByteMask rest;
+        for (unsigned i = 0; i < kWords; ++i) rest.words_[i] = words_[i] & ~other.words_[i];
+        return rest;
+    }
+
     // The mask moved by `bytes` towards higher (positive) or lower addresses; what leaves the mask is dropped.
     constexpr ByteMask moved(int bytes) const {
         ByteMask moved;

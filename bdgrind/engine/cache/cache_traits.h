@@ -14,13 +14,21 @@ struct CacheTraits {
     bool line_use;                 // lines keep track of their use, and the sink is told of evictions
     bool write_back_and_prefetch;  // there may be dirty lines and prefetches
     bool why = false;              // misses know their LRU stack distance
+    bool middle_level = false;     // there is an L2 between L1 and LL
 
     constexpr bool operator==(const CacheTraits&) const = default;
 };
 
 // As real machines have it.
 inline bool has_common_lines(const CacheGeometries& caches) {
-    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64;
+    return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64 &&
+           (!caches.has_l2() || caches.l2.line_bytes == 64);
+}
+
+// What I1 and D1 are compiled for: they do not know what is behind them.
+constexpr CacheTraits traits_of_l1(CacheTraits traits) {
+    traits.middle_level = false;
+    return traits;
 }
 
 }  // namespace bd

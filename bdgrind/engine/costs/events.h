@@ -23,7 +23,10 @@ enum class EventGroup : std::uint8_t {
     kSystemCalls,
     kSystemCpuTime,
     kCauses,
-    kSharing
+    kSharing,
+    kMissesL2,
+    kUseL2,
+    kCausesL2
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -85,7 +88,24 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(Xferr, kSharing, kBdgrind, "Lines read that another core had modified")          \
     X(Xferw, kSharing, kBdgrind, "Lines written that another core had modified")       \
     X(Lost, kSharing, kBdgrind, "Accesses to lines lost to a write of another core")   \
-    X(Inval, kSharing, kBdgrind, "Copies in other cores that writes invalidated")
+    X(Inval, kSharing, kBdgrind, "Copies in other cores that writes invalidated")      \
+    X(I2mr, kMissesL2, kBdgrind, "L2 instruction fetch misses")                        \
+    X(D2mr, kMissesL2, kBdgrind, "L2 data read misses")                                \
+    X(D2mw, kMissesL2, kBdgrind, "L2 data write misses")                               \
+    X(AcCostL2, kUseL2, kBdgrind, "L2 cost of rare use (sum of 1000 / accesses)")      \
+    X(SpLossL2, kUseL2, kBdgrind, "L2 bytes loaded but never used")                    \
+    X(EvLineL2, kUseL2, kBdgrind, "L2 lines evicted")                                  \
+    X(UsByteL2, kUseL2, kBdgrind, "L2 bytes used of evicted lines")                    \
+    X(AccessL2, kUseL2, kBdgrind, "L2 accesses to evicted lines")                      \
+    X(AcCostD2, kUseL2, kBdgrind, "L2 data cost of rare use (sum of 1000 / accesses)") \
+    X(SpLossD2, kUseL2, kBdgrind, "L2 data bytes loaded but never used")               \
+    X(EvLineD2, kUseL2, kBdgrind, "L2 data lines evicted")                             \
+    X(UsByteD2, kUseL2, kBdgrind, "L2 data bytes used of evicted lines")               \
+    X(AccessD2, kUseL2, kBdgrind, "L2 data accesses to evicted lines")                 \
+    X(I2first, kCausesL2, kBdgrind, "L2 instruction fetch misses, first touch")        \
+    X(I2conf, kCausesL2, kBdgrind, "L2 instruction fetch misses, conflict")            \
+    X(D2first, kCausesL2, kBdgrind, "L2 data misses, first touch")                     \
+    X(D2conf, kCausesL2, kBdgrind, "L2 data misses, conflict")
 
 // What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
 struct DerivedEvent {
@@ -103,6 +123,9 @@ inline constexpr DerivedEvent kDerivedEvents[]{
     {"ILcap", "ILmr - ILfirst - ILconf", EventGroup::kCauses, "LL instruction fetch misses, capacity"},
     {"DLcap", "DLmr + DLmw - DLfirst - DLconf", EventGroup::kCauses, "LL data misses, capacity"},
     {"Xfer", "Xferr + Xferw", EventGroup::kSharing, "Lines got from a core that had modified them"},
+    {"SpLossI2", "SpLossL2 - SpLossD2", EventGroup::kUseL2, "L2 code bytes loaded but never used"},
+    {"I2cap", "I2mr - I2first - I2conf", EventGroup::kCausesL2, "L2 instruction fetch misses, capacity"},
+    {"D2cap", "D2mr + D2mw - D2first - D2conf", EventGroup::kCausesL2, "L2 data misses, capacity"},
 };
 
 enum class Event : std::uint8_t {

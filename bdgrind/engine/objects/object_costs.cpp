@@ -55,11 +55,12 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     const ConstCosts all = costs_[instruction];
     std::ranges::fill(code, 0);
     for (const Event event : {Event::kI1mr, Event::kILmr, Event::kILdmr, Event::kI1first, Event::kI1conf,
-                              Event::kILfirst, Event::kILconf}) {
+                              Event::kILfirst, Event::kILconf, Event::kI2mr, Event::kI2first, Event::kI2conf}) {
         if (column(event) < all.size()) code[column(event)] = all[column(event)];
     }
     // Behind the five of all lines stand the five of data.
-    for (const Event first : {Event::kAcCost1, Event::kAcCost2}) {
+    for (const Event first : {Event::kAcCost1, Event::kAcCost2, Event::kAcCostL2}) {
+        if (column(first) >= all.size()) continue;
         for (std::size_t i = column(first); i < column(first) + 5; ++i) code[i] = all[i] - all[i + 5];
     }
     const auto others = code_cells_.find(instruction);

@@ -69,7 +69,9 @@ public:
         if (target.node == kNoNode) return;
         // A line that was never touched (only a prefetch does that) is as bad as one touched once.
         const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
-        const std::size_t first = column(level == Level::kL1 ? Event::kAcCost1 : Event::kAcCost2);
+        const std::size_t first = column(level == Level::kL1   ? Event::kAcCost1
+                                         : level == Level::kL2 ? Event::kAcCostL2
+                                                               : Event::kAcCost2);
         state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
             std::uint64_t* counts = &costs[first];
             counts[0] += times * rarity;
@@ -106,12 +108,15 @@ private:
                   column(Event::kAccess1) == column(Event::kAcCost1) + 4 &&
                   column(Event::kAcCostD1) == column(Event::kAcCost1) + 5 &&
                   column(Event::kAccessD1) == column(Event::kAcCost1) + 9 &&
-                  column(Event::kAccessDL) == column(Event::kAcCost2) + 9);
+                  column(Event::kAccessDL) == column(Event::kAcCost2) + 9 &&
+                  column(Event::kAccessD2) == column(Event::kAcCostL2) + 9);
     static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
-                  column(Event::kDLdmw) == column(Event::kILdmr) + 2);
+                  column(Event::kDLdmw) == column(Event::kILdmr) + 2 &&
+                  column(Event::kD2mw) == column(Event::kI2mr) + 2);
     static_assert(column(Event::kD1conf) == column(Event::kI1first) + 3 &&
                   column(Event::kILfirst) == column(Event::kI1first) + 4 &&
-                  column(Event::kDLconf) == column(Event::kILfirst) + 3);
+                  column(Event::kDLconf) == column(Event::kILfirst) + 3 &&
+                  column(Event::kD2conf) == column(Event::kI2first) + 3);
 
     static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsLoops;
 
@@ -474,16 +479,26 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
     state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
         costs[column(l1_miss)] += times;
         if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
+        if constexpr (kTraits.middle_level) {
+            const std::size_t l2_miss = column(Event::kI2mr) + column(ll_miss) - column(Event::kILmr);
+            if (outcome >= Outcome::kL2Miss) costs[l2_miss] += times;
+        }
         if constexpr (kTraits.write_back_and_prefetch) {
             const std::size_t dirty_miss = column(Event::kILdmr) + column(ll_miss) - column(Event::kILmr);
             if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
         }
         if constexpr (kTraits.why) {
-            const std::size_t first = column(Event::kI1first) + (l1_miss == Event::kI1mr ? 0 : 2);
+            const std::size_t of_data = l1_miss == Event::kI1mr ? 0 : 2;
+            const std::size_t first = column(Event::kI1first) + of_data;
             if (causes.l1 == Cause::kFirst) costs[first] += times;
             if (causes.l1 == Cause::kConflict) costs[first + 1] += times;
             if (causes.ll == Cause::kFirst) costs[first + 4] += times;
             if (causes.ll == Cause::kConflict) costs[first + 5] += times;
+            if constexpr (kTraits.middle_level) {
+                const std::size_t first_of_l2 = column(Event::kI2first) + of_data;
+                if (causes.l2 == Cause::kFirst) costs[first_of_l2] += times;
+                if (causes.l2 == Cause::kConflict) costs[first_of_l2 + 1] += times;
+            }
         }
     });
 }

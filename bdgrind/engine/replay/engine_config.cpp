@@ -15,6 +15,11 @@ EventSet EngineConfig::events() const {
         if (write_back) events.enable(EventGroup::kWriteBacks);
         if (why) events.enable(EventGroup::kCauses);
         if (cores != 0) events.enable(EventGroup::kSharing);
+        if (caches.has_l2()) {
+            events.enable(EventGroup::kMissesL2);
+            if (cache_use) events.enable(EventGroup::kUseL2);
+            if (why) events.enable(EventGroup::kCausesL2);
+        }
     }
     if (branch_sim) events.enable(EventGroup::kBranches);
     if (bus_events) events.enable(EventGroup::kBus);

@@ -19,6 +19,12 @@ constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back_a
 constexpr CacheTraits kWhyEverything{
     .common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
 
+// The same with an L2.
+constexpr CacheTraits with_l2(CacheTraits traits) {
+    traits.middle_level = true;
+    return traits;
+}
+
 template <class Observer>
 using WithScopes = ScopeObserver<Observer, TouchClock>;
 
@@ -26,7 +32,21 @@ CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
             .line_use = config.cache_use,
             .write_back_and_prefetch = config.write_back || config.prefetch,
-            .why = config.why};
+            .why = config.why,
+            .middle_level = config.caches.has_l2()};
+}
+
+std::unique_ptr<Replay> make_with_l2(EngineState& state, CacheTraits traits, bool observes) {
+    if (traits.why && !state.config.reuses) {
+        return std::make_unique<CacheReplay<with_l2(kWhyEverything), BranchObserver>>(state);
+    }
+    if (traits.why) {
+        return std::make_unique<CacheReplay<with_l2(kWhyEverything), WithScopes<BranchObserver>>>(state);
+    }
+    if (traits == with_l2(kDefault) && !observes) {
+        return std::make_unique<CacheReplay<with_l2(kDefault), NoObserver>>(state);
+    }
+    return std::make_unique<CacheReplay<with_l2(kEverything), BranchObserver>>(state);
 }
 
 }  // namespace
@@ -38,6 +58,7 @@ std::unique_ptr<Replay> Replay::make(EngineState& state) {
         return std::make_unique<PlainReplay<NoObserver>>(state);
     }
     const CacheTraits traits = wanted(state.config);
+    if (traits.middle_level) return make_with_l2(state, traits, observes);
     if (traits == kDefault) {
         if (observes) return std::make_unique<CacheReplay<kDefault, BranchObserver>>(state);
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);

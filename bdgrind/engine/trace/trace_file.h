@@ -59,6 +59,7 @@ namespace bd {
 
 inline constexpr std::string_view kTraceMagic = "bdtrace\n";
 inline constexpr std::uint64_t kTraceVersion = 4;
+inline constexpr std::uint64_t kTraceVersionWithL2 = 5;  // the same, with the geometry of L2 behind the others
 
 // What items of a trace begin with, but for records.
 enum class TraceItem : std::uint8_t { kObject = 1, kFile, kFunction, kBlock, kMarker, kEnd, kDataflow };

@@ -39,7 +39,8 @@ void TraceReader::read_run() {
         return;
     }
     at_ = kTraceMagic.size();
-    if (number() != kTraceVersion) {
+    const std::uint64_t version = number();
+    if (version != kTraceVersion && version != kTraceVersionWithL2) {
         fail("this version of the form of traces is not known here");
         return;
     }
@@ -47,6 +48,7 @@ void TraceReader::read_run() {
     run_.command = text();
     run_.geometry_source = text();
     for (CacheGeometry* cache : {&run_.caches.i1, &run_.caches.d1, &run_.caches.ll}) *cache = read_geometry();
+    if (version == kTraceVersionWithL2) run_.caches.l2 = read_geometry();
 }
 
 CacheGeometry TraceReader::read_geometry() {

@@ -15,11 +15,12 @@ bool TraceWriter::Numbers::add(std::uint32_t id) {
 
 TraceWriter::TraceWriter(TextOutput& out, const TraceRun& run) : out_(out) {
     out_ << kTraceMagic;
-    number(kTraceVersion);
+    number(run.caches.has_l2() ? kTraceVersionWithL2 : kTraceVersion);
     number(run.pid);
     text(run.command);
     text(run.geometry_source);
-    for (const CacheGeometry& cache : {run.caches.i1, run.caches.d1, run.caches.ll}) {
+    for (const CacheGeometry& cache : {run.caches.i1, run.caches.d1, run.caches.ll, run.caches.l2}) {
+        if (cache.size_bytes == 0) continue;  // there is no L2
         number(cache.size_bytes);
         number(cache.ways);
         number(cache.line_bytes);

@@ -20,7 +20,7 @@
 namespace bd {
 
 inline std::ostream& operator<<(std::ostream& out, Outcome outcome) {
-    static constexpr const char* kNames[] = {"hit", "L1 miss", "LL miss", "dirty LL miss"};
+    static constexpr const char* kNames[] = {"hit", "L1 miss", "L2 miss", "LL miss", "dirty LL miss"};
     return out << kNames[static_cast<unsigned>(outcome)];
 }
 
@@ -43,8 +43,15 @@ constexpr CacheTraits kAnyWhy{.common_lines = false, .line_use = true, .write_ba
 
 constexpr Outcome kHit = Outcome::kHit;
 constexpr Outcome kL1Miss = Outcome::kL1Miss;
+constexpr Outcome kL2Miss = Outcome::kL2Miss;
 constexpr Outcome kLLMiss = Outcome::kLLMiss;
 constexpr Outcome kLLDirtyMiss = Outcome::kLLDirtyMiss;
+
+// The same with an L2.
+constexpr CacheTraits with_l2(CacheTraits traits) {
+    traits.middle_level = true;
+    return traits;
+}
 
 constexpr CacheGeometry cache(std::uint64_t sets, std::uint32_t ways, std::uint32_t line_bytes) {
     return {sets * ways * line_bytes, ways, line_bytes};

@@ -12,11 +12,14 @@ void NaiveCaches::flush() {
             while (!set.empty()) evict_first(*cache, set);
         }
     }
-    for (auto& set : ll_.sets) {
-        while (!set.empty()) evict_last(set);
+    for (std::size_t level = 0; level < behind_.size(); ++level) {
+        for (auto& set : behind_[level].sets) {
+            while (!set.empty()) evict_behind(level, set);
+        }
+        behind_[level].touched.clear();
     }
     streams_.clear();
-    for (Cache* cache : {&i1_, &d1_, &ll_}) cache->touched.clear();
+    for (Cache* cache : {&i1_, &d1_}) cache->touched.clear();
 }
 
 NaiveCaches::Distance NaiveCaches::Cache::touch_in_order(Address number) {
@@ -74,7 +77,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         if (absent) {
             missed.first = true;
             const bool last_before = std::exchange(missed.last, false);
-            look_in_last(at, stop, &cache == &d1_, missed);
+            look_behind(0, at, stop, &cache == &d1_, missed);
             if (tells_why_) {
                 cache.note(distance, missed.first_causes);
                 missed.lines.push_back({distance, missed.last, line->loader ? line->loader->group : ""});
@@ -93,25 +96,33 @@ NaiveCaches::Line& NaiveCaches::load(std::list<Line>& set, Address number, bool 
     return set.front();
 }
 
-void NaiveCaches::look_in_last(Address begin, Address end, bool is_data, Missed& missed) {
-    for (Address number = begin / ll_.line_bytes; number * ll_.line_bytes < end; ++number) {
-        if (prefetches_) {
+// Level 0 is the first behind I1 and D1. Only what misses one is asked of the next.
+void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed) {
+    Cache& cache = behind_[level];
+    const bool is_last = level + 1 == behind_.size();
+    for (Address number = begin / cache.line_bytes; number * cache.line_bytes < end; ++number) {
+        if (is_last && prefetches_) {
             const std::optional<Address> wanted = wanted_after(number);
-            if (wanted && tells_why_) ll_.touch_in_order(*wanted);
-            if (wanted && ll_.use(*wanted) == nullptr) load_ll(*wanted, is_data, *wanted * ll_.line_bytes);
+            if (wanted && tells_why_) cache.touch_in_order(*wanted);
+            if (wanted && cache.use(*wanted) == nullptr) {
+                load_behind(level, *wanted, is_data, *wanted * cache.line_bytes);
+            }
         }
-        const Distance distance = tells_why_ ? ll_.touch_in_order(number) : Distance{};
-        if (ll_.use(number) != nullptr) continue;
-        missed.last = true;
-        if (tells_why_) ll_.note(distance, missed.last_causes);
-        if (load_ll(number, is_data, std::max(begin, number * ll_.line_bytes))) missed.dirty = true;
+        const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
+        if (cache.use(number) != nullptr) continue;
+        (is_last ? missed.last : missed.middle) = true;
+        if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
+        const Address asked = std::max(begin, number * cache.line_bytes);
+        const bool drove_out_dirty = load_behind(level, number, is_data, asked);
+        if (is_last && drove_out_dirty) missed.dirty = true;
+        if (!is_last) look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
     }
 }
 
 // Returns whether a dirty line had to go.
-bool NaiveCaches::load_ll(Address number, bool is_data, Address address) {
-    std::list<Line>& set = ll_.set_of(number);
-    const bool drove_out_dirty = set.size() == ll_.ways && evict_last(set);
+bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, Address address) {
+    std::list<Line>& set = behind_[level].set_of(number);
+    const bool drove_out_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
     load(set, number, is_data, address);
     return drove_out_dirty;
 }
@@ -119,7 +130,7 @@ bool NaiveCaches::load_ll(Address number, bool is_data, Address address) {
 // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow
 // each other in one direction.
 std::optional<Address> NaiveCaches::wanted_after(Address number) {
-    std::vector<Address>& lines = streams_[number * ll_.line_bytes / 4096 % 8];
+    std::vector<Address>& lines = streams_[number * last().line_bytes / 4096 % 8];
     if (lines.empty()) lines = {0};
     if (number == lines.back()) return {};
     const bool up = number == lines.back() + 1;
@@ -138,49 +149,77 @@ std::optional<Address> NaiveCaches::wanted_after(Address number) {
 void NaiveCaches::evict_first(Cache& cache, std::list<Line>& set) {
     const Line line = set.back();
     set.pop_back();
-    retire(line, Event::kAcCost1, cache.line_bytes);
+    retire(line, Event::kAcCost1, Event::kAcCostD1, cache.line_bytes);
     if (line.is_data && line.loader) {
         leave_(line.number * cache.line_bytes, cache.line_bytes, line.touched, *line.loader);
     }
-    for (auto& last_set : ll_.sets) {
-        for (Line& last : last_set) merge(line, cache.line_bytes, last);
-    }
+    pass_on(line, cache.line_bytes, 0);
 }
 
-// Returns whether it was dirty.
-bool NaiveCaches::evict_last(std::list<Line>& set) {
-    Line line = set.back();
+// Returns whether it was dirty, or a copy of it in front was.
+bool NaiveCaches::evict_behind(std::size_t level, std::list<Line>& set) {
+    const Address line_bytes = behind_[level].line_bytes;
+    const Line itself = set.back();
     set.pop_back();
-    for (Cache* cache : {&i1_, &d1_}) {
-        for (const auto& first_set : cache->sets) {
-            for (const Line& first : first_set) merge(first, cache->line_bytes, line);
+    Line whole = itself;
+    for (const Cache* cache : {&i1_, &d1_}) take_over(*cache, whole, line_bytes);
+    for (std::size_t front = 0; front < level; ++front) take_over(behind_[front], whole, line_bytes);
+    if (level + 1 == behind_.size()) {
+        retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
+    } else {
+        retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);
+        pass_on(itself, line_bytes, level + 1);
+    }
+    return whole.dirty;
+}
+
+// What is known of a line goes on, byte by byte, to the first level from `level` on that has the byte; its accesses
+// once to each line that gets a byte which was touched.
+void NaiveCaches::pass_on(const Line& line, Address line_bytes, std::size_t level) {
+    std::vector<Line*> touched;
+    for (Address byte = 0; byte < line_bytes; ++byte) {
+        const Address address = line.number * line_bytes + byte;
+        for (std::size_t i = level; i < behind_.size(); ++i) {
+            Cache& cache = behind_[i];
+            std::list<Line>& set = cache.set_of(address / cache.line_bytes);
+            const auto has = [&](const Line& each) { return each.number == address / cache.line_bytes; };
+            const auto found = std::ranges::find_if(set, has);
+            if (found == set.end()) continue;
+            if (line.dirty) found->dirty = true;
+            if (line.touched[byte]) {
+                found->touched.set(address % cache.line_bytes);
+                if (std::ranges::find(touched, &*found) == touched.end()) touched.push_back(&*found);
+            }
+            break;
         }
     }
-    retire(line, Event::kAcCost2, ll_.line_bytes);
-    return line.dirty;
+    for (Line* each : touched) each->accesses += line.accesses;
 }
 
-// Adds the use of an L1 line to an LL line, if they have touched memory in common.
-void NaiveCaches::merge(const Line& first, Address first_bytes, Line& last) const {
-    const Address begin = last.number * ll_.line_bytes;
-    if ((first.number + 1) * first_bytes <= begin || begin + ll_.line_bytes <= first.number * first_bytes) return;
-    if (first.dirty) last.dirty = true;
-    bool common = false;
-    for (Address byte = 0; byte < first_bytes; ++byte) {
-        const Address address = first.number * first_bytes + byte;
-        if (!first.touched[byte] || address / ll_.line_bytes != last.number) continue;
-        last.touched.set(address % ll_.line_bytes);
-        common = true;
+// Adds to a line what those of `cache` have gathered that have touched memory in common with it.
+void NaiveCaches::take_over(const Cache& cache, Line& line, Address line_bytes) const {
+    const Address begin = line.number * line_bytes;
+    for (const auto& set : cache.sets) {
+        for (const Line& copy : set) {
+            const Address copy_begin = copy.number * cache.line_bytes;
+            if (copy_begin + cache.line_bytes <= begin || begin + line_bytes <= copy_begin) continue;
+            if (copy.dirty) line.dirty = true;
+            bool common = false;
+            for (Address byte = 0; byte < cache.line_bytes; ++byte) {
+                const Address address = copy_begin + byte;
+                if (!copy.touched[byte] || address / line_bytes != line.number) continue;
+                line.touched.set(address % line_bytes);
+                common = true;
+            }
+            if (common) line.accesses += copy.accesses;
+        }
     }
-    if (common) last.accesses += first.accesses;
 }
 
-void NaiveCaches::retire(const Line& line, Event first_event, Address line_bytes) const {
+void NaiveCaches::retire(const Line& line, Event of_all, Event of_data, Address line_bytes) const {
     if (!line.loader) return;
-    retire_as(line, first_event, line_bytes);
-    if (line.is_data) {
-        retire_as(line, first_event == Event::kAcCost1 ? Event::kAcCostD1 : Event::kAcCostDL, line_bytes);
-    }
+    retire_as(line, of_all, line_bytes);
+    if (line.is_data) retire_as(line, of_data, line_bytes);
 }
 
 void NaiveCaches::retire_as(const Line& line, Event first_event, Address line_bytes) const {

@@ -59,7 +59,7 @@ public:
                 Leave leave)
         : i1_(geometries.i1),
           d1_(geometries.d1),
-          ll_(geometries.ll),
+          behind_(behind(geometries)),
           prefetches_(prefetches),
           tells_why_(tells_why),
           loader_(std::move(loader)),
@@ -79,11 +79,13 @@ public:
 
     struct Missed {
         bool first = false;
+        bool middle = false;  // of three levels
         bool last = false;
         bool dirty = false;   // and wrote a line to memory
         std::string group{};  // of the first byte that missed
-        // If it was asked why: of the lines of L1 and of LL, and of each of L1.
+        // If it was asked why: of the lines of each level, and of each of L1.
         Causes first_causes{};
+        Causes middle_causes{};
         Causes last_causes{};
         std::vector<MissedLine> lines{};
     };
@@ -127,18 +129,27 @@ private:
 
     Missed touch(Cache& cache, Address address, Address size, bool writes);
     Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
-    void look_in_last(Address begin, Address end, bool is_data, Missed& missed);
-    bool load_ll(Address number, bool is_data, Address address);
+    void look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed);
+    bool load_behind(std::size_t level, Address number, bool is_data, Address address);
     std::optional<Address> wanted_after(Address number);
     void evict_first(Cache& cache, std::list<Line>& set);
-    bool evict_last(std::list<Line>& set);
-    void merge(const Line& first, Address first_bytes, Line& last) const;
-    void retire(const Line& line, Event first_event, Address line_bytes) const;
+    bool evict_behind(std::size_t level, std::list<Line>& set);
+    void pass_on(const Line& line, Address line_bytes, std::size_t level);
+    void take_over(const Cache& cache, Line& line, Address line_bytes) const;
+    void retire(const Line& line, Event of_all, Event of_data, Address line_bytes) const;
     void retire_as(const Line& line, Event first_event, Address line_bytes) const;
+
+    static std::vector<Cache> behind(const CacheGeometries& geometries) {
+        std::vector<Cache> caches;
+        if (geometries.l2.size_bytes != 0) caches.emplace_back(geometries.l2);
+        caches.emplace_back(geometries.ll);
+        return caches;
+    }
+    Cache& last() { return behind_.back(); }
 
     Cache i1_;
     Cache d1_;
-    Cache ll_;
+    std::vector<Cache> behind_;  // what they stand in front of, the last one last
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
     const bool tells_why_;

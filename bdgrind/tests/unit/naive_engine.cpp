@@ -184,9 +184,11 @@ private:
             count(Event::kIr);
             const auto fetch = caches_.fetch(block.instruction_address(i), block.instruction_sizes[i]);
             if (fetch.first) count(Event::kI1mr, fetch.group);
+            if (fetch.middle) count(Event::kI2mr, fetch.group);
             if (fetch.last) count(Event::kILmr, fetch.group);
             if (fetch.dirty) count(Event::kILdmr, fetch.group);
             count_cause(fetch.first_causes, Event::kI1first, Event::kI1conf, fetch.group);
+            count_cause(fetch.middle_causes, Event::kI2first, Event::kI2conf, fetch.group);
             count_cause(fetch.last_causes, Event::kILfirst, Event::kILconf, fetch.group);
             for (; access < exit.accesses && block.accesses[access].instruction == i; ++access) {
                 const Scenario::Access& what = block.accesses[access];
@@ -196,9 +198,11 @@ private:
                 count(read ? Event::kDr : Event::kDw);
                 const auto data = caches_.access(record.addresses[access], what.size, !read);
                 if (data.first) count(read ? Event::kD1mr : Event::kD1mw, data.group);
+                if (data.middle) count(read ? Event::kD2mr : Event::kD2mw, data.group);
                 if (data.last) count(read ? Event::kDLmr : Event::kDLmw, data.group);
                 if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw, data.group);
                 count_cause(data.first_causes, Event::kD1first, Event::kD1conf, data.group);
+                count_cause(data.middle_causes, Event::kD2first, Event::kD2conf, data.group);
                 count_cause(data.last_causes, Event::kDLfirst, Event::kDLconf, data.group);
                 if (execution().collecting) {
                     accounts_.count_distances(data.lines, accounts_.target(charged_, execution()));

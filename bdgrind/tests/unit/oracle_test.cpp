@@ -30,6 +30,7 @@ using test::Counts;
 using test::random_scenario;
 using test::Scenario;
 using test::with_cores;
+using test::with_l2;
 using test::with_objects;
 
 #ifdef __SANITIZE_ADDRESS__
@@ -185,6 +186,28 @@ TEST(Oracle, WithoutCacheUseMissesAreTheSame) {
 
 TEST(Oracle, WithoutCachesCallsAndInstructionsAreTheSame) {
     for_each_seed(kRuns / 4, [](unsigned seed) { expect_equal(seed, {.cache_sim = false}); });
+}
+
+// With an L2, whatever else is asked for; in one part or in many.
+TEST(Oracle, ThreeLevelsAreTheSame) {
+    for_each_seed(kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const bool plain = random() % 3 == 0;  // as it is simulated fastest
+        const unsigned object_depth = random() % 4 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
+                                 .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
+                                 .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = !plain && random() % 2 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 4 != 0,
+                                 .paths = random() % 3 == 0 ? std::optional(paths) : std::nullopt,
+                                 .object_depth = object_depth,
+                                 .why_times = plain || random() % 2 == 0 ? 0 : 1 + random() % 500};
+        Scenario scenario = with_l2(random_scenario(seed), seed);
+        if (plain) scenario.prefetch = false;
+        expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
+    });
 }
 
 // Without branches, they are counted on the fast path, too.
@@ -408,6 +431,25 @@ TEST(Oracle, TheGeneratedRunsCoverDistancesOfObjectsAndPaths) {
     EXPECT_GT(recursive, 200u);
 }
 
+bool is_of_l2(std::size_t event) {
+    const EventGroup group = kEvents[event].group;
+    return group == EventGroup::kMissesL2 || group == EventGroup::kUseL2 || group == EventGroup::kCausesL2;
+}
+
+// What is compared by ThreeLevelsAreTheSame.
+TEST(Oracle, TheGeneratedRunsCoverL2) {
+    Counts totals{};
+    for (unsigned seed = 0; seed < 800; ++seed) {
+        const Scenario scenario = with_l2(random_scenario(seed), seed);
+        const test::RunCosts costs = run_naively(scenario, scenario.records.size(), {}, 0, true);
+        for (std::size_t i = 0; i < kEventCount; ++i) totals[i] += costs.totals[i];
+    }
+    for (std::size_t i = 0; i < kEventCount; ++i) {
+        if (!is_of_l2(i)) continue;
+        EXPECT_GT(totals[i], 300u) << kEvents[i].name;
+    }
+}
+
 // The oracle is worth what its runs cover. (Counted over many runs: a single one need not have everything.)
 TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
     Counts totals{};
@@ -435,7 +477,10 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
             if (key.callee_context.callers.size() > 1) with_callers += counts.calls;
         }
     }
-    for (std::size_t i = 0; i < kEventCount; ++i) EXPECT_GT(totals[i], 300u) << kEvents[i].name;
+    for (std::size_t i = 0; i < kEventCount; ++i) {
+        if (is_of_l2(i)) continue;
+        EXPECT_GT(totals[i], 300u) << kEvents[i].name;
+    }
     EXPECT_GT(calls, 5'000u);
     EXPECT_GT(jumps, 1'000u);
     EXPECT_GT(recursive, 500u);

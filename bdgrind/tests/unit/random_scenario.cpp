@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "choice.h"
+#include "engine/cache/cache_traits.h"
 #include "random_code.h"
 #include "scenario.h"
 
@@ -279,6 +280,17 @@ private:
 Scenario random_scenario(unsigned seed) {
     Choice choice(seed);
     return RunGenerator(choice).generate();
+}
+
+Scenario with_l2(Scenario plain, unsigned seed) {
+    Choice choice(seed);
+    const bool common = has_common_lines(plain.caches);
+    const std::uint64_t ways = choice.chance(10) ? choice.between(5, 24) : choice.between(1, 4);
+    const std::uint64_t line_bytes = common ? 64 : std::uint64_t{16} << choice.below(5);
+    plain.caches.l2 = {choice.between(1, 9) * ways * line_bytes, static_cast<std::uint32_t>(ways),
+                       static_cast<std::uint32_t>(line_bytes)};
+    EXPECT_EQ(geometry_error(plain.caches.l2), nullptr);
+    return plain;
 }
 
 }  // namespace bd::test

@@ -103,6 +103,9 @@ private:
 // functions that ask for dumps and zeroing, system calls, times of not being observed; and small caches of odd shapes.
 Scenario random_scenario(unsigned seed);
 
+// The same, with an L2 of a random shape.
+Scenario with_l2(Scenario plain, unsigned seed);
+
 // The same, in which some functions allocate and free heap blocks where the scenario's data is, as an allocator may: no
 // two of them overlap, but for those of a pool. And some memory is mapped. Unless `reuse`, what has been freed stays
 // free, and no block is larger than 64 KiB.

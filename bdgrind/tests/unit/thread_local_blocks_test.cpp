@@ -57,9 +57,9 @@ protected:
     static bool is_readable(const void*, Address begin, std::uint64_t size) {
         return begin >= kMemory && begin <= kMemoryEnd && size <= kMemoryEnd - begin;
     }
-    static Address value(const void* memory, Address at) {
+    static Address value(const void* storage, Address at) {
         EXPECT_TRUE(is_readable(nullptr, at, 1));
-        const auto& words = *static_cast<const Words*>(memory);
+        const auto& words = *static_cast<const Words*>(storage);
         const auto found = words.find(at);
         return found == words.end() ? 0 : found->second;
     }

@@ -337,7 +337,7 @@ TEST(TraceFile, OtherFilesAreRejected) {
     for (const char* file : {"", "bdtrace", "# callgrind format\n", "\x7f" "ELF"}) {
         expect_error(file, "this is not a trace recorded by bdgrind", 0);
     }
-    for (const std::uint64_t version : {kTraceVersion - 1, kTraceVersion + 1}) {
+    for (const std::uint64_t version : {kTraceVersion - 1, kTraceVersionWithL2 + 1}) {
         const std::string other = std::string(kTraceMagic) + static_cast<char>(version);
         expect_error(other, "this version of the form of traces is not known here", 8);
     }
@@ -461,6 +461,24 @@ TEST(TraceFile, ImpossibleCachesAreRejected) {
     run.caches.d1.line_bytes = 63;
     TraceWriter(out, run).finish();
     EXPECT_STREQ(TraceReader(out.text()).error().message, "the recorded run's caches are impossible");
+}
+
+TEST(TraceFile, AnL2IsInTheTraceIfThereIsOne) {
+    StringOutput two;
+    TraceRun run = SampleRun::description();
+    TraceWriter(two, run).finish();
+    EXPECT_FALSE(TraceReader(two.text()).run().caches.has_l2());
+    run.caches.l2 = {49152, 12, 64};
+    StringOutput three;
+    TraceWriter(three, run).finish();
+    const TraceReader reader(three.text());
+    EXPECT_FALSE(reader.error());
+    EXPECT_EQ(reader.run().caches.l2, run.caches.l2);
+    EXPECT_EQ(reader.run().caches.ll, run.caches.ll);
+    run.caches.l2.ways = 0;
+    StringOutput impossible;
+    TraceWriter(impossible, run).finish();
+    EXPECT_STREQ(TraceReader(impossible.text()).error().message, "the recorded run's caches are impossible");
 }
 
 TEST(TraceFile, WhatAddressesAreComputedFromMustFitTheirBlock) {

@@ -168,6 +168,19 @@ TEST(DirtyLines, TheLineBehindIsNotWrittenBackWithIt) {
     EXPECT_EQ(caches.read(4), kLLDirtyMiss);  // 4     | 4 3 2
 }
 
+// D1: one line, L2: two, LL: three.
+TEST(DirtyLines, AWrittenLineGoesFromLevelToLevel) {
+    WritingCaches<test::with_l2(test::kCommonAll)> caches(
+        {cache(1, 1, 64), cache(1, 1, 64), cache(1, 3, 64), cache(1, 2, 64)}, {.write_back = true});
+    EXPECT_EQ(caches.write(1), kLLMiss);      // 1* | 1      | 1          (D1 | L2 | LL)
+    EXPECT_EQ(caches.read(2), kLLMiss);       // 2  | 2 1*   | 2 1
+    EXPECT_EQ(caches.read(3), kLLMiss);       // 3  | 3 2    | 3 2 1*
+    EXPECT_EQ(caches.read(4), kLLDirtyMiss);  // 4  | 4 3    | 4 3 2
+    EXPECT_EQ(caches.write(3), kL1Miss);      // 3* | 3 4
+    EXPECT_EQ(caches.read(5), kLLMiss);       // 5  | 5 3*   | 5 4 3
+    EXPECT_EQ(caches.read(6), kLLDirtyMiss) << "3 is dirty in L2 when it leaves LL, as it has left L2 before";
+}
+
 // LL has room for all: sixteen sets of two ways.
 template <class CachesType>
 class PrefetchTest : public testing::Test {

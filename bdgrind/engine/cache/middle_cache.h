@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a Hierarchy keeps for L2, where there is one between L1 and LL. Hierarchies of two levels have none of it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/base/geometry.h"
+#include "engine/base/zeroed_array.h"
+#include "engine/cache/cache_lines.h"
+#include "engine/cache/cache_traits.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/touched_lines.h"
+
+namespace bd {
+
+// `Use`: what is known of a line in L2.
+template <CacheTraits kTraits, class Use>
+class MiddleCache {
+public:
+    using Lines = CacheLines<Use>;
+
+    // `write_back`: lines may be dirty.
+    MiddleCache(const CacheGeometries& caches, bool write_back, ReuseRules rules)
+        : lines(caches.l2),
+          touched(lines.size(), rules),
+          dirty(write_back ? static_cast<std::size_t>(caches.l2.lines()) : 0),
+          bits_(caches.l2.line_bits()) {}
+
+    unsigned line_bits() const { return kTraits.common_lines ? 6 : bits_; }
+    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
+
+    struct NotTouched {
+        NotTouched(std::uint32_t, ReuseRules) {}
+        void clear() {}
+    };
+
+    Lines lines;
+    [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched;
+    ZeroedArray<bool> dirty;  // by index: written to, which LL and memory do not know yet
+
+private:
+    unsigned bits_;
+};
+
+}  // namespace bd
