@@ -93,6 +93,17 @@ Number positive(const char* argument, const char* value) {
     return number;
 }
 
+class StreamOutput final : public TextOutput {
+public:
+    explicit StreamOutput(std::FILE* stream) : stream_(stream) {}
+
+private:
+    bool write(std::string_view text) override {
+        return std::fwrite(text.data(), 1, text.size(), stream_) == text.size();
+    }
+    std::FILE* stream_;
+};
+
 Arguments read_arguments(int count, char** texts) {
     Arguments arguments;
     for (int i = 1; i < count; ++i) {
@@ -125,6 +136,15 @@ Arguments read_arguments(int count, char** texts) {
     if (arguments.options.out_file != initial.out_file || arguments.options.record_trace != nullptr) {
         fail("--bdgrind-out-file and --record-trace are options of the tool; here there is --out");
     }
+    if (arguments.options.machine.lists) {
+        StreamOutput list(stdout);
+        write_machine_list(list);
+        list.finish();
+        std::exit(0);
+    }
+    if (arguments.options.machine.is_native) {
+        fail("--machine=native is for the tool, which looks at the machine that it runs on");
+    }
     if (arguments.traces.empty()) fail("which trace? See --help");
     if (arguments.traces.size() > 1 && arguments.out != nullptr) fail("--out is for a single trace");
     return arguments;
@@ -153,17 +173,6 @@ public:
 private:
     void* memory_ = nullptr;
     std::size_t size_ = 0;
-};
-
-class StreamOutput final : public TextOutput {
-public:
-    explicit StreamOutput(std::FILE* stream) : stream_(stream) {}
-
-private:
-    bool write(std::string_view text) override {
-        return std::fwrite(text.data(), 1, text.size(), stream_) == text.size();
-    }
-    std::FILE* stream_;
 };
 
 class StringOutput final : public TextOutput {

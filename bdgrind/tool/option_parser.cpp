@@ -101,6 +101,19 @@ const char* read(std::string_view text, CacheOption* cache) {
     return error;
 }
 
+const char* read(std::string_view text, MachineOption* machine) {
+    *machine = {.preset = find_machine_preset(text), .is_native = text == "native", .lists = text == "list"};
+    if (machine->preset != nullptr || machine->is_native || machine->lists) return nullptr;
+    return "it must be native or a name that --machine=list shows";
+}
+
+const char* read(std::string_view text, MiddleCacheOption* cache) {
+    if (text != "no") return read(text, static_cast<CacheOption*>(cache));
+    *cache = {};
+    cache->given = true;
+    return nullptr;
+}
+
 // Takes `start` off the start of `text`, if it is there.
 bool take_off_start(std::string_view& text, std::string_view start) {
     if (!text.starts_with(start)) return false;
@@ -208,8 +221,10 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .orders = given.why == WhyChoice::kYes && given.cache_sim,
                         .why = given.why != WhyChoice::kNo && given.cache_sim,
                         .reuses = given.why == WhyChoice::kYes};
+    if (given.machine.preset != nullptr) config.caches = given.machine.preset->caches;
     if (given.i1.given) config.caches.i1 = given.i1.geometry;
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
+    if (given.l2.given) config.caches.l2 = given.l2.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
     if (config.cache_sim && config.caches.d1.line_bytes <= 64) config.cores = given.cores.count;
     return config;
@@ -244,7 +259,8 @@ void write_thread_order(TextOutput& out, const Options& given) {
 }
 
 std::string_view geometry_source(const Options& given, std::string_view source) {
-    return given.i1.given && given.d1.given && given.ll.given ? "as on the command line" : source;
+    if (given.i1.given && given.d1.given && given.ll.given) return "as on the command line";
+    return given.machine.preset == nullptr ? source : given.machine.preset->source;
 }
 
 }  // namespace bd

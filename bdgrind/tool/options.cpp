@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "tool/output.h"
 #include "tool/valgrind.h"
 
 namespace bd {
@@ -38,6 +39,8 @@ const char* text_of(Number number) {
 }
 const char* text_of(const PatternList&) { return "none"; }
 const char* text_of(const CacheOption&) { return "the machine's own"; }
+const char* text_of(const MiddleCacheOption&) { return "no"; }
+const char* text_of(const MachineOption&) { return "this machine's first and last level"; }
 
 // Prints an option as --help shows it: its name and form, then the help in a column of its own.
 void print_option(const char* name, const char* form, const char* help, const char* initial) {
@@ -63,6 +66,12 @@ bool take_option(const char* argument) {
     if (error.message != nullptr) {
         VG_(fmsg_bad_option)(error.name, "'%s' is not a value for --%s=%s: %s.\n", error.value, error.name, error.form,
                              error.message);
+    }
+    if (options.machine.lists) {
+        TextBuffer list;
+        write_machine_list(list);
+        VG_(printf)("%s", list.c_str());
+        VG_(exit)(0);
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "engine/base/geometry.h"
 #include "engine/base/text_output.h"
 #include "engine/replay/engine.h"
+#include "tool/machine_presets.h"
 
 namespace bd {
 
@@ -18,6 +19,14 @@ namespace bd {
 struct CacheOption {
     bool given = false;
     CacheGeometry geometry{};
+};
+struct MiddleCacheOption : CacheOption {};  // of no bytes: there is to be none
+
+// Whose caches are simulated, but for those that have options of their own.
+struct MachineOption {
+    const MachinePreset* preset = nullptr;
+    bool is_native = false;  // all levels of this machine
+    bool lists = false;      // the presets are to be listed, and nothing else
 };
 
 // The values of an option that may be given several times: names of functions or objects, or patterns of them, in the
@@ -58,7 +67,8 @@ struct CoreCount {
 
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
-//   Cache   <size>,<ways>,<line size>; Tree, Recursion   of the context tree; Cores, Order   of threads
+//   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches;
+//   Tree, Recursion   of the context tree; Cores, Order   of threads
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -109,8 +119,13 @@ struct CoreCount {
               "count separately the LL misses that first write a line\nback to memory (ILdmr DLdmr DLdmw)") \
     BD_OPTION(Flag, simulate_hwpref, "simulate-hwpref", false, "no|yes",                                \
               "prefetch streams of lines into LL")                                                      \
+    BD_OPTION(Machine, machine, "machine", {}, "<name>|native|list",                                    \
+              "the caches of a processor; native: of this machine, all\n"                                \
+              "its levels; list: which names there are")                                                \
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
+    BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
+              "a cache between the L1 caches and LL, in bytes")                                         \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
     BD_OPTION_GROUP("how to separate costs")                                                            \
     BD_OPTION(Flag, separate_threads, "separate-threads", false, "no|yes",                              \
@@ -181,6 +196,8 @@ using Text = const char*;
 using Number = std::uint32_t;
 using Count = std::uint64_t;
 using Cache = CacheOption;
+using MiddleCache = MiddleCacheOption;
+using Machine = MachineOption;
 using Patterns = PatternList;
 using Tree = TreeChoice;
 using Why = WhyChoice;

@@ -31,11 +31,14 @@ std::string_view source_without_l2(const MachineCaches& machine) {
 
 EngineConfig Session::make_config(std::string_view* source) {
     const MachineCaches machine = find_machine_caches();
-    const EngineConfig config = engine_config(options, machine.caches);
+    CacheGeometries own = machine.caches;
+    if (options.machine.is_native) own.l2 = machine.l2;
+    const EngineConfig config = engine_config(options, own);
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
-    const bool one_given = options.i1.given || options.d1.given || options.ll.given;
+    const bool one_given = options.i1.given || options.d1.given || options.l2.given || options.ll.given;
     // What stands in LL's place is known where that is named.
-    const bool lacks_l2 = machine.l2.size_bytes != 0 && !options.ll.given;
+    const bool lacks_l2 = machine.l2.size_bytes != 0 && !options.ll.given && !options.l2.given &&
+                          !options.machine.is_native && options.machine.preset == nullptr;
     *source = geometry_source(options, lacks_l2 ? source_without_l2(machine) : machine.source);
     if (options.objects && !config.objects && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --objects does nothing with --cache-sim=no or --cacheuse=no.\n");
@@ -59,13 +62,13 @@ EngineConfig Session::make_config(std::string_view* source) {
     }
 
     if (!all_given && VG_(clo_verbosity) > 0) {
-        VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", machine.source);
+        const char* const from = options.machine.preset != nullptr ? options.machine.preset->source : machine.source;
+        VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", from);
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
             const bool is_mebi = size % (ULong{1} << 20) == 0;
-            VG_(umsg)("Not simulated: its L2 of %llu %s; --LL=%llu,%u,%u puts that in place of LL\n",
-                      size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB", size, machine.l2.ways,
-                      machine.l2.line_bytes);
+            VG_(umsg)("Not simulated: its L2 of %llu %s; with --machine=native, it is\n",
+                      size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
         }
     }
     for (const CacheGeometry& first : {config.caches.i1, config.caches.d1}) {
@@ -73,6 +76,9 @@ EngineConfig Session::make_config(std::string_view* source) {
             VG_(umsg)("Warning: the LL cache is smaller than an L1 cache in front of it.\n");
             break;
         }
+    }
+    if (config.caches.ll.size_bytes < config.caches.l2.size_bytes) {
+        VG_(umsg)("Warning: the LL cache is smaller than the L2 cache in front of it.\n");
     }
     return config;
 }

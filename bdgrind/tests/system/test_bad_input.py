@@ -47,6 +47,8 @@ def run(
         ("--D1=-1024,2,64", "'-1024,2,64' .* three numbers"),
         ("--LL=99999999999999999999,2,64", "'99999999999999999999,2,64' is not a value"),
         ("--LL=1125899906842624,16,64", "'1125899906842624,16,64' .* at most"),
+        ("--L2=1024,2,512", "'1024,2,512' is not a value for --L2=.*: the line size must be"),
+        ("--machine=zen", "'zen' is not a value for --machine=.*: it must be native or a name that"),
         ("--dump-line=maybe", "'maybe' is not a value for --dump-line=.*: it must be yes or no"),
         ("--cacheuse=", "'' is not a value for --cacheuse="),
         ("--objects-depth=0", "'0' is not a value for --objects-depth=<n>: it must be from 1 to 64"),

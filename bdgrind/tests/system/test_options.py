@@ -223,12 +223,14 @@ def test_the_log_names_the_level_of_the_machine_that_is_not_simulated(tmp_path: 
     run = run_tool(tmp_path, [GUESTS / "workload"])
     if not {2, 3} <= known.keys() or "as the kernel describes it" not in run.log:
         pytest.skip("the kernel knows of no L2 in front of another level here")
-    (size, ways), = re.findall(r"Not simulated: its L2 of .*; --LL=(\d+),(\d+),64 puts that in place of LL", run.log)
-    assert f"{int(size) // 1024}K" == (known[2] / "size").read_text().strip()
-    assert ways == (known[2] / "ways_of_associativity").read_text().strip()
+    assert re.search(r"Not simulated: its L2 of \d+ [MK]iB; with --machine=native, it is$", run.log, re.MULTILINE)
+    size = int((known[2] / "size").read_text().strip().removesuffix("K")) * 1024
+    ways = int((known[2] / "ways_of_associativity").read_text())
     assert f"its L2 of {size} B, 64 B, {ways}-way is not simulated" in run.profile_path.read_text()
-    given = run_tool(tmp_path, [GUESTS / "workload"], [f"--LL={size},{ways},64"], name="given")
-    assert "Not simulated" not in given.log and "is not simulated" not in given.profile_path.read_text()
+    for name, option in ("other", f"--LL={size},{ways},64"), ("native", "--machine=native"):
+        given = run_tool(tmp_path, [GUESTS / "workload"], [option], name=name)
+        assert "Not simulated" not in given.log and "is not simulated" not in given.profile_path.read_text()
+    assert f"desc: L2 cache: {size} B, 64 B, {ways}-way associative\n" in given.profile_path.read_text()
 
 
 def test_the_log_is_short(tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each number in the table of --machine stands in docs/machines.md, with where it is from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[3]
+_CACHES = ("I1", "D1", "L2", "LL")
+
+
+def _product(text: str) -> int:
+    value = 1
+    for factor in text.split("*"):
+        value *= {"kKiB": 1 << 10, "kMiB": 1 << 20}.get(factor.strip()) or int(factor)
+    return value
+
+
+def _presets() -> dict[str, tuple[dict[str, str], str]]:
+    """By name: the caches as options have them, and what LL is."""
+    text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
+    geometry = r"\{([\d *a-zA-Z]+), (\d+), (\d+)\}"
+    known = {
+        name: f"{_product(size)},{ways},{line}"
+        for name, size, ways, line in re.findall(rf"CacheGeometry (k\w+){geometry}", text)
+    }
+    assert len(known) == 3
+    known["kNone"] = "none"
+    found = {}
+    rows = re.findall(r'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{(.*?)\}\),\n', text, re.DOTALL)
+    for name, last_level, caches in rows:
+        texts = [
+            known[word] if word else f"{_product(size)},{ways},{line}"
+            for word, size, ways, line in re.findall(rf"(k\w+8Ways|k\w+12Ways|k\w+4Ways|kNone)|{geometry}", caches)
+        ]
+        i1, d1, ll, l2 = texts
+        found[name] = dict(zip(_CACHES, (i1, d1, l2, ll), strict=True)), last_level
+    assert len(found) == text.count("BD_PRESET(") - 1
+    return found
+
+
+def _documented() -> dict[str, list[str]]:
+    """By name: the cells of its row behind it."""
+    text = (SOURCE / "docs" / "machines.md").read_text().partition("## Presets")[2].partition("\n## ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
+    ]
+    return {row[0].strip("`"): row[1:] for row in rows}
+
+
+def test_every_preset_is_documented_with_its_sources() -> None:
+    presets, documented = _presets(), _documented()
+    assert len(presets) >= 13 and presets.keys() == documented.keys()
+    for name, (caches, last_level) in presets.items():
+        *geometries, what, _unknown, sources = documented[name]
+        assert geometries == list(caches.values()), name
+        assert what == last_level.partition(";")[0], name
+        assert len(sources) > 10, f"{name}: where are these numbers from?"

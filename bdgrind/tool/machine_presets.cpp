@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "tool/machine_presets.h"
+
+#include <algorithm>
+
+#include "profile/run_ending.h"
+
+namespace bd {
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr CacheGeometry kNone{};
+constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
+constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
+constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
+
+#define BD_PRESET(name, processor, last_level, ...) \
+    {name, processor, last_level, "--machine=" name ", " processor "; LL is " last_level, __VA_ARGS__}
+
+// LL is what one core can use of the last level.
+constexpr MachinePreset kPresets[]{
+    BD_PRESET("zen2", "AMD Zen 2", "the L3 of a CCX of 4 cores",
+              {k32KiB8Ways, k32KiB8Ways, {16 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}),
+    BD_PRESET("zen3", "AMD Zen 3", "the L3 of a CCX of 8 cores",
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}),
+    BD_PRESET("zen4", "AMD Zen 4", "the L3 of a CCX of 8 cores",
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+    BD_PRESET("zen5", "AMD Zen 5", "the L3 of a CCX of 8 cores",
+              {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}}),
+    BD_PRESET("skylake-sp", "Intel Skylake-SP, Xeon Gold 6148", "the whole L3 of 20 cores",
+              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}}),
+    BD_PRESET("icelake-sp", "Intel Ice Lake-SP", "the whole L3 of 36 slices",
+              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}}),
+    BD_PRESET("sapphire-rapids", "Intel Sapphire Rapids", "the whole L3 of 60 cores",
+              {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}}),
+    BD_PRESET("golden-cove", "Intel Golden Cove, client", "the whole L3 of ten slices",
+              {k32KiB8Ways, k48KiB12Ways, {30 * kMiB, 12, 64}, {1280 * kKiB, 10, 64}}),
+    BD_PRESET("neoverse-n1", "Arm Neoverse N1, Graviton2", "the whole system cache of 64 cores",
+              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+    BD_PRESET("neoverse-v1", "Arm Neoverse V1, Graviton3", "the whole system cache of 64 cores",
+              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+    BD_PRESET("neoverse-v2", "Arm Neoverse V2, Graviton4", "the whole system cache of 96 cores",
+              {k64KiB4Ways, k64KiB4Ways, {36 * kMiB, 16, 64}, {2 * kMiB, 8, 64}}),
+    BD_PRESET("apple-m1", "Apple M1, performance cores", "the L2 of 4 cores; what is behind it is not simulated",
+              {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNone}),
+    BD_PRESET("cortex-a72", "Arm Cortex-A72, BCM2711", "the L2 of 4 cores",
+              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNone}),
+};
+
+#undef BD_PRESET
+
+}  // namespace
+
+std::span<const MachinePreset> machine_presets() { return kPresets; }
+
+const MachinePreset* find_machine_preset(std::string_view name) {
+    const auto* const found = std::ranges::find_if(kPresets, [&](const MachinePreset& each) {
+        return name == each.name;
+    });
+    return found == std::end(kPresets) ? nullptr : found;
+}
+
+void write_machine_list(TextOutput& out) {
+    constexpr std::size_t kColumn = 17;
+    for (const MachinePreset& each : kPresets) {
+        out << each.name;
+        for (std::size_t used = std::string_view(each.name).size(); used < kColumn; ++used) out << ' ';
+        out << each.processor << "\n  ";
+        write_caches(out, each.caches, "\n  ");
+        out << "; LL is " << each.last_level << '\n';
+    }
+    out << "native           this machine, as the kernel or the processor describes it\n";
+}
+
+}  // namespace bd

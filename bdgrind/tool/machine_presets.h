@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The caches of well-known processors, by name. Where each number is from stands in docs/machines.md; a gate looks.
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "engine/base/geometry.h"
+#include "engine/base/text_output.h"
+
+namespace bd {
+
+struct MachinePreset {
+    const char* name;
+    const char* processor;
+    const char* last_level;  // what LL is there, and whose
+    const char* source;      // all of that, for the profile
+    CacheGeometries caches;
+};
+
+std::span<const MachinePreset> machine_presets();
+
+// Null: there is none of that name.
+const MachinePreset* find_machine_preset(std::string_view name);
+
+// For people: all of them, with their caches.
+void write_machine_list(TextOutput& out);
+
+}  // namespace bd
