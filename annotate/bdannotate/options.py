@@ -70,7 +70,7 @@ class Options:
     threads: str
     limit: int | None  # None: not given; 0: no limit
     totals: bool
-    cycle_costs: tuple[int, int, int] | None
+    cycle_costs: tuple[int, ...] | None
     machine_file: str | None
     colour: str
     width: int | None
@@ -202,9 +202,9 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument("--limit", metavar="N|all",
                          help=f"the rows in lists of lines, functions and objects [{DEFAULT_LINES}, "
                               f"{DEFAULT_FUNCTIONS} and {DEFAULT_OBJECTS}]")
-    numbers.add_argument("--cycle-costs", metavar="IR,L1,LL",
-                         help="the cycles of an instruction, an L1 miss and an LL miss in the estimate CEst "
-                              "[1,10,100]")
+    numbers.add_argument("--cycle-costs", metavar="IR,L1,[L2,]LL",
+                         help="the cycles of an instruction, an L1 miss, with an L2 an L2 miss, and an LL miss in "
+                              "the estimate CEst [1,10,100; with an L2 1,10,30,70]")
     numbers.add_argument("--machine-file", metavar="FILE",
                          help="the machine for the estimates of a run with --why=yes: a file written by "
                               "bd_calibrate, or the name of a machine that comes with bd_annotate "
@@ -426,14 +426,13 @@ def _object_type(text: str) -> tuple[str, str]:
     return place, name
 
 
-def _cycle_costs(text: str | None) -> tuple[int, int, int] | None:
+def _cycle_costs(text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
     words = text.split(",")
-    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
-        raise UserError(f"--cycle-costs={text}: must be three numbers, as 1,10,100")
-    one, first, last = map(int, words)
-    return one, first, last
+    if len(words) not in (3, 4) or not all(word.isascii() and word.isdigit() for word in words):
+        raise UserError(f"--cycle-costs={text}: must be three numbers, as 1,10,100, or four of a run with an L2")
+    return tuple(map(int, words))
 
 
 def _list(text: str) -> tuple[str, ...]:

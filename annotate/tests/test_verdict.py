@@ -147,5 +147,5 @@ def test_the_level_that_is_not_simulated_is_named_where_misses_cost(tmp_path):
         return [line for line in text.splitlines() if line.startswith("L2 ")]
 
     (row,) = l2_of(3000)
-    assert row == "L2        2 MiB 16-way is not simulated; --LL=2097152,16,64 simulates it as LL"
+    assert row == "L2        2 MiB 16-way is not simulated; with --machine=native, it is"
     assert l2_of(3) == [] and l2_of(3000, "") == [] and l2_of(3000, "its L2 of much is not simulated") == []

@@ -62,10 +62,13 @@ _OF_LINES = ("SpLoss", "UsByte", "EvLine", "Access", "AcCost", "Loaded", "AccLin
 _MISSES: Mapping[str, tuple[str, ...]] = {
     "D1": ("Dr", "Dw", "DRefs", "D1mr", "D1mw", "D1m", "D1rate", "D1first", "D1cap", "D1conf",
            "Wait", "WaitFirst", "WaitIn", "WaitOut"),
+    "D2": ("D2mr", "D2mw", "D2m", "D2first", "D2cap", "D2conf"),
     "DL": ("DLmr", "DLmw", "DLm", "DLfirst", "DLcap", "DLconf"),
     "I1": ("I1mr", "I1rate", "I1first", "I1cap", "I1conf"),
+    "I2": ("I2mr", "I2first", "I2cap", "I2conf"),
     "IL": ("ILmr", "ILfirst", "ILcap", "ILconf"),
     "1": ("L1m", "L1rate", "L1Refs"),
+    "L2": ("L2m", "L2rate", "L2local"),
     "2": ("LLm", "LLrate", "LLlocal"),
 }
 _LEVEL_OF = {
@@ -74,7 +77,7 @@ _LEVEL_OF = {
     for name in (*misses, *(f"{counted}{level}" for counted in _OF_LINES))
 }
 # A run that counts code and data together has the lines of both for it, as above, and none for code alone.
-_INSTEAD = {"D1": "1", "DL": "2"}
+_INSTEAD = {"D1": "1", "D2": "L2", "DL": "2"}
 
 
 def share_beside(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:

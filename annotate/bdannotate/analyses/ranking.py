@@ -84,7 +84,7 @@ def most_saved(report: Report) -> Callable[[Row], float] | None:
     )
     is_of_misses = found.wasted is None and found.first is not First.INSTRUCTIONS
     avoidable = 1 - found.first_touches / found.last_level if found.last_level else 1.0
-    _, for_first, for_last = found.factors
+    for_first, for_last = found.factors[1], found.factors[-1]
     cycles = found.cycles
 
     def part(metric: Metric | None, row: Row) -> float:

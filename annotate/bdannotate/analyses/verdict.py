@@ -32,6 +32,7 @@ class First(enum.Enum):
     OUT_OF_ORDER = "out of order"
     IN_ORDER = "in order"
     L1_CODE = "code"
+    L2 = "L2"
     LAST_LEVEL = "LL"
     FIRST_TOUCHES = "first touches"
     INSTRUCTIONS = "instructions"
@@ -67,7 +68,7 @@ class Verdict:
     costs in all levels."""
 
     cycles: int
-    factors: tuple[int, int, int]  # of an instruction, of a miss of L1 and of LL
+    factors: tuple[int, ...]  # of an instruction, of a miss of L1, of L2 if there is one, and of LL
     instructions: float
     l1_data: float
     l1_code: float
@@ -78,6 +79,7 @@ class Verdict:
     fits_last_level: bool  # whether every miss there is the first touch of a line
     waits: Waits | None = None
     time: Time | None = None
+    l2: float | None = None  # what missing L2 adds; None: there is none, or there are waits
 
     @property
     def misses(self) -> float:
@@ -97,7 +99,8 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         return None
     last_misses = count["ILmr"] + count["DLmr"] + count["DLmw"]
     first_touches = _first_touches(profile, count, last_misses)
-    factors = weight["Ir"], weight["D1mr"], weight["DLmr"]
+    has_l2 = "D2mr" in count
+    factors = (weight["Ir"], weight["D1mr"], *([weight["D2mr"]] if has_l2 else []), weight["DLmr"])
     instructions = weight["Ir"] * count["Ir"] / cycles
     fits = first_touches >= last_misses
     if has_waits(profile.events):
@@ -123,6 +126,7 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
     costs: dict[First, int] = {
         First.L1_DATA: weight["D1mr"] * (count["D1mr"] + count["D1mw"]),
         First.L1_CODE: weight["I1mr"] * count["I1mr"],
+        First.L2: weight["D2mr"] * (count["I2mr"] + count["D2mr"] + count["D2mw"]) if has_l2 else 0,
         First.LAST_LEVEL: weight["DLmr"] * (last_misses - first_touches),
         First.FIRST_TOUCHES: weight["DLmr"] * first_touches,
     }
@@ -136,7 +140,7 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
         shares[First.L1_CODE],
         shares[First.LAST_LEVEL] + shares[First.FIRST_TOUCHES],
         shares[First.FIRST_TOUCHES],
-        first, wasted, fits,
+        first, wasted, fits, l2=shares[First.L2] if has_l2 else None,
     )
 
 
@@ -164,6 +168,7 @@ def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tupl
 _UNUSED = {
     First.L1_DATA: ("UnusedD1", "Unused1"),
     First.L1_CODE: ("UnusedI1",),
+    First.L2: ("UnusedD2", "UnusedL2"),
     First.LAST_LEVEL: ("UnusedDL", "Unused2"),
 }
 

@@ -44,6 +44,7 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
         return by_verdict(selection, report.profile)
     name = {
         First.INSTRUCTIONS: "Ir", First.OUT_OF_ORDER: "D1m", First.IN_ORDER: "D1m", First.FIRST_TOUCHES: "DLm",
+        First.L2: "D2m",
     }.get(found.first)
     if name is None or name not in metrics:
         return by_verdict(selection, report.profile)
@@ -56,18 +57,20 @@ def use_facts(report: Report, found: Verdict | None) -> schema.Use:
     else of data, or of both together, where the profile does not separate them."""
     metrics = report.metrics
     of: Literal["code", "data", "all"]
+    first, second, last = "First-level cache", "Second-level cache", "Last-level cache"
     if found is not None and found.first is First.L1_CODE and "UnusedI1" in metrics:
-        of, levels = "code", (("I1", "I1mr"), ("IL", "ILmr"))
+        of, levels = "code", ((first, "I1", "I1mr"), (second, "I2", "I2mr"), (last, "IL", "ILmr"))
     elif "UnusedD1" in metrics:
-        of, levels = "data", (("D1", "D1m"), ("DL", "DLm"))
+        of, levels = "data", ((first, "D1", "D1m"), (second, "D2", "D2m"), (last, "DL", "DLm"))
     else:
-        of, levels = "all", (("1", "L1m"), ("2", "LLm"))
+        of, levels = "all", ((first, "1", "L1m"), (second, "L2", "L2m"), (last, "2", "LLm"))
     return {"of": of, "levels": [
         {
-            "loaded": f"Loaded{level}", "lost": f"SpLoss{level}", "share": f"Unused{level}",
+            "title": title, "loaded": f"Loaded{level}", "lost": f"SpLoss{level}", "share": f"Unused{level}",
             "perLine": f"AccLine{level}", "misses": misses,
         }
-        for level, misses in levels
+        for title, level, misses in levels
+        if title != second or misses in metrics
     ]}
 
 

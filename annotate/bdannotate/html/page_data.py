@@ -217,6 +217,7 @@ def _verdict(found: Verdict | None) -> schema.Verdict | None:
         "instructions": found.instructions,
         "l1Data": found.l1_data,
         "l1Code": found.l1_code,
+        "l2": found.l2,
         "lastLevel": found.last_level,
         "fitsLastLevel": found.fits_last_level,
         "first": found.first.value,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 4
+VERSION = 5
 
 
 class Metric(TypedDict):
@@ -92,9 +92,10 @@ class Verdict(TypedDict):
     instructions: float  # shares of the estimated cycles, as those below
     l1Data: float
     l1Code: float
+    l2: float | None  # what missing L2 adds, where there is one
     lastLevel: float
     fitsLastLevel: bool
-    first: Literal["L1", "code", "LL", "out of order", "in order", "first touches", "instructions"]
+    first: Literal["L1", "code", "L2", "LL", "out of order", "in order", "first touches", "instructions"]
     wasted: float | None  # what bytes never used cost at the first level, if that makes it the first
     waits: Waits | None  # where the run noted that; then those of levels are 0
 
@@ -220,6 +221,7 @@ class Data(TypedDict):
 
 
 class UseLevel(TypedDict):
+    title: str
     loaded: str
     lost: str
     share: str

@@ -61,24 +61,36 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ("L1Refs", "L1 refs", "Instruction fetches and data accesses", {"Ir": 1, "Dr": 1, "Dw": 1}),
     ("D1m", "D1 misses", "Data misses of the first level", {"D1mr": 1, "D1mw": 1}),
     ("L1m", "L1 misses", "Misses of the first level", {"I1mr": 1, "D1mr": 1, "D1mw": 1}),
+    ("D2m", "L2d misses", "Data misses of L2", {"D2mr": 1, "D2mw": 1}),
+    ("L2m", "L2 misses", "Misses of L2", {"I2mr": 1, "D2mr": 1, "D2mw": 1}),
     ("DLm", "LLd misses", "Data misses of the last level", {"DLmr": 1, "DLmw": 1}),
     ("LLm", "LL misses", "Misses of the last level", {"ILmr": 1, "DLmr": 1, "DLmw": 1}),
     ("Loaded1", "L1 loaded", "Bytes loaded into L1", {"SpLoss1": 1, "UsByte1": 1}),
+    ("LoadedL2", "L2 loaded", "Bytes loaded into L2", {"SpLossL2": 1, "UsByteL2": 1}),
     ("Loaded2", "LL loaded", "Bytes loaded into LL", {"SpLoss2": 1, "UsByte2": 1}),
     ("LoadedD1", "D1 loaded", "Bytes of data loaded into D1", {"SpLossD1": 1, "UsByteD1": 1}),
+    ("LoadedD2", "L2d loaded", "Bytes of data loaded into L2", {"SpLossD2": 1, "UsByteD2": 1}),
     ("LoadedDL", "LLd loaded", "Bytes of data loaded into LL", {"SpLossDL": 1, "UsByteDL": 1}),
     ("LoadedI1", "I1 loaded", "Bytes of code loaded into I1",
      {"SpLoss1": 1, "UsByte1": 1, "SpLossD1": -1, "UsByteD1": -1}),
+    ("LoadedI2", "L2i loaded", "Bytes of code loaded into L2",
+     {"SpLossL2": 1, "UsByteL2": 1, "SpLossD2": -1, "UsByteD2": -1}),
     ("LoadedIL", "LLi loaded", "Bytes of code loaded into LL",
      {"SpLoss2": 1, "UsByte2": 1, "SpLossDL": -1, "UsByteDL": -1}),
     ("SpLossI1", "unused code", "Bytes of code loaded into I1 and never used",
      {"SpLoss1": 1, "SpLossD1": -1}),
+    ("SpLossI2", "unused L2i", "Bytes of code loaded into L2 and never used",
+     {"SpLossL2": 1, "SpLossD2": -1}),
     ("SpLossIL", "unused LLi", "Bytes of code loaded into LL and never used",
      {"SpLoss2": 1, "SpLossDL": -1}),
     ("I1cap", "I1 capac.", "Instruction fetch misses of I1 by capacity",
      {"I1mr": 1, "I1first": -1, "I1conf": -1}),
     ("D1cap", "D1 capac.", "Data misses of D1 by capacity",
      {"D1mr": 1, "D1mw": 1, "D1first": -1, "D1conf": -1}),
+    ("I2cap", "L2i capac.", "Instruction fetch misses of L2 by capacity",
+     {"I2mr": 1, "I2first": -1, "I2conf": -1}),
+    ("D2cap", "L2d capac.", "Data misses of L2 by capacity",
+     {"D2mr": 1, "D2mw": 1, "D2first": -1, "D2conf": -1}),
     ("ILcap", "LLi capac.", "Instruction fetch misses of LL by capacity",
      {"ILmr": 1, "ILfirst": -1, "ILconf": -1}),
     ("DLcap", "LLd capac.", "Data misses of LL by capacity",
@@ -87,6 +99,12 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
      {"WaitFirst": 1, "WaitIn": 1, "WaitOut": 1}),
     ("Bm", "mispred.", "Mispredicted branches", {"Bcm": 1, "Bim": 1}),
     ("Branches", "branches", "Branches", {"Bc": 1, "Bi": 1}),
+    # A miss of all levels costs as much as with two: what L2 misses and LL has lies between.
+    (
+        "CEst", "cycle est.", "Estimated cycles: Ir + 10 L1m + 30 L2m + 70 LLm",
+        {"Ir": 1, "I1mr": 10, "D1mr": 10, "D1mw": 10, "I2mr": 30, "D2mr": 30, "D2mw": 30,
+         "ILmr": 70, "DLmr": 70, "DLmw": 70},
+    ),
     (
         "CEst", "cycle est.", "Estimated cycles: Ir + 10 L1m + 100 LLm",
         {"Ir": 1, "I1mr": 10, "D1mr": 10, "D1mw": 10, "ILmr": 100, "DLmr": 100, "DLmw": 100},
@@ -97,20 +115,30 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
 _SHARES: tuple[tuple[str, str, str, str, str], ...] = (
     ("Unused1", "unused", "Share of the bytes loaded into L1 that was never used",
      "SpLoss1", "Loaded1"),
+    ("UnusedL2", "unused L2", "Share of the bytes loaded into L2 that was never used",
+     "SpLossL2", "LoadedL2"),
     ("Unused2", "unused LL", "Share of the bytes loaded into LL that was never used",
      "SpLoss2", "Loaded2"),
     ("UnusedD1", "unused", "Share of the bytes of data loaded into D1 that was never used",
      "SpLossD1", "LoadedD1"),
+    ("UnusedD2", "unused L2d", "Share of the bytes of data loaded into L2 that was never used",
+     "SpLossD2", "LoadedD2"),
     ("UnusedDL", "unused LLd", "Share of the bytes of data loaded into LL that was never used",
      "SpLossDL", "LoadedDL"),
     ("UnusedI1", "unused code", "Share of the bytes of code loaded into I1 that was never used",
      "SpLossI1", "LoadedI1"),
+    ("UnusedI2", "unused L2i", "Share of the bytes of code loaded into L2 that was never used",
+     "SpLossI2", "LoadedI2"),
     ("UnusedIL", "unused LLi", "Share of the bytes of code loaded into LL that was never used",
      "SpLossIL", "LoadedIL"),
     ("I1rate", "I1 miss", "Miss rate of instruction fetches in I1", "I1mr", "Ir"),
     ("D1rate", "D1 miss", "Miss rate of data accesses in D1", "D1m", "DRefs"),
     ("L1rate", "L1 miss", "Miss rate of the first level, all accesses", "L1m", "L1Refs"),
+    ("L2rate", "L2 miss", "Misses of L2 per access, all accesses", "L2m", "L1Refs"),
+    ("L2local", "L2 local", "Miss rate of L2: of L1 misses, those that miss L2", "L2m", "L1m"),
     ("LLrate", "LL miss", "Misses of the last level per access, all accesses", "LLm", "L1Refs"),
+    ("LLlocal", "LL local", "Miss rate of the last level: of L2 misses, those that miss LL",
+     "LLm", "L2m"),
     ("LLlocal", "LL local", "Miss rate of the last level: of L1 misses, those that miss LL",
      "LLm", "L1m"),
     ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches"),
@@ -120,6 +148,8 @@ _SHARES: tuple[tuple[str, str, str, str, str], ...] = (
 _QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
     ("AccLine1", "acc/line", "Accesses to a line while it was in L1, on average",
      "Access1", "EvLine1", 1),
+    ("AccLineL2", "acc/L2 line", "Accesses to a line while it was in L2, on average",
+     "AccessL2", "EvLineL2", 1),
     ("AccLine2", "acc/LL line", "Accesses to a line while it was in LL, on average",
      "Access2", "EvLine2", 1),
     ("AccLineD1", "acc/line", "Accesses to a line while it was in D1, on average",
@@ -127,9 +157,13 @@ _QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
     # A few lines with thousands of accesses, such as the stack's, hide all others in an average.
     ("AccTyp1", "typ. acc", "The same for L1, typically: the harmonic mean", "EvLine1", "AcCost1",
      1000),
+    ("AccTypL2", "typ. L2 acc", "The same for L2, typically: the harmonic mean",
+     "EvLineL2", "AcCostL2", 1000),
     ("AccTyp2", "typ. LL acc", "The same for LL, typically: the harmonic mean",
      "EvLine2", "AcCost2", 1000),
     ("UsLine1", "used/line", "Bytes used of a line while it was in L1", "UsByte1", "EvLine1", 1),
+    ("UsLineL2", "used/L2 line", "Bytes used of a line while it was in L2",
+     "UsByteL2", "EvLineL2", 1),
     ("UsLine2", "used/LL line", "Bytes used of a line while it was in LL",
      "UsByte2", "EvLine2", 1),
 )
@@ -141,17 +175,26 @@ _HEADINGS = {
     "I1mr": ("I1 misses", "Instruction fetches that missed I1"),
     "D1mr": ("D1 rd miss", "Data reads that missed D1"),
     "D1mw": ("D1 wr miss", "Data writes that missed D1"),
+    "I2mr": ("L2i misses", "Instruction fetches that missed L2"),
+    "D2mr": ("L2 rd miss", "Data reads that missed L2"),
+    "D2mw": ("L2 wr miss", "Data writes that missed L2"),
     "ILmr": ("LLi misses", "Instruction fetches that missed LL"),
     "DLmr": ("LL rd miss", "Data reads that missed LL"),
     "DLmw": ("LL wr miss", "Data writes that missed LL"),
     "SpLoss1": ("never used", "Bytes loaded into L1 and never used"),
+    "SpLossL2": ("never used L2", "Bytes loaded into L2 and never used"),
     "SpLoss2": ("never used LL", "Bytes loaded into LL and never used"),
     "SpLossD1": ("never used", "Bytes of data loaded into D1 and never used"),
+    "SpLossD2": ("never used L2", "Bytes of data loaded into L2 and never used"),
     "SpLossDL": ("never used LL", "Bytes of data loaded into LL and never used"),
     "I1first": ("I1 first", "Instruction fetch misses of I1 that were a line's first touch"),
     "I1conf": ("I1 confl.", "Instruction fetch misses of I1 by conflict"),
     "D1first": ("D1 first", "Data misses of D1 that were a line's first touch"),
     "D1conf": ("D1 confl.", "Data misses of D1 by conflict"),
+    "I2first": ("L2i first", "Instruction fetch misses of L2 that were a line's first touch"),
+    "I2conf": ("L2i confl.", "Instruction fetch misses of L2 by conflict"),
+    "D2first": ("L2d first", "Data misses of L2 that were a line's first touch"),
+    "D2conf": ("L2d confl.", "Data misses of L2 by conflict"),
     "ILfirst": ("LLi first", "Instruction fetch misses of LL that were a line's first touch"),
     "ILconf": ("LLi confl.", "Instruction fetch misses of LL by conflict"),
     "DLfirst": ("LLd first", "Data misses of LL that were a line's first touch"),
@@ -165,10 +208,11 @@ _HEADINGS = {
     "TMost": ("time most", "Estimated time, at most"),
     "TimeWait": ("waits", "Estimated picoseconds in which the processor only waits for data"),
     "TimeMem": ("waits mem.", "Estimated picoseconds in which the processor only waits for data from memory"),
+    "AcCostL2": ("rarely used L2", "1000 / accesses, added up over the lines that left L2"),
     "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
 # Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.
-_MISLEADING_TITLES = frozenset({"AcCost1", "AcCost2"})
+_MISLEADING_TITLES = frozenset({"AcCost1", "AcCostL2", "AcCost2"})
 
 
 def metrics_of(profile: Profile) -> dict[str, Metric]:
@@ -176,11 +220,15 @@ def metrics_of(profile: Profile) -> dict[str, Metric]:
     return metrics_for(profile.events, profile.titles, profile.formulas)
 
 
-def with_cycle_costs(profile: Profile, costs: tuple[int, int, int]) -> Profile:
-    """The profile with other costs of an instruction and of a miss of L1 and of LL in CEst."""
+def with_cycle_costs(profile: Profile, costs: tuple[int, ...]) -> Profile:
+    """The profile with other costs of an instruction and of a miss of L1, of L2 if there are four, and of LL in
+    CEst."""
     if any(event not in profile.events for event in ("I1mr", "D1mr", "D1mw", "ILmr")):
         raise UserError(f"--cycle-costs: {profile.parts[0].source} counts no cache misses")
-    formula = "{} Ir + {} L1m + {} LLm".format(*costs)
+    has_l2 = "D2mr" in profile.events
+    if len(costs) == 4 and not has_l2:
+        raise UserError(f"--cycle-costs: {profile.parts[0].source} has no L2, so it takes three numbers")
+    formula = ("{} Ir + {} L1m + {} L2m + {} LLm" if len(costs) == 4 else "{} Ir + {} L1m + {} LLm").format(*costs)
     titles = {**profile.titles, "CEst": f"Estimated cycles: {formula}"}
     return replace(profile, titles=titles, formulas={**profile.formulas, "CEst": formula})
 

@@ -20,7 +20,7 @@ _DULL_NAMES = {"Timerange"}
 _MANY = 6
 # A command can be a page of arguments.
 _WRAPPED_LINES = 2
-CACHE_NAMES = ("I1 cache", "D1 cache", "LL cache")
+CACHE_NAMES = ("I1 cache", "D1 cache", "L2 cache", "LL cache")
 
 
 def metadata(profile: Profile) -> list[tuple[str, str]]:
@@ -98,6 +98,7 @@ _CACHES = (
     ("I1", ("Ir", "I1mr", "I1rate")),
     ("D1", ("DRefs", "D1m", "D1rate")),
     ("L1", ("L1Refs", "L1m", "L1rate", "Loaded1", "SpLoss1", "Unused1", "AccLine1", "UsLine1")),
+    ("L2", ("L1m", "L2m", "L2local", "LoadedL2", "SpLossL2", "UnusedL2", "AccLineL2", "UsLineL2")),
     ("LL", ("L1m", "LLm", "LLlocal", "Loaded2", "SpLoss2", "Unused2", "AccLine2", "UsLine2")),
 )
 _ALWAYS_LISTED = frozenset({"Ir", "Dr", "Dw"})
@@ -130,6 +131,8 @@ def _cache_rows(
     for cache, names in _CACHES:
         if names[1] not in metrics:
             continue
+        if cache == "LL" and "L2m" in metrics:
+            names = ("L2m", *names[1:])  # what asks for it
         cells = [Cell(cache, "bold")]
         for name in names:
             metric = metrics.get(name)

@@ -31,6 +31,7 @@ def verdict_json(report: Report) -> Json:
             "instructions": found.instructions,
             "L1_data": found.l1_data,
             "L1_code": found.l1_code,
+            **({} if found.l2 is None else {"L2": found.l2}),
             "LL": found.last_level,
             "first_touches": found.first_touches,
         },

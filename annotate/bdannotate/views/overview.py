@@ -70,18 +70,17 @@ def _caches(profile: Profile) -> str:
 
 
 # As bdgrind says it of the machine that the run was on.
-_NO_L2 = re.compile(r"its L2 of (\d+) B, (\d+) B, (\d+)-way is not simulated")
+_NO_L2 = re.compile(r"its L2 of (\d+) B, \d+ B, (\d+)-way is not simulated")
 
 
 def _without_l2(report: Report) -> str:
-    """The level that is not simulated, and the run that has it in place of LL, where misses cost enough for that to
-    matter."""
+    """The level that is not simulated, and the run that has it, where misses cost enough for that to matter."""
     found = _NO_L2.search(dict(report.profile.parts[0].descriptions).get("Geometry", ""))
     judged = verdict(report.profile, report.metrics, report.totals)
     if not found or judged is None or judged.first in (First.INSTRUCTIONS, First.FIRST_TOUCHES):
         return ""
-    size, line, ways = map(int, found.groups())
-    return f"{_size(size)} {ways}-way is not simulated; --LL={size},{ways},{line} simulates it as LL"
+    size, ways = map(int, found.groups())
+    return f"{_size(size)} {ways}-way is not simulated; with --machine=native, it is"
 
 
 def _size(size: int) -> str:
@@ -93,10 +92,10 @@ def _size(size: int) -> str:
 
 # Told in other lines.
 _COVERED = frozenset({
-    "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw",
+    "I1mr", "D1mr", "D1mw", "I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw",
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
-      for level in ("1", "2", "D1", "I1", "DL", "IL")),
-    *(f"{level}{cause}" for level in ("I1", "D1", "IL", "DL") for cause in ("first", "conf")),
+      for level in ("1", "L2", "2", "D1", "I1", "D2", "I2", "DL", "IL")),
+    *(f"{level}{cause}" for level in ("I1", "D1", "I2", "D2", "IL", "DL") for cause in ("first", "conf")),
     *MADE,
 })
 
@@ -114,9 +113,10 @@ def _levels(report: Report, found: Verdict | None) -> list[tuple[str, str]]:
     metrics = report.metrics
     rows: list[tuple[str, str]] = []
     # Of data, where it is separated from code.
-    l1, ll = ("D1", "DL") if "UnusedD1" in metrics else ("1", "2")
+    l1, l2, ll = ("D1", "D2", "DL") if "UnusedD1" in metrics else ("1", "L2", "2")
     for name, misses, rate, code, loaded, unused in (
         ("L1", "D1m", "D1rate", "I1mr", f"Loaded{l1}", f"Unused{l1}"),
+        ("L2", "D2m", "", "I2mr", f"Loaded{l2}", f"Unused{l2}"),
         ("LL", "DLm", "", "ILmr", f"Loaded{ll}", f"Unused{ll}"),
     ):
         if misses not in metrics:
@@ -149,7 +149,7 @@ _CAUSES = (("first", "first touch"), ("cap", "capacity"), ("conf", "conflict"))
 def _causes(report: Report) -> str:
     """Of data misses, where the run was asked why."""
     texts: list[str] = []
-    for level, name in (("D1", "D1"), ("LL", "DL")):
+    for level, name in (("D1", "D1"), ("L2", "D2"), ("LL", "DL")):
         if f"{name}cap" not in report.metrics:
             continue
         misses = report.metrics[f"{name}m"].value(report.totals)
@@ -169,11 +169,13 @@ def _count(report: Report, name: str) -> str:
 
 
 def _estimate(found: Verdict) -> str:
-    one, first, last = found.factors
-    formula = f"{'' if one == 1 else f'{one} '}Ir + {first} L1m + {last} LLm"
+    one, *misses = found.factors
+    levels = ("L1", "LL") if len(misses) == 2 else ("L1", "L2", "LL")
+    formula = " + ".join(f"{cost} {level}m" for cost, level in zip(misses, levels))
+    l2 = "" if found.l2 is None else f"{100 * found.l2:.0f}% L2, "
     return (
-        f"{short_count(found.cycles)} cycles ({formula}): {100 * found.instructions:.0f}% "
-        f"instr., {100 * (found.l1_data + found.l1_code):.0f}% L1, "
+        f"{short_count(found.cycles)} cycles ({'' if one == 1 else f'{one} '}Ir + {formula}): "
+        f"{100 * found.instructions:.0f}% instr., {100 * (found.l1_data + found.l1_code):.0f}% L1, {l2}"
         f"{100 * found.last_level:.0f}% LL"
     )
 
@@ -208,6 +210,9 @@ def first(
     if found.first is First.L1_DATA:
         text = _cost(found.wasted, "its data misses cost", found.l1_data)
         return f"L1: {text}{at}{_others(found)}"
+    if found.first is First.L2:
+        text = _cost(found.wasted, "its misses cost", found.l2 or 0.0)
+        return f"L2: {text}{at}{listed(' (--sort=D2m)')}{_others(found)}"
     if found.first is First.LAST_LEVEL:
         text = _cost(found.wasted, "its misses cost", found.last_level - found.first_touches)
         return f"LL: {text}{at}{listed(' (--sort=DLm)')}{_others(found)}"
@@ -251,6 +256,8 @@ def _metric_of(found: Verdict, metrics: Mapping[str, Metric]) -> Metric | None:
         return metrics[_WAITS.get(found.first, TIMES[0])]
     if found.first is First.L1_DATA:
         return data_loss(metrics) if found.wasted else metrics["D1m"]
+    if found.first is First.L2:
+        return metrics["D2m"]
     return metrics["DLm"] if found.first in (First.LAST_LEVEL, First.FIRST_TOUCHES) else None
 
 

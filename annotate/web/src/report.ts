@@ -274,7 +274,7 @@ export class Report {
     }
 
     // What the page means by "never used" at a level, the first one first.
-    use(level: 0 | 1): Record<"loaded" | "lost" | "share" | "perLine" | "misses", Metric | undefined> {
+    use(level: number): Record<"loaded" | "lost" | "share" | "perLine" | "misses", Metric | undefined> {
         const { loaded, lost, share, perLine, misses } = this.facts.use.levels[level]!;
         return {
             loaded: this.metric(loaded), lost: this.metric(lost), share: this.metric(share),

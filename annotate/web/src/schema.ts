@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 4;
+export const version = 5;
 
 export interface Metric {
     name: string;
@@ -79,9 +79,10 @@ export interface Verdict {
     instructions: number; // shares of the estimated cycles, as those below
     l1Data: number;
     l1Code: number;
+    l2: number | null; // what missing L2 adds, where there is one
     lastLevel: number;
     fitsLastLevel: boolean;
-    first: "L1" | "code" | "LL" | "out of order" | "in order" | "first touches" | "instructions";
+    first: "L1" | "code" | "L2" | "LL" | "out of order" | "in order" | "first touches" | "instructions";
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
     waits: Waits | null; // where the run noted that; then those of levels are 0
 }
@@ -201,6 +202,7 @@ export interface Data {
 }
 
 export interface UseLevel {
+    title: string;
     loaded: string;
     lost: string;
     share: string;

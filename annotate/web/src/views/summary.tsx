@@ -31,8 +31,9 @@ export function Summary() {
             {!report.comparing && <Cards hints={hints} />}
             {verdict && !report.comparing && <Cycles verdict={verdict} />}
             <div class="cards">
-                <CacheCard level={0} title="First-level cache" />
-                <CacheCard level={1} title="Last-level cache" />
+                {report.facts.use.levels.map(({ title }, level) => (
+                    <CacheCard key={title} level={level} title={title} />
+                ))}
                 <WorkCard />
             </div>
             {isLittle ? (

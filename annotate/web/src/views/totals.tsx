@@ -8,7 +8,7 @@ import type { Metric, Verdict } from "../data";
 import { bytes, count, cssPercent, grouped, metricText, percent } from "../format";
 import { Change } from "../parts";
 
-export function CacheCard({ level, title }: { level: 0 | 1; title: string }) {
+export function CacheCard({ level, title }: { level: number; title: string }) {
     const { report } = usePage();
     const { loaded, lost, share, perLine, misses: missed } = report.use(level);
     const of_ = report.facts.use.of;
@@ -85,6 +85,7 @@ export function WorkCard() {
 const whereFirst: Record<Verdict["first"], string> = {
     L1: "Look first at the data that is loaded into the first-level cache and never used: the places below.",
     code: "Look first at the code: most of the cost comes from instructions that are not in the cache.",
+    L2: "Look first at the misses of the second-level cache: each waits for the last level, or for memory.",
     LL: "Look first at the misses of the last level: each waits for memory.",
     "out of order": "Look first at the data that is visited out of order: the program waits for each miss.",
     "in order": "Look first at the data that is visited in order: only less of it, or more work per visit, helps.",
@@ -105,6 +106,7 @@ export function Cycles({ verdict }: { verdict: Verdict }) {
         ["instructions", verdict.instructions, "used"],
         ["L1 misses of data", verdict.l1Data, "unused"],
         ["L1 misses of code", verdict.l1Code, "code-part"],
+        ...(verdict.l2 === null ? [] : [["L2 misses", verdict.l2, "in-order-part"] as [string, number, string]]),
         ["LL misses", verdict.lastLevel, "last-part"],
     ];
     return (
