@@ -49,7 +49,7 @@ def test_shared_paths_take_as_long_as_the_tree_is_large(tmp_path):
 
 @pytest.mark.parametrize("form", ["folded", "speedscope", "pprof"])
 def test_whole_paths_of_a_deep_tree_are_refused(form, tmp_path):
-    with pytest.raises(UserError, match="take --export=firefox"):
+    with pytest.raises(UserError, match="use --export=firefox"):
         list(FORMATS[form].pieces(request(tmp_path, 12_000)))
 
 

@@ -60,7 +60,7 @@ def test_what_a_function_frees_is_listed(xdebug):
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["-66.0k", "-", "-66.0k", "-", "30", "1.9%", "php::unset", "php:internal"] in rows
     assert ["984", "100.0%", "424", "43.1%", "1,550", "100.0%", "{main}", "index.php"] in rows
-    assert "Shares   Memory_(bytes) is also given back" in done.stdout
+    assert "Shares   Memory_(bytes) is also credited back" in done.stdout
     assert run_anywhere("--check", xdebug).returncode == 0
 
 

@@ -13,6 +13,7 @@ from bdannotate.analyses.sharing import Kind, report_sharing
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
 from bdannotate.model.profile import Function
+from bdannotate.model.work import Estimate
 from bdannotate.reading.sharing import read_sharing
 from bdannotate.views.sharing import spans
 from column_files import blocks, head, place_lines
@@ -167,8 +168,9 @@ def test_spans():
 
 
 NONE = Repair(
-    Remedy.NONE, Function("prog", "/src/prog.c", "main"), "", (), (), None, Amount(0, 0), Amount(0, 0), None, 0.0,
-    0.0, ("nothing",), (), "", frozenset(), 64,
+    remedy=Remedy.NONE, function=Function("prog", "/src/prog.c", "main"), file="", lines=(), loops=(), group=None,
+    before=Amount(0, 0), after=Amount(0, 0), walks=None, saved=Estimate(), evidence=("nothing",), code=(), unknown="",
+    sites=frozenset(), line=64,
 )
 
 
@@ -176,8 +178,8 @@ def test_unsharing_is_a_repair_where_it_is_worth_it(tmp_path):
     beside(tmp_path)
     (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
     told = report_sharing(found, None)
-    fuse = replace(NONE, remedy=Remedy.FUSE, saved=10_000.0)
-    other = replace(fuse, saved=1.0)
+    fuse = replace(NONE, remedy=Remedy.FUSE, saved=Estimate(10_000.0, 10_000.0, 10_000.0))
+    other = replace(fuse, saved=Estimate(1.0, 1.0, 1.0))
     repairs = with_unshare(Repairs((fuse, NONE), {0: (other,)}, 100_000.0), told)
     first, second = repairs.list
     assert (first.remedy, first.transfers, second) == (Remedy.UNSHARE, (1000, 0), fuse)

@@ -209,11 +209,11 @@ def test_hints_are_gone_new_or_as_before(folder):
     (folder / "after.out").write_text(use(repaired=GOOD, broken=BAD, kept=WORSE))
     report = diff(folder, "--hints")
     gone = section(report, "Hints that are gone")
-    assert re.fullmatch(r"repaired .*: never used 56.0k bytes before, 0 now\.\n", gone)
+    assert re.fullmatch(r"repaired .*: 56.0k bytes never used before, 0 now\.\n", gone)
     new = section(report, "Hints that are new")
     assert re.findall(r"^\d\. (\w+)", new, re.MULTILINE) == ["broken"]
-    assert "Change: never used 0 bytes before, 56.0k now." in new
+    assert "Change: 0 bytes never used before, 56.0k now." in new
     kept = section(report, "Hints that are unchanged")
     assert re.findall(r"^\d\. (\w+)", kept, re.MULTILINE) == ["kept"]
-    assert "Change: never used 56.0k bytes before, 60.0k now." in kept
+    assert "Change: 56.0k bytes never used before, 60.0k now." in kept
     assert "Looks like: few bytes of each line are used" in kept
