@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
-constexpr CacheGeometry kNone{};
+constexpr CacheGeometry kNoCache{};
 constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
 constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
 constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
@@ -44,9 +44,9 @@ constexpr MachinePreset kPresets[]{
     BD_PRESET("neoverse-v2", "Arm Neoverse V2, Graviton4", "the whole system cache of 96 cores",
               {k64KiB4Ways, k64KiB4Ways, {36 * kMiB, 16, 64}, {2 * kMiB, 8, 64}}),
     BD_PRESET("apple-m1", "Apple M1, performance cores", "the L2 of 4 cores; what is behind it is not simulated",
-              {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNone}),
+              {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNoCache}),
     BD_PRESET("cortex-a72", "Arm Cortex-A72, BCM2711", "the L2 of 4 cores",
-              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNone}),
+              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNoCache}),
 };
 
 #undef BD_PRESET

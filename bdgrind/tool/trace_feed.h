@@ -31,7 +31,7 @@ struct TraceCursor {
 //   Word* memory()                       for a slot, which stays; null: there is none
 //   void lend(thread, cursor)            code of the thread has the cursor now
 //   TraceCursor lent(thread)             where it is by now
-//   void record(batch)                   for whoever records the trace
+//   void record(batch)                   for the recorder of the trace
 //   void replay(batch)                   on this thread
 //   bool start_thread()                  an engine's own; false: there is to be none, ever
 //   void submit(batch)                   to that thread
@@ -82,7 +82,7 @@ public:
         enter_code(thread);
     }
 
-    // All that has been written so far has been replayed then. The cursor stays with whoever has it.
+    // All that has been written so far has been replayed then. The cursor stays where it is.
     void drain() {
         pass_on_written();
         if (order_ != nullptr) {

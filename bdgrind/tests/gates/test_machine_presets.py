@@ -26,13 +26,13 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
         for name, size, ways, line in re.findall(rf"CacheGeometry (k\w+){geometry}", text)
     }
     assert len(known) == 3
-    known["kNone"] = "none"
+    known["kNoCache"] = "none"
     found = {}
     rows = re.findall(r'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{(.*?)\}\),\n', text, re.DOTALL)
     for name, last_level, caches in rows:
         texts = [
             known[word] if word else f"{_product(size)},{ways},{line}"
-            for word, size, ways, line in re.findall(rf"(k\w+8Ways|k\w+12Ways|k\w+4Ways|kNone)|{geometry}", caches)
+            for word, size, ways, line in re.findall(rf"(k\w+8Ways|k\w+12Ways|k\w+4Ways|kNoCache)|{geometry}", caches)
         ]
         i1, d1, ll, l2 = texts
         found[name] = dict(zip(_CACHES, (i1, d1, l2, ll), strict=True)), last_level
