@@ -89,10 +89,10 @@ def test_measures_a_program_in_each_round(tmp_path: Path) -> None:
 
 
 def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path) -> None:
-    valgrind = fake_valgrind(tmp_path, 'refuse("cacheuse", "engine-thread")')
+    valgrind = fake_valgrind(tmp_path, 'refuse("objects", "engine-thread")')
     done = bench(tmp_path, "--rounds=1", valgrind=valgrind)
     assert done.returncode == 0, done.stderr
-    assert "Absent: bdgrind-nocacheuse: Unknown option: --cacheuse=no" in done.stdout
+    assert "Absent: bdgrind-objects: Unknown option: --objects=yes" in done.stdout
     assert "Absent: bdgrind-thread: Unknown option: --engine-thread=yes" in done.stdout
     result = json.loads((tmp_path / "result.json").read_text())
     names = {variant["name"]: variant["assumed"] for variant in result["variants"]}
@@ -107,7 +107,6 @@ def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path
         "bdgrind-nocache": [],
         "bdgrind-structure": [],
         "bdgrind-tree": [],
-        "bdgrind-objects": [],
         "bdgrind-causes": [],
         "bdgrind-why": [],
     }
