@@ -243,11 +243,11 @@ export class Report {
             known!.has(event) || !(metric.numerator[at] || metric.denominator?.[at]));
     }
 
-    // The same where it is known in this table, else the first that is.
+    // The same where it is known in this table, else misses, which it is mostly made of, or the first that is known.
     sizeMetricOf(table: TableName, name: string): Metric {
         const chosen = this.sizeMetric(name);
         if (!this.facts.tables[table] || this.has(table, chosen)) return chosen;
-        const listed = this.facts.columns.flatMap(([name]) => this.metric(name) ?? []);
+        const listed = ["D1m", ...this.facts.columns.map(([name]) => name)].flatMap((name) => this.metric(name) ?? []);
         return [...listed, ...this.sizeMetrics].find((one) => !one.denominator && this.has(table, one)) ?? chosen;
     }
 
@@ -256,7 +256,10 @@ export class Report {
         const all = this.columns(text);
         if (!isOfPaths || !this.facts.tree) return all;
         const known = all.filter(({ metric }) => this.has("tree", metric));
-        return known.length ? known : [{ metric: this.sizeMetricOf("tree", ""), kind: "incl" }];
+        if (known.length === all.length) return all;
+        const first = this.sizeMetricOf("tree", "");
+        const [misses, others] = [true, false].map((is) => known.filter(({ metric }) => (metric === first) === is));
+        return misses!.length ? [...misses!, ...others!] : [{ metric: first, kind: "incl" }, ...others!];
     }
 
     get defaultMetric(): Metric {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The summary: what to look at first, repairs, curves, and one meaning of "never used"."""
 
+import shutil
 from urllib.parse import quote
 
-from web_pages import ANNOTATE, LATER, PROFILES, annotate, apart, json_of
+from web_pages import ANNOTATE, LATER, PROFILES, annotate, apart, json_of, tree_of
 
 
 def test_the_summary_has_the_totals(browse, reports):
@@ -168,3 +169,20 @@ def test_lists_are_by_what_misses_cost(browse, reports):
     assert flat[0].startswith("▼ wait") or flat[0].startswith("wait"), flat
     assert top.startswith("cycles") or "wait" in top.lower() or "misses" in top.lower()
     assert treemap[0] == source == graph and source.startswith("Wait") and "never used" in treemap[1]
+
+
+def test_paths_begin_with_misses_where_lists_begin_with_their_cost(browse, reports, tmp_path):
+    for path in (reports / "product").iterdir():
+        shutil.copy(path, tmp_path)
+    tree_of(tmp_path / "p.out", tmp_path / "contexts.p.out")
+    annotate(f"--html={tmp_path}/x.html", tmp_path / "p.out")
+    columns = "Array.from(document.querySelector('.row[data-function]').querySelectorAll('[data-column]'), " \
+              "(e) => e.dataset.column)"
+    icicle, paths, flat, said = browse(tmp_path / "x.html", [
+        {"fragment": "#icicle", "read": "document.querySelector('main select').value"},
+        {"fragment": "#tables", "read": columns}, {"fragment": "#tables?table=flat", "read": columns},
+        {"fragment": "#tables?table=callers", "read": "document.querySelector('.tables > .note').innerText"},
+    ])
+    assert icicle == "D1m" and paths[0].startswith("D1m:")
+    assert flat[0].startswith("Wait") and not any(name.startswith("Wait") for name in paths)
+    assert said.endswith("Flat has it.")

@@ -83,17 +83,20 @@ def json_of(*arguments):
 def tree_of(profile, path):
     """A tree with the profile's functions and self costs. Each stands below its first caller."""
     data = json_of(profile)
+    lines = profile.read_text().splitlines()
+    head = "\n".join(line for line in lines if line.split(":")[0] in ("pid", "cmd", "part"))
+    (events,) = (line.split()[1:] for line in lines if line.startswith("events:"))
     functions = {function["id"]: function for function in data["functions"]}
     parents = {}
     for call in data["calls"]:
         if call["caller"] != call["callee"]:
             parents.setdefault(call["callee"], call["caller"])
     numbers = {number: at for at, number in enumerate(functions, 1)}
-    nodes = [(0, 0, 0, (0,) * len(data["events"]))]
+    nodes = [(0, 0, 0, (0,) * len(events))]
 
     def visit(number, depth):
         function = functions[number]
-        nodes.append((depth, numbers[number], function["calls"], tuple(function["self"])))
+        nodes.append((depth, numbers[number], function["calls"], tuple(function["self"][: len(events)])))
         for child, parent in parents.items():
             if parent == number:
                 visit(child, depth + 1)
@@ -103,12 +106,10 @@ def tree_of(profile, path):
             visit(number, 1)
     assert len(nodes) == len(functions) + 1, "a cycle"
     named = [(f["object"], f["file"], 1, f["name"]) for f in functions.values()]
-    path.write_bytes(ContextFile(data["events"], named, ["thread 1"], nodes).bytes())
+    path.write_bytes(ContextFile(events, named, ["thread 1"], nodes, head=head).bytes())
 
 
 # Of a row, by column.
-
-
 EXACT = """Object.fromEntries(Array.from(row.querySelectorAll("[data-exact]"),
     (cell) => [cell.dataset.column, Number(cell.dataset.exact)]))"""
 
