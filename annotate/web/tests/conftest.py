@@ -2,7 +2,10 @@
 """What the tests of the page need: node and npm's packages, for the views also Chromium and Firefox. Each test that
 asks for `browse` runs in both, and is skipped by name where one is missing."""
 
+import contextlib
+import fcntl
 import json
+import os
 import pathlib
 import select
 import shutil
@@ -13,6 +16,30 @@ import pytest
 from web_pages import BUILD, SECONDS, WEB, make_reports, run
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "xdist_group(name): tests that one process of pytest-xdist runs")
+
+
+def pytest_collection_modifyitems(items):
+    """What a browser opens is run by one process, so where there are several, the browsers work side by side."""
+    for item in items:
+        kind = getattr(item, "callspec", None) and item.callspec.params.get("browser")
+        if kind:
+            item.add_marker(pytest.mark.xdist_group(kind))
+
+
+@contextlib.contextmanager
+def only_first(folder):
+    """True in the first of the processes that share the tests of a run; the others wait until it is done."""
+    run_of = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")
+    with (folder / "made-for").open("a+") as stamp:
+        fcntl.flock(stamp, fcntl.LOCK_EX)
+        stamp.seek(0)
+        yield not run_of or stamp.read() != run_of
+        stamp.truncate(0)
+        stamp.write(run_of)
+
+
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory):
     """The sources with npm's packages beside them, in the build folder, where they stay for the next time."""
@@ -20,6 +47,14 @@ def workshop(tmp_path_factory):
         pytest.skip("node or npm is missing; on Debian: apt-get install nodejs npm")
     base = pathlib.Path(BUILD) / "annotate" if BUILD else tmp_path_factory.mktemp("web")
     folder = base / "web-build"
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_first(folder) as first:
+        if first:
+            fill(folder)
+    return folder
+
+
+def fill(folder):
     for name in ("src", "tests"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for path in [*WEB.glob("*.*"), *WEB.glob(".npmrc"), *WEB.glob("src/**/*.*"), *WEB.glob("tests/*.*")]:
@@ -35,7 +70,6 @@ def workshop(tmp_path_factory):
         if result.returncode:
             known.unlink()
             pytest.skip(f"npm cannot get the packages: {result.stderr.strip()[-300:]}")
-    return folder
 
 
 class Browser:
