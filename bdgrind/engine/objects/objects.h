@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Data objects: whose memory an address is, and what it cost. The allocator stays the guest's own: what its functions
-// were called with and what they returned stands in the trace. docs/objects.md has the rules.
+// were called with and what they returned stands in the trace. docs/simulation.md has the rules.
 
 #pragma once
 

@@ -175,10 +175,16 @@ def test_every_file_that_the_design_names_is_there() -> None:
     assert sorted(gone) == []
 
 
-def source_files() -> list[Path]:
-    suffixes = {".cpp", ".h", ".c", ".S", ".py", ".am", ".ac"}
+def written_files(suffixes: set[str]) -> list[Path]:
+    """What is written by hand: not what npm brings, nor what a build beside the sources makes."""
+    made = {"node_modules", "web-build"}
     folders = [TOP / name for name in ("annotate", "bdgrind", "docs")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
+    return [path for path in files if not made & set(path.parts)]
+
+
+def source_files() -> list[Path]:
+    files = written_files({".cpp", ".h", ".c", ".S", ".py", ".am", ".ac"})
     return sorted([*files, TOP / "configure.ac", TOP / "Makefile.am"])
 
 
@@ -255,12 +261,8 @@ WITH_LONG_LINES = {SOURCES / "tests" / "system" / "everyday_commands.py"}
 
 
 def text_files() -> list[Path]:
-    """What is written by hand, and read: not what npm brings, nor what a build beside the sources makes."""
-    suffixes = {".cpp", ".h", ".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".md"}
-    made = {"node_modules", "web-build"}
-    folders = [TOP / name for name in ("annotate", "bdgrind", "docs")]
-    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
-    return sorted([*(path for path in files if not made & set(path.parts)), *TOP.glob("*.md")])
+    files = written_files({".cpp", ".h", ".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".md"})
+    return sorted([*files, *TOP.glob("*.md")])
 
 
 def long_lines(text: str, is_markdown: bool) -> list[int]:
