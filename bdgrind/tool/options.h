@@ -185,6 +185,8 @@ struct CoreCount {
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
     BD_OPTION_GROUP("for developers of bdgrind")                                                        \
+    BD_OPTION(Flag, check_ir, "check-ir", false, "no|yes",                                              \
+              "check each translated block as VEX does for other tools")                                \
     BD_OPTION(Text, record_trace, "record-trace", nullptr, "<file>",                                    \
               "write the engine's whole input to <file>, for bdreplay")
 

@@ -123,12 +123,14 @@ def run_tool(
 ) -> Run:
     """One run under a Valgrind tool; its profile, if it writes one, goes into `folder`."""
     profile, log = folder / f"{name}.out", folder / f"{name}.log"
-    out_file = [f"--{tool}-out-file={profile}"] if tool in ("bdgrind", "callgrind") else []
+    own = [f"--{tool}-out-file={profile}"] if tool in ("bdgrind", "callgrind") else []
+    if tool == "bdgrind":
+        own.append("--check-ir=yes")
     words = [str(word) for word in command]
     require_guests(words)
     with stdout_file(folder) as stdout:
         completed = subprocess.run(
-            [str(valgrind), f"--tool={tool}", f"--log-file={log}", *out_file, *options, *words],
+            [str(valgrind), f"--tool={tool}", f"--log-file={log}", *own, *options, *words],
             input=stdin,
             stdout=stdout,
             stderr=subprocess.PIPE,
