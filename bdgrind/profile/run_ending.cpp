@@ -100,9 +100,7 @@ void write_run_ending(TextOutput& out, const CacheGeometries* caches, const Prof
     if (files == nullptr) return;
     if (files->is_lost) out << "Lost:     what could not be written anywhere, as said above\n";
     if (!has_files(*files)) return;
-    out << "Profile:  ";
-    write_files(out, *files);
-    out << "\nRead it:  bd_annotate ";
+    out << "Read it:  bd_annotate ";
     write_files(out, *files);
     if (files->more_elsewhere != 0) {
         out << "\n          and " << files->more_elsewhere << " files more, which are named above";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The last lines of the log, for a user who has waited for the run to end: which caches were simulated, where all of
-// the profile is, and the command that reads it.
+// The last lines of the log, for a user who has waited for the run to end: which caches were simulated, and the command
+// that reads all files of the profile.
 
 #pragma once
 

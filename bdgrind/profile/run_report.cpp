@@ -280,8 +280,7 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
     if (events.has(Event::kBc)) report.write_branches();
 }
 
-void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
-                               ConstCosts other_paths) {
+void write_context_tree_report(TextOutput& out, const ContextTree& tree) {
     const ContextTree::Stats stats = tree.stats();
     out << "\nContext tree:\n  nodes:              " << Grouped(stats.nodes) << " of " << Grouped(stats.contexts)
         << " functions\n  height:             " << Grouped(stats.height) << "\n  called by a node:   ";
@@ -293,11 +292,13 @@ void write_context_tree_report(TextOutput& out, const ContextTree& tree, const E
         out << ", of ";
         write_context_name(out, *stats.copied);
     }
-    out << "\n  memory, bytes:      " << Grouped(stats.bytes) << "\n  other paths:        ";
-    if (stats.nodes < tree.rules().most_nodes) {
-        out << "none\n";
-        return;
-    }
+    out << "\n  memory, bytes:      " << Grouped(stats.bytes) << '\n';
+}
+
+void write_other_paths(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
+                       ConstCosts other_paths) {
+    if (tree.stats().nodes < tree.rules().most_nodes) return;
+    out << "Other paths:          ";
     const auto share = [&](Event event) {
         out.fixed(per_ten_thousand(other_paths[column(event)], totals[column(event)]), 2)
             << "% of " << kEvents[column(event)].name;

@@ -16,9 +16,12 @@ void write_run_report(TextOutput& out, const EventSet& events, ConstCosts totals
 // What --stats=yes has in its place.
 void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts totals);
 
-// What is known of the context tree. `other_paths`: the costs of paths that it does not separate, of `totals`.
-void write_context_tree_report(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
-                               ConstCosts other_paths);
+// Where the context tree was full: which share of `totals` lies on paths that it does not separate, `other_paths`.
+void write_other_paths(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
+                       ConstCosts other_paths);
+
+// What --stats=yes adds: how large the context tree is.
+void write_context_tree_report(TextOutput& out, const ContextTree& tree);
 
 // What --stats=yes adds: the sizes of the back-dating trees.
 void write_engine_stats(TextOutput& out, const EngineStats& stats, std::size_t functions, std::size_t blocks);

@@ -332,7 +332,8 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
     if (arguments.traces.size() > 1) report << path << ":\n";
     write_whole_run_report(report, profile.events(), profile.totals());
     if (const ContextTree* const tree = engine.context_tree()) {
-        write_context_tree_report(report, *tree, profile.events(), profile.totals(), costs_of_other_paths(engine, 0));
+        write_other_paths(report, *tree, profile.events(), profile.totals(), costs_of_other_paths(engine, 0));
+        write_context_tree_report(report, *tree);
     }
     if (arguments.stats) {
         report << '\n';

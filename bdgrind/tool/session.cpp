@@ -213,12 +213,12 @@ void Session::finish() {
         const auto write_report = VG_(clo_stats) ? write_whole_run_report : write_run_report;
         write_report(log, engine_.events(), dumps_.totals());
         if (engine_.context_tree() != nullptr) {
-            write_context_tree_report(log, *engine_.context_tree(), engine_.events(), dumps_.totals(),
-                                      dumps_.other_paths());
+            write_other_paths(log, *engine_.context_tree(), engine_.events(), dumps_.totals(), dumps_.other_paths());
         }
         dumps_.write_ending(log);
     }
     if (VG_(clo_stats)) {
+        if (engine_.context_tree() != nullptr) write_context_tree_report(log, *engine_.context_tree());
         log << '\n';
         write_engine_stats(log, engine_.stats(), symbols_.functions().size(), blocks_.blocks().size());
     }

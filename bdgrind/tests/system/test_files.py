@@ -366,12 +366,11 @@ def test_combined_parts_where_one_is_too_large(name: str, tmp_path: Path) -> Non
 def test_the_log_ends_with_the_command_that_reads_all(options: list[str], tmp_path: Path) -> None:
     (tmp_path / "out.pid1").write_text("of another process")
     done = run(tmp_path, *options, guest=STEER)
-    *_, caches, profile, command = (
+    *_, caches, command = (
         line.partition("== ")[2] for line in done.stderr.splitlines() if line.startswith("==")
     )
     assert caches == "Caches:   I1 4 KiB 4-way, D1 4 KiB 4-way, LL 256 KiB 8-way; lines of 64 B"
     words = command.removeprefix("Read it:  bd_annotate ")
-    assert profile == f"Profile:  {words}"
     read = subprocess.run(
         ["/bin/sh", "-c", f'exec "$0" "$1" --totals {words}', sys.executable, str(BD_ANNOTATE)],
         capture_output=True,
@@ -381,6 +380,14 @@ def test_the_log_ends_with_the_command_that_reads_all(options: list[str], tmp_pa
     )
     (collected,) = re.findall("I   refs: +([0-9,]+)", done.stderr)
     assert re.search(rf"^ *{collected}  Ir ", read.stdout, re.MULTILINE)
+
+
+def test_the_log_ends_with_ten_lines(tmp_path: Path) -> None:
+    done = run(tmp_path, "--why=yes", "--objects=yes", "--context-tree=yes", guest=STEER)
+    lines = [line.partition("== ")[2] for line in done.stderr.splitlines() if line.startswith("==")]
+    begin = next(number for number, line in enumerate(lines) if line.startswith("I   refs"))
+    assert len([line for line in lines[begin:] if line]) == 10
+    assert [line for line in lines[:begin] if line][-1].startswith("Command: ")
 
 
 @pytest.mark.parametrize("options", [["-q"], ["--bdgrind-out-file=/dev/null"]])

@@ -24,13 +24,12 @@ std::string command(const ProfileFiles& files) {
     return text.substr(text.find(before) + before.size());
 }
 
-TEST(RunEnding, NamesTheCachesTheProfileAndItsReader) {
+TEST(RunEnding, NamesTheCachesAndTheReaderOfTheProfile) {
     const CacheGeometries caches{{32768, 8, 64}, {49152, 12, 64}, {8388608, 16, 64}};
     const ProfileFiles files{.name = "bdgrind.out.7"};
     EXPECT_EQ(ending(&caches, &files),
               "\n"
               "Caches:   I1 32 KiB 8-way, D1 48 KiB 12-way, LL 8 MiB 16-way; lines of 64 B\n"
-              "Profile:  bdgrind.out.7\n"
               "Read it:  bd_annotate bdgrind.out.7\n");
 }
 
@@ -65,7 +64,7 @@ TEST(RunEnding, WhatIsLostIsSaidWhateverElseThereIs) {
     const ProfileFiles some{.name = "out", .is_lost = true};
     EXPECT_EQ(ending(nullptr, &some),
               "\nLost:     what could not be written anywhere, as said above\n"
-              "Profile:  out\nRead it:  bd_annotate out\n");
+              "Read it:  bd_annotate out\n");
     const ProfileFiles stream{.name = "out", .is_there = false};
     EXPECT_EQ(ending(nullptr, &stream), "");
 }
