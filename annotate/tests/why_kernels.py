@@ -106,6 +106,25 @@ def rows(machine, repaired):
                     machine.read(33, A + i * (1024 + 64 * repaired) + j * 8)
 
 
+def window(machine, repaired, columns=40, rows=60):
+    """Down columns, where each result needs three neighbours, and a value that is always the same."""
+    def result(x, y):
+        machine.read(33, C)
+        for i in machine.loop(range(3), 34):
+            machine.read(35, A + y * 960 + (x + i) * 16, size=16)
+        machine.write(36, B + y * 320 + x * 8)
+
+    with work(machine):
+        if repaired:
+            for y in machine.loop(range(rows), 32):
+                for x in machine.loop(range(columns), 31):
+                    result(x, y)
+        else:
+            for x in machine.loop(range(columns), 31):
+                for y in machine.loop(range(rows), 32):
+                    result(x, y)
+
+
 def table(machine, repaired):
     chance = random.Random(1)
     keys = [chance.randrange(20000) for _ in range(2000)]

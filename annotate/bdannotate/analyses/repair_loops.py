@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from .loop_nests import LoopPlace
 from .miss_costs import Access
 from .repair import Amount, Remedy, Repair, amount
-from .site import Change, Site
+from .site import Change, Site, steps_seen
 from .sites import Sites, busiest, by_loop
 
 # What saves less of the lines that the nest loads is no repair of it.
@@ -29,6 +29,8 @@ _LEAST_SAVING = 0.2
 _NEARLY = 0.8
 # How often an instruction must be seen to stay where it is while a loop goes on.
 _FEW = 3
+# A loop that brings back so many of the lines of an instruction visits the same ones again in each iteration.
+_MOSTLY = 0.5
 # Data of a tile fill so much of the cache, as others come between.
 _TILE = 0.5
 
@@ -87,13 +89,11 @@ def _exchanged(
 ) -> _Outcome:
     after: dict[int, Amount] = {}
     accesses: dict[int, Access] = {}
-    rounds = max((site.accesses for site in members if site.level_of(inner)), default=0)
+    rounds = inner.iterations or max((site.accesses for site in members if site.level_of(inner)), default=0)
     for site in members:
-        at_inner, at_outer = site.level_of(inner), site.level_of(outer)
-        now = at_inner.lines_per_step(site.line) if at_inner else 0.0
-        then = at_outer.lines_per_step(site.line) if at_outer else 0.0
+        now, then = _lines_per_iteration(site, inner), _lines_per_iteration(site, outer)
         mine = Amount(site.lines, site.last_level)
-        if then < now:
+        if then < now or _comes_back(sites, site, inner, outer):
             lines, last = site.carried(outer, sites.loops)
             after[site.number] = Amount(mine.lines - lines, mine.last_level - last)
             accesses[site.number] = Access.IN_ORDER
@@ -103,6 +103,28 @@ def _exchanged(
         else:
             after[site.number] = mine
     return _Outcome(after, accesses)
+
+
+def _lines_per_iteration(site: Site, loop: LoopPlace) -> float:
+    """How many other lines than those of the iteration before. Where its steps were not seen, as an iteration is longer
+    than the pieces whose order is known, as many as miss: what is loaded meanwhile leaves none in the cache."""
+    level = site.level_of(loop)
+    if level is None:
+        return 0.0
+    if level.step is None and steps_seen(level.order) < _FEW and loop.iterations:
+        return min(site.lines / loop.iterations, 1.0)
+    return level.lines_per_step(site.line)
+
+
+def _comes_back(sites: Sites, site: Site, inner: LoopPlace, outer: LoopPlace) -> bool:
+    """Whether an iteration of the outer loop visits the lines of the one before, where its steps were not seen, as
+    an iteration is longer than the pieces whose order is known. Large constant steps in the inner loop visit them in
+    the same iterations of that."""
+    at_inner, at_outer = site.level_of(inner), site.level_of(outer)
+    if at_inner is None or at_outer is None or at_outer.step is not None or steps_seen(at_outer.order) >= _FEW:
+        return False
+    lines, _ = site.carried(outer, sites.loops)
+    return at_inner.step is not None and abs(at_inner.step) >= site.line and lines >= _MOSTLY * site.lines > 0
 
 
 def _scaled(mine: Amount, lines: int) -> int:
@@ -194,8 +216,14 @@ def _made(
         (first, second), None, amount(affected), after, None,
         sites.saved(changes, freed),
         _evidence(sites, guilty, inner, outer, freed), _CODE[remedy],
-        _UNKNOWN[remedy], frozenset(site.number for site in guilty), sites.why.line,
+        _UNKNOWN[remedy], _meant(members, outcome, guilty), sites.why.line,
     )
+
+
+def _meant(members: Sequence[Site], outcome: _Outcome, guilty: Sequence[Site]) -> frozenset[int]:
+    """What a repair is about: large steps, and what else is loaded once where it was loaded often."""
+    freed = (site for site in members if outcome.after[site.number].lines < _MOSTLY * site.lines)
+    return frozenset(site.number for site in (*guilty, *freed))
 
 
 def _is_stored(members: Sequence[Site], outer: LoopPlace) -> bool:

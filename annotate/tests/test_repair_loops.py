@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loops that are exchanged, where a round of the outer one is longer than the pieces whose order is known."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import why_kernels
+from bdannotate.analyses.loop_nests import LoopPlace
+from bdannotate.analyses.repair_loops import _exchanged
+from bdannotate.analyses.site import Level, Site
+from why_machine import Machine
+
+COLUMNS, ROWS = 40, 60
+OUTER = LoopPlace(("work", ("columns",)), 1, COLUMNS, 1)
+INNER = LoopPlace(("work", ("columns", "rows")), 2, COLUMNS * ROWS, COLUMNS)
+NEIGHBOURS = LoopPlace(("work", ("columns", "rows", "neighbours")), 3, 3 * COLUMNS * ROWS, COLUMNS * ROWS)
+
+
+def counted(repaired):
+    """What each line of the source misses, and what of that the outer loop brings back."""
+    machine = Machine(sets=8, ways=4, ll_lines=1024)
+    why_kernels.window(machine, repaired, COLUMNS, ROWS)
+    missed, back = Counter(), Counter()
+    for ((_, line), _, what), count in machine.distances.items():
+        missed[line] += count * (what == "misses")
+    for ((_, line), _, _, scope, _), (count, *_) in machine.reuses.items():
+        back[line] += count * (scope is not None and scope[0] == "loop" and scope[2] == 31)
+    return missed, back
+
+
+def level(loop, step, seen=100):
+    return Level(loop, step, SimpleNamespace(same=seen, near=0, forward=0, backward=0, far=0))
+
+
+def unseen(loop):
+    return level(loop, None, seen=0)
+
+
+def site(number, lines, back, *levels):
+    reuses = [SimpleNamespace(scope=1, misses=back, last_level=0)]
+    return Site(
+        number, None, ("/src/prog.c", number), 3 * COLUMNS * ROWS, lines, 0, 0, 64, (), reuses, levels, 8.0, 8.0, 0.0,
+        None,
+    )
+
+
+def test_what_is_not_seen_of_an_outer_loop_is_told_by_what_it_brings_back():
+    missed, back = counted(repaired=False)
+    sites = [
+        site(33, missed[33], back[33], level(INNER, 0), unseen(OUTER)),
+        site(35, missed[35], back[35], level(NEIGHBOURS, 16), level(INNER, 960), unseen(OUTER)),
+        site(36, missed[36], back[36], level(INNER, 320), level(OUTER, 8)),
+    ]
+    known = SimpleNamespace(
+        loops=SimpleNamespace(of={1: OUTER}.get), why=SimpleNamespace(d1_lines=32)
+    )
+    after = _exchanged(known, sites, INNER, OUTER).after
+    assert missed[35] > 4 * after[35].lines  # or there would be nothing to see
+    repaired, _ = counted(repaired=True)
+    assert after[35].lines == repaired[35]
+    assert after[36].lines == repaired[36]
+    # One value is loaded once for each column at most, so not for each result.
+    assert after[33].lines <= COLUMNS * ROWS * missed[33] / COLUMNS < COLUMNS * ROWS / 2
+
+
+def test_other_data_of_each_column_are_loaded_for_each_result():
+    sites = [
+        site(35, 3 * COLUMNS * ROWS, 3 * COLUMNS * ROWS, level(INNER, 960), unseen(OUTER)),
+        site(37, COLUMNS, 0, unseen(OUTER)),
+    ]
+    known = SimpleNamespace(loops=SimpleNamespace(of={1: OUTER}.get), why=SimpleNamespace(d1_lines=32))
+    assert _exchanged(known, sites, INNER, OUTER).after[37].lines == COLUMNS * ROWS
+
+
+def test_steps_that_are_anywhere_are_not_brought_back_in_order():
+    scattered = site(35, 3 * COLUMNS * ROWS, 3 * COLUMNS * ROWS, level(INNER, None), unseen(OUTER))
+    known = SimpleNamespace(loops=SimpleNamespace(of={1: OUTER}.get), why=SimpleNamespace(d1_lines=32))
+    assert _exchanged(known, [scattered], INNER, OUTER).after[35].lines == scattered.lines
