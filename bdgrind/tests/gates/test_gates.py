@@ -207,7 +207,7 @@ def test_python_is_typed(tmp_path: Path) -> None:
     packages = ["annotate/bdannotate", "annotate/bdcommon", "annotate/bdcontrol"]
     packages += ["bdgrind/tests/bench/bdbench", "docs/manual"]
     tests = ["arm64", "checks", "clock", "mutation", "oracle", "system", "versions"]
-    folders = [*(f"bdgrind/tests/{name}" for name in tests), "docs/gallery"]
+    folders = [*(f"bdgrind/tests/{name}" for name in tests), "docs/gallery", "docs/guide", "docs/site"]
     roots = ["annotate", "bdgrind/tests/bench", "docs", *folders]
     path = ":".join(str(TOP / folder) for folder in roots)
     files = [file for folder in packages + folders for file in (TOP / folder).rglob("*.py")]

@@ -61,7 +61,8 @@ def test_everything_is_where_programs_look_for_it(root: Path) -> None:
     assert {path.name for path in (TOP / "docs").glob("*.md")} == {
         path.name for path in documents.glob("*.md")
     }
-    assert files(TOP / "docs" / "example") <= files(documents / "example")
+    for folder in ("example", "guide"):
+        assert files(TOP / "docs" / folder) <= files(documents / folder)
 
 
 def test_the_scripts_find_their_packages(root: Path) -> None:

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the guide tells the reader to type prints what the guide says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from harness import SOURCE, VALGRIND
+
+GUIDE = SOURCE / "docs" / "guide"
+sys.path.insert(0, str(GUIDE))
+
+import chapters as guide  # noqa: E402
+
+CHAPTERS = sorted(GUIDE.glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=[path.stem for path in CHAPTERS])
+def test_a_chapter_is_true(chapter: Path, tmp_path: Path) -> None:
+    if need := guide.missing(chapter):
+        pytest.skip(f"{need} is missing")
+    assert any(guide.commands(chapter)), "a chapter without commands"
+    guide.prepare(tmp_path, VALGRIND, SOURCE / "annotate")
+    faults = guide.check(chapter, tmp_path)
+    assert not faults, "\n\n".join(faults)
+
+
+def test_the_first_page_lists_all_chapters_in_their_order() -> None:
+    listed = [line.partition("](")[2].partition(")")[0]
+              for line in (GUIDE / "README.md").read_text().splitlines() if line[:1].isdigit()]
+    assert listed == [path.name for path in CHAPTERS]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "equal"),
+    [
+        (["a 100", "..."], ["a 104", "b"], True),
+        (["a 100"], ["a 106"], False),
+        (["a 100"], ["a 100", "b"], False),
+        (["a", "...", "c"], ["a", "b", "b", "c"], True),
+        (["a", "...", "c"], ["a", "b"], False),
+        (["==1== x"], ["==22222== x"], True),
+        (["317M 96.2%  gather"], ["317M  96.2%  gathers"], False),
+        ([], ["what it did not print before"], False),
+        (["    0 :####:1122"], ["    0 :####:2+12"], True),
+        (["    0 :####:1122"], ["    0 :###1:1122"], False),
+    ],
+)
+def test_what_is_compared(wanted: list[str], got: list[str], equal: bool) -> None:
+    assert (guide.difference(wanted, got, 0.05) == "") == equal
