@@ -15,7 +15,8 @@ CHECKS = TOP / "bdgrind" / "tests" / "checks"
 # In place of what makes and enters a machine: what runs there is a shell that says what became of quickstart.
 TOOLS = {
     "id": "echo 0",
-    "debootstrap": "mkdir -p $3/etc/apt/apt.conf.d $3/usr/local/share $3/home; echo 12.0 >$3/etc/debian_version",
+    "debootstrap": "mkdir -p $3; cd $3 && mkdir -p etc/apt/apt.conf.d etc/dpkg/dpkg.cfg.d usr/local/share home; "
+    "echo 12.0 >etc/debian_version",
     "unshare": 'while [ "$1" != -- ] && [ "$1" != true ]; do shift; done; [ "$1" = true ] || shift; exec "$@"',
     "mount": ":",
     "chown": ":",
