@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gate: phrases that readers stumble over, in documents, in what is printed, and in comments outside of the engine."""
+"""Gate: phrases that readers stumble over, in documents, in what is printed, and in comments outside of the engine;
+and words with two meanings."""
 
 from __future__ import annotations
 
@@ -57,3 +58,19 @@ def test_readers_do_not_stumble() -> None:
     read = [path for path in [*files, *TOP.glob("*.md")] if not _UNREAD & set(path.relative_to(TOP).parts)]
     assert {path.suffix for path in read} == _SUFFIXES
     assert [f"{path.relative_to(TOP)}:{one}" for path in sorted(read) for one in stumbles(path.read_text())] == []
+
+
+def defined(text: str) -> list[str]:
+    """The words that the rows of a glossary's table define, in their order; a row may define several."""
+    table = text.partition("\n| word | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert table, "there is no table of words"
+    words = [row.split("|")[1].partition("(")[0] for row in table.splitlines()]
+    return [word.strip() for cell in words for word in cell.split(",")]
+
+
+def test_each_word_is_explained_once() -> None:
+    words = [
+        word for name in ("docs/design.md", "docs/guide/words.md") for word in defined((TOP / name).read_text())
+    ]
+    assert len(words) > 60
+    assert sorted({word for word in words if words.count(word) > 1}) == []
