@@ -121,7 +121,8 @@ def plain(line: str) -> str:
     if picture := re.fullmatch(r"( *\d+ )([:| #+.\d-]+)", line):
         line = picture[1] + re.sub(r"\d", "+", picture[2])
     # A few bytes of a megabyte are what the stack's place decides, and that the environment.
-    line = re.sub(r"\b[\d,]+( +0\.0%)", r"0\1", line)
+    # Where there are none at all, their share is left out.
+    line = re.sub(r"(?<![\d.,])[\d,]+ +0\.0%", "0", line)
     return re.sub(r"[ -]{2,}", "  ", line).rstrip()
 
 

@@ -55,6 +55,7 @@ def test_the_first_page_lists_all_chapters_in_their_order() -> None:
         (["==1== x"], ["==22222== x"], True),
         (["317M 96.2%  gather"], ["317M  96.2%  gathers"], False),
         (["305M 96.2%    48   0.0%  gather"], ["305M 96.2%    32   0.0%  gather"], True),
+        (["305M 96.2%    48   0.0%  gather"], ["305M 96.2%     0         gather"], True),
         (["305M 96.2%    48   0.0%  gather"], ["305M 96.2%    48   0.1%  gather"], False),
         (["305M 96.2%    48   0.0%  gather"], ["305M 96.2%  3.1M   1.2%  gather"], False),
         ([], ["what it did not print before"], False),
