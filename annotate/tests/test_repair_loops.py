@@ -4,10 +4,11 @@
 from collections import Counter
 from types import SimpleNamespace
 
+import pytest
 import why_kernels
 from bdannotate.analyses.loop_nests import LoopPlace
 from bdannotate.analyses.repair_loops import _exchanged
-from bdannotate.analyses.site import Level, Site
+from bdannotate.analyses.site import Level, Site, constant_step
 from why_machine import Machine
 
 COLUMNS, ROWS = 40, 60
@@ -42,6 +43,42 @@ def site(number, lines, back, *levels):
         number, None, ("/src/prog.c", number), 3 * COLUMNS * ROWS, lines, 0, 0, 64, (), reuses, levels, 8.0, 8.0, 0.0,
         None,
     )
+
+
+def order(accesses, same=0, far=0, strides=()):
+    """near: steps of less than a line; each stride is one of these or a forward one."""
+    near = sum(times for step, times in strides if abs(step) < 64)
+    forward = sum(times for step, times in strides if abs(step) >= 64)
+    return SimpleNamespace(
+        accesses=accesses, same=same, near=near, forward=forward, backward=0, far=far, strides=strides
+    )
+
+
+@pytest.mark.parametrize(("seen", "step"), [
+    (order(100, strides=((8, 99),)), 8),
+    (order(100, same=90, far=9), 0),
+    (order(100, far=99), None),
+    # 56 small steps bring 7 lines, the others 40 or 4.
+    (order(97, strides=((8, 56), (1600, 40))), 1600),
+    (order(61, strides=((8, 56), (1600, 4))), 8),
+    # Anywhere else is a line, too: 40 of 60 lines are no step's.
+    (order(101, strides=((1600, 20), (8, 40)), far=40), None),
+])
+def test_the_step_is_the_one_that_most_lines_come_by(seen, step):
+    assert constant_step(seen, 64) == step
+
+
+@pytest.mark.parametrize(("rounds", "decides"), [(1.02, OUTER), (1.5, INNER), (60, INNER)])
+def test_a_loop_that_ends_in_its_first_round_decides_nothing(rounds, decides):
+    entries = 5000
+    accesses = round(rounds * entries)
+    site = Site(
+        1, None, ("/src/prog.c", 1), accesses, accesses, 0, 0, 64, (), (), (
+            Level(INNER, None, order(accesses, far=accesses - entries)),
+            Level(OUTER, None, order(entries, far=entries - 1)),
+        ), 8.0, 8.0, 0.0, None,
+    )
+    assert site.deciding_loop == decides
 
 
 def test_what_is_not_seen_of_an_outer_loop_is_told_by_what_it_brings_back():

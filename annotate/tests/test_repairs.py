@@ -83,6 +83,16 @@ def test_the_right_repair_is_first_and_saves_what_it_says(capsys, name):
     assert 0 <= first["share"] <= 1 and first["most"] > 0 and first["evidence"]
 
 
+def test_numbers_of_a_table_are_no_list(capsys):
+    """Each has its place, which says what it is of: none can be stored in the order of the visits. As of zopfli
+    (docs/cases)."""
+    (found,) = repairs(capsys, run("places"))
+    assert found["remedy"] == "none"
+    assert main(["p.out"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "prog.c:32 costs" in text and "each place of a table is read from the one before; a smaller table" in text
+
+
 @pytest.mark.parametrize("name", ["stream", "small"])
 def test_where_nothing_is_to_be_gained_it_says_so_and_nothing_else(capsys, name):
     path = run(name)
@@ -243,17 +253,19 @@ def test_a_run_of_no_time_has_no_places_of_it():
 def test_a_place_without_a_line_is_named():
     site = SimpleNamespace(
         where=("/src/a.c", 0), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
-        is_chain=False, is_scattered=True, is_strided=False,
+        has_numbers_as_links=False, is_chain=False, is_scattered=True, is_strided=False,
     )
     (text,) = _open_places([site], 10.0)
     assert text.startswith("code of a.c without a line costs 80%: ")
+    assert "none comes from the line before: prefetching may help" in text
 
 
 def test_columns_of_which_the_loop_around_is_not_known_are_named():
     """As of JAMA's hqr2 (docs/cases): a round of the loop around is longer than the pieces whose order is known."""
     site = SimpleNamespace(
         where=("/src/a.c", 7), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
-        is_scattered=False, is_strided=True, inner=SimpleNamespace(step=-3200), used=21.0, late=43.0, never=0.0,
+        has_numbers_as_links=False, is_scattered=False, is_strided=True, inner=SimpleNamespace(step=-3200), used=21.0,
+        late=43.0, never=0.0,
     )
     assert _open_places([site], 10.0) == [
         "a.c:7 costs 80%: steps of 3,200 bytes use 21 bytes of a line at a time, 43 at another time; other loops, or a "

@@ -148,6 +148,16 @@ def chain(machine, repaired, size=500):
                 machine.read(33, where + 8, depends=4, on=32)
 
 
+def places(machine, _repaired, size=500):
+    """A chain through the numbers of a table, as of equal hashes: two bytes say which place comes next."""
+    order = list(range(size))
+    random.Random(1).shuffle(order)
+    for _ in steps(machine, 4):
+        with work(machine):
+            for i in machine.loop(order, 31):
+                machine.read(32, A + i * 64, size=2, depends=3, on=32)
+
+
 def neighbours(machine, _repaired, size=700):
     """A list whose elements were made one after the other, of several sizes."""
     sizes = [112, 144, 208]

@@ -35,6 +35,8 @@ _ORDERS = {
 }
 # Of these, several are asked for at a time, as many as the window of instructions has.
 OVERLAPPING = (Access.COLUMN, Access.INDEPENDENT)
+# Of these, the next ones are on their way already.
+FORESEEN_ORDERS = (Access.IN_ORDER, Access.STRIDE)
 # Of these, one.
 WAITING = (Access.NEARBY, Access.CHAIN)
 # The simulated branch predictor knows the latest seven branches, as processors did thirty years ago: those of today,
@@ -82,9 +84,9 @@ class Loads:
         near = max(lines - far, 0.0)
         now = self.near_lines
         rows = tuple((bucket, count * near / now) for bucket, count in self.near) if now else ((0, near),)
-        return replace(
-            self, access=access, near=rows, far=max(far, 0.0), walks=self.walks * min(lines / max(self.lines, 1.0), 1.0)
-        )
+        # Lines that come in order have many to a page, and their times have its look-up.
+        walks = 0.0 if access in FORESEEN_ORDERS else self.walks * min(lines / max(self.lines, 1.0), 1.0)
+        return replace(self, access=access, near=rows, far=max(far, 0.0), walks=walks)
 
 
 def loads_of(

@@ -65,6 +65,7 @@ class Repair:
     unknown: str
     sites: frozenset[int]  # numbers of the instructions
     line: int  # bytes of a line
+    condition: str = ""  # when it can be made, where that is not known
     transfers: tuple[int, int] | None = None  # between cores, before and after
     time: float = 0.0  # nanoseconds that the program takes now
     cost: float = 0.0  # of none, nanoseconds of it that misses out of order cost

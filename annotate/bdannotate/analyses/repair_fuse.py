@@ -3,7 +3,8 @@
 
 The evidence: what a loop misses, another one had loaded before, which stands beside it in the same loop or
 function and in front of it, with the same steps. Done in one pass, the line is there still: the later
-loop's misses go. Of a ring of loops in an outer one, the way back to the first is not counted.
+loop's misses go. Of a ring of loops in an outer one, the way back to the first is not counted. Loops of which
+a later one needs what an earlier one adds up are not named; where that is not known, the condition is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.profile import Function, Profile
+from .loop_needs import Needs
 from .loop_nests import LoopPlace, loop_places
 from .repair import Amount, Remedy, Repair, amount
 from .site import Change, Site
@@ -20,10 +22,16 @@ from .sites import Sites, busiest, by_loop
 _LEAST_SAVING = 0.15
 _ALIKE = 2.0  # how much more often one of them may run
 
+def not_known(first: LoopPlace, second: LoopPlace) -> bool | None:
+    return None
+
+
 _Calls = Mapping[Function, Mapping[Function, int]]  # by callee and caller, the first line
 
 
-def fuse_repairs(sites: Sites, notable: Sequence[Site], profile: Profile) -> Iterator[Repair]:
+def fuse_repairs(
+    sites: Sites, notable: Sequence[Site], profile: Profile, needs: Needs = not_known
+) -> Iterator[Repair]:
     calls = _first_calls(profile)
     saved: dict[tuple[LoopPlace, LoopPlace], dict[int, Amount]] = {}
     for site in notable:
@@ -35,7 +43,7 @@ def fuse_repairs(sites: Sites, notable: Sequence[Site], profile: Profile) -> Ite
             there = _loop_of(before) if before else None
             if before is None or there is None or there == here or not _alike(before, site):
                 continue
-            if _is_beside(there, here, calls):
+            if _is_beside(there, here, calls) and needs(there, here) is not True:
                 mine = saved.setdefault((there, here), {})
                 known = mine.get(site.number, Amount(0, 0))
                 mine[site.number] = known.plus(Amount(row.misses, row.last_level))
@@ -48,7 +56,10 @@ def fuse_repairs(sites: Sites, notable: Sequence[Site], profile: Profile) -> Ite
                 for number, part in parts.items():
                     gone[number] = gone.get(number, Amount(0, 0)).plus(part)
         if sum(part.lines for part in gone.values()) >= _LEAST_SAVING * amount(here_all).lines:
-            yield _made(sites, loops, here_all, gone)
+            pairs = [(one, other) for at, one in enumerate(loops) for other in loops[at + 1:]]
+            needed = [needs(*pair) for pair in pairs]
+            if True not in needed:
+                yield _made(sites, loops, here_all, gone, None in needed)
 
 
 def _loop_of(site: Site) -> LoopPlace | None:
@@ -97,8 +108,9 @@ def _together(
 
 
 def _made(
-    sites: Sites, loops: Sequence[LoopPlace], members: Sequence[Site], gone: Mapping[int, Amount]
+    sites: Sites, loops: Sequence[LoopPlace], members: Sequence[Site], gone: Mapping[int, Amount], is_open: bool
 ) -> Repair:
+    """is_open: whether it is not known that none needs what an earlier one adds up."""
     after = Amount(0, 0)
     changes: dict[int, Change] = {}
     for site in members:
@@ -124,4 +136,5 @@ def _made(
         ),
         "whether a later loop needs what an earlier one computes for later elements",
         frozenset(gone), sites.why.line,
+        condition="unless a later one needs the result of an earlier one" if is_open else "",
     )

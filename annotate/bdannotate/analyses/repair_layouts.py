@@ -339,9 +339,10 @@ def colocate_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], details: Sequence[Details]
 ) -> Iterator[Repair]:
     """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines. The
-    order must be the same each time, as in a list, and not that of searches in a tree."""
+    order must be the same each time, as in a list, and not that of searches in a tree. In a table, numbers say where
+    the next element is, and each element has its place."""
     for _, here in by_loop(notable).items():
-        if not any(site.is_chain for site in here) or not repeats(here):
+        if not any(site.is_chain and not site.has_numbers_as_links for site in here) or not repeats(here):
             continue
         guilty = [site for site in here if site.is_scattered or site.is_chain]
         now = amount(guilty)

@@ -17,11 +17,12 @@ from ..model.graph import CallGraph
 from ..model.objects import ObjectGroup
 from ..model.profile import Function, Profile
 from ..model.work import Estimate
+from .loop_needs import Needs
 from .loop_nests import Loops
 from .object_details import Details
 from .ownership import Folders, is_runtime
 from .repair import Remedy, Repair, amount
-from .repair_fuse import fuse_repairs
+from .repair_fuse import fuse_repairs, not_known
 from .repair_latency import huge_page_repairs, prefetch_repairs
 from .repair_layouts import colocate_repairs, layout_repairs, repeats
 from .repair_loops import loop_repairs
@@ -90,13 +91,15 @@ def sites_of(
 
 
 def find_repairs(
-    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, ObjectGroup]
+    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, ObjectGroup],
+    needs: Needs = not_known,
 ) -> Repairs:
-    """details: of the data that notable sites load; groups: by the number of the site, which that is."""
+    """details: of the data that notable sites load; groups: by the number of the site, which that is; needs: of two
+    loops, whether the second needs what the first adds up."""
     time = estimated_time(sites, profile)
     notable = notable_sites(sites, time)
     candidates = list(chain(
-        loop_repairs(sites, notable), fuse_repairs(sites, notable, profile),
+        loop_repairs(sites, notable), fuse_repairs(sites, notable, profile, needs),
         pad_repairs(sites, notable), layout_repairs(sites, notable, details, groups),
         colocate_repairs(sites, notable, groups, details), prefetch_repairs(sites, notable, groups),
         huge_page_repairs(sites, notable, groups),
@@ -215,6 +218,8 @@ def _place(file: str, line: int) -> str:
 
 
 def _nature(site: Site) -> str:
+    if site.has_numbers_as_links:
+        return "each place of a table is read from the one before; a smaller table helps"
     if site.waits_for_itself:
         order = ", in an order that never repeats" if site.has_order and not repeats([site]) else ""
         return f"each address is read from the line before{order}; fewer, fuller nodes help"
@@ -226,5 +231,8 @@ def _nature(site: Site) -> str:
             f"{site.late:.0f} at another time; other loops, or a transposed copy, go along memory"
         )
     if site.is_scattered:
-        return "addresses are scattered; smaller elements help, or visits in memory order"
+        return (
+            "addresses are scattered, but none comes from the line before: prefetching may help, or smaller elements, "
+            "or visits in memory order"
+        )
     return "lines are needed again after more data than the cache holds; less between two visits helps"

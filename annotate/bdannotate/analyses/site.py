@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
 from ..model.work import Estimate
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import FORESEEN, Access, Loads, MissCosts, loads_of
+from .miss_costs import FORESEEN, FORESEEN_ORDERS, Access, Loads, MissCosts, loads_of
 
 # A step that so many of all are is the step of a loop.
 _MOST = 0.6
@@ -25,6 +25,10 @@ _HALF = 0.5
 # tells nothing.
 _ELEMENT = 4
 _FEW = 8
+# A loop in which fewer of the accesses follow another one than that ends in its first round nearly always.
+_SELDOM = 0.2
+# Bytes of a pointer, or of what a node of 32-bit programs has at least.
+_POINTER = 8
 PAGE = 4096
 
 
@@ -92,6 +96,11 @@ class Site:
             and order.weight >= _MOST * order.accesses and self.levels[0].step is None
         )
 
+    @cached_property
+    def has_numbers_as_links(self) -> bool:
+        """Whether what each of its addresses comes from is smaller than a pointer: a place in a table."""
+        return self.waits_for_itself and 0 < self.used < _POINTER
+
     @property
     def has_order(self) -> bool:
         """Whether it is known where its addresses lie, seen from the ones before."""
@@ -120,7 +129,7 @@ class Site:
         for level, around in zip(self.levels, self.levels[1:]):
             trips = level.order.accesses / max(around.order.accesses, 1)
             small = level.step is not None and trips * abs(level.step) < _ELEMENT * self.line
-            once = steps_seen(level.order) < _FEW
+            once = steps_seen(level.order) < max(_FEW, _SELDOM * level.order.accesses)
             if not (small or once) or around.order.accesses < _FEW:
                 return level
             if once and around.order.accesses < _HALF * level.order.accesses:
@@ -266,7 +275,7 @@ class Site:
     @property
     def is_foreseen(self) -> bool:
         """Whether the next lines are on their way already."""
-        return self.access in (Access.IN_ORDER, Access.STRIDE)
+        return self.access in FORESEEN_ORDERS
 
     @cached_property
     def conflicts(self) -> int:
@@ -310,12 +319,19 @@ def steps_seen(order: Order) -> int:
     return order.same + order.near + order.forward + order.backward + order.far
 
 
-def constant_step(order: Order) -> int | None:
+def constant_step(order: Order, line: int) -> int | None:
+    """The step that most accesses take; or, as a function may be called with others, the one that brings most lines of
+    `line` bytes."""
     steps = steps_seen(order)
     if not steps:
         return None
     if order.same >= _MOST * steps:
         return 0
+    brought = {step: times * min(abs(step) / line, 1.0) for step, times in order.strides}
+    lines = sum(brought.values()) + steps - order.same - sum(times for _, times in order.strides)
+    step, most = max(brought.items(), key=lambda one: one[1], default=(0, 0.0))
+    if most >= _MOST * lines > 0:
+        return step
     if order.strides and order.strides[0][1] >= _MOST * steps:
         return order.strides[0][0]
     return None

@@ -214,7 +214,7 @@ class Sites:
         while around := self._around(orders, levels):
             levels.append(around)
         return tuple(
-            Level(self.loops.of(order.scope), constant_step(order), order) for order in levels
+            Level(self.loops.of(order.scope), constant_step(order, self.why.line), order) for order in levels
         )
 
     def _with_small_steps(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from ..analyses.loop_needs import needs_of
 from ..analyses.loop_nests import nests_of
 from ..analyses.loop_work import loop_bodies, work_of
 from ..analyses.object_labels import label
@@ -154,7 +155,8 @@ def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: 
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
     details = with_types(objects, entries, profile, inputs) if objects and entries else []
-    return find_repairs(sites, profile, details, groups)
+    needs = needs_of(sites, profile, inputs.options.include)
+    return find_repairs(sites, profile, details, groups, needs)
 
 
 def _of_others(sites: Sites, functions: frozenset[Function]) -> dict[int, Site]:

@@ -101,7 +101,9 @@ def _savings(repair: Repair) -> str:
         before, after = map(short_count, repair.walks)
         return f"Saves: page walks {before}, then about {after}; {_seconds(repair)}."
     if repair.transfers:
-        return f"Saves: transfers between cores {_transfers(*repair.transfers)}; {_share(repair)}, at 50 ns each."
+        there, left = repair.transfers
+        each = seconds_text(repair.saved.value / max(there - left, 1) * 1e-9)
+        return f"Saves: transfers between cores {_transfers(there, left)}; {_share(repair)}, at {each} each."
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"Saves: no misses, but {_seconds(repair)}."
     return (
@@ -137,7 +139,8 @@ def _transfers(before: int, after: int) -> str:
 
 def what_to_do(repair: Repair, page: Page, variable: Variables) -> str:
     """And where, without what it saves."""
-    return _WHAT[repair.remedy](repair, page, variable)
+    text = _WHAT[repair.remedy](repair, page, variable)
+    return f"{text}, {repair.condition}" if repair.condition else text
 
 
 def headline(repair: Repair, page: Page, variable: Variables) -> str:

@@ -47,6 +47,9 @@ KNOWN = [
     ), "main"),
     Program("order.F90", "interchange", ("do i = 1, size", "do j = 1, size"), "step"),
     Program("volume.c", "interchange", ("(int x = 0; x < SIZE; ++x) {", "(int z = 0; z < SIZE; ++z) {")),
+    Program("strips.c", "interchange", (
+        "sums[i * sum_step] += cells[i * step]", "(int column = 0; column < SIZE; ++column) gather"
+    ), "gather"),
     Program("transpose.c", "tile", ("(int i = 0; i < SIZE; ++i) {", "(int j = 0; j < SIZE; ++j) to"), "transpose"),
     Program("transpose.cpp", "tile", (
         "(std::size_t i = 0; i < kSize; ++i) {", "(std::size_t j = 0; j < kSize; ++j) function"
