@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from bdannotate.analyses.miss_costs import Access, MissCosts, loads_of
@@ -119,6 +120,15 @@ def test_lines_that_cannot_overlap_cost_their_latency():
     assert costs.time_of(loads_of(rows(10, 0, 10), Access.IN_ORDER, 64), (5, 0)) == pytest.approx(100)
     both = loads_of(rows(10, 0, 10) + rows(10, 25), Access.INDEPENDENT, 64)
     assert costs.time_of(both, (5, 10)) == pytest.approx(500 + 10)
+
+
+def test_lines_that_a_repair_puts_in_order_need_no_page_walk_each():
+    costs = MissCosts(parse_machine(MACHINE, "toy"))
+    column = loads_of(rows(1000, 25), Access.COLUMN, 64, walks=800)
+    assert costs.time_of(column) > costs.time_of(replace(column, walks=0))
+    ordered = column.changed(250, 0, Access.IN_ORDER)
+    assert costs.time_of(ordered) == pytest.approx(costs.time_of(loads_of(rows(250, 25), Access.IN_ORDER, 64)))
+    assert column.changed(250, 0, Access.COLUMN).walks == 200
 
 
 def test_the_report_names_the_machine_of_its_seconds(capsys):

@@ -186,6 +186,9 @@ def test_unsharing_is_a_repair_where_it_is_worth_it(tmp_path):
     assert (first.function.name, first.file, first.lines) == ("count", "/src/prog.c", (23,))
     assert first.share == 50_000 / (100_000 + 1047 * 50)
     assert repairs.alternatives == {1: (other,)}
+    # On a machine where they take longer.
+    slow = with_unshare(Repairs((fuse, NONE), {}, 100_000.0), report_sharing(found, None, 160.0))
+    assert slow.list[0].share == 160_000 / (100_000 + 1047 * 160)
     # Among so much else it is nothing.
     many = Repairs((fuse, NONE), {0: (other,)}, 1e9)
     assert with_unshare(many, told) == many

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "calibrate/code.h"
+#include "calibrate/cores.h"
 #include "calibrate/lines.h"
 #include "calibrate/processor.h"
 #include "calibrate/rounds.h"
@@ -132,6 +133,7 @@ public:
             walk.packed->measure(kRounds);
         }
         for (auto& window : windows_) window.measurement->measure(kRounds);
+        if (transfers_) transfers_->measure(kRounds);
     }
 
     void print(std::FILE* file) const {
@@ -157,6 +159,7 @@ public:
         print_walks(file);
         print_window(file);
         print_bandwidth(file);
+        if (transfers_) print_figure(file, "transfer", "ns", transfers_->spread());
         std::fprintf(file, "# nanoseconds for a line that lies behind so many bytes of others\n");
         for (const Point& point : points_) {
             std::fprintf(file, "line: %s %zu", name_of(point.order), point.bytes);
@@ -244,6 +247,7 @@ private:
     std::vector<std::unique_ptr<Measurement>> branches_;
     std::vector<Walk> walks_;
     std::vector<Window> windows_;
+    std::unique_ptr<Measurement> transfers_ = transfers();  // null: there is only one core
 };
 
 // Throws Failure for what is not understood.

@@ -67,6 +67,7 @@ void Measurement::measure(int rounds) {
         run(times_);
         rounds_.push_back((now() - before) / static_cast<double>(times_));
     }
+    cool();
 }
 
 }  // namespace bd::calibrate

@@ -34,6 +34,8 @@ public:
 
     // Brings into the caches what a round expects there.
     virtual void warm() {}
+    // After the last round: undoes what warm did, where others would suffer from it.
+    virtual void cool() {}
     // Does the thing so many times.
     virtual void run(long times) = 0;
 

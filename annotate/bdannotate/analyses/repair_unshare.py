@@ -8,14 +8,14 @@ from dataclasses import replace
 from ..model.work import Estimate
 from .repair import Amount, Remedy, Repair
 from .repairs import Repairs
-from .sharing import TRANSFER_COST, Kind, SharedData, SharingReport
+from .sharing import Kind, SharedData, SharingReport
 
 _LEAST_SHARE = 0.02
 
 
 def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
     """Among the others by what they save, if that is 2 % of the time or more."""
-    time = repairs.time + TRANSFER_COST * found.transfers
+    time = repairs.time + found.cost * found.transfers
     made = [
         repair for data in found.data if (repair := _unshare(data, found, time)) is not None
     ]
@@ -37,7 +37,7 @@ def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
 
 
 def _unshare(data: SharedData, found: SharingReport, time: float) -> Repair | None:
-    saved = TRANSFER_COST * (data.transfers - data.after)
+    saved = found.cost * (data.transfers - data.after)
     function = data.function
     if function is None or not time or saved < _LEAST_SHARE * time:
         return None

@@ -13,9 +13,9 @@ from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..model.profile import Function
 from ..model.sharing import CoreUse, SharedLine, Sharing
 
-# Nanoseconds from core to core: an assumption, within what machines with one last-level cache have. It
-# decides what is worth a line on the first screen, and is shown nowhere as a time.
-TRANSFER_COST = 50.0
+# Nanoseconds from core to core where the machine file does not say: an assumption, within what machines with one
+# last-level cache have.
+ASSUMED_COST = 50.0
 _INSTRUCTION_COST = 0.1
 # A kind has the name of the sharing if so many of the uses that are known were of it.
 _MOSTLY = 0.9
@@ -74,10 +74,11 @@ class SharingReport:
     rest: int
     line: int
     cores: int
+    cost: float  # nanoseconds of a transfer
 
     def notable(self, instructions: int) -> Sequence[SharedData]:
         """Those whose transfers can be saved, if that is worth it among so many instructions."""
-        if self.false * TRANSFER_COST < _NOTABLE * instructions * _INSTRUCTION_COST:
+        if self.false * self.cost < _NOTABLE * instructions * _INSTRUCTION_COST:
             return []
         return [
             data for data in self.data
@@ -85,7 +86,8 @@ class SharingReport:
         ]
 
 
-def report_sharing(found: Sharing, objects: Objects | None) -> SharingReport:
+def report_sharing(found: Sharing, objects: Objects | None, cost: float | None = None) -> SharingReport:
+    """cost: nanoseconds of a transfer, where these are known."""
     by_data: dict[tuple[int, int], list[SharedLine]] = {}
     groups: dict[tuple[int, int], ObjectGroup | None] = {}
     for number, line in enumerate(found.lines):
@@ -96,7 +98,7 @@ def report_sharing(found: Sharing, objects: Objects | None) -> SharingReport:
     data = [_data(groups[key], lines) for key, lines in by_data.items()]
     data.sort(key=lambda one: -one.transfers)
     saved = sum(one.transfers - one.after for one in data)
-    return SharingReport(tuple(data), found.transfers, saved, found.rest, found.line, found.cores)
+    return SharingReport(tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST)
 
 
 def _group_of(line: SharedLine, objects: Objects | None) -> int | None:

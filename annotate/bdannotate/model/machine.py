@@ -46,11 +46,19 @@ class Machine:
         return self.figures[name].value
 
     @property
+    def transfer(self) -> float | None:
+        """Nanoseconds until a core has a line that another one has written; None of a machine with one core."""
+        found = self.figures.get(TRANSFER)
+        return found.value if found else None
+
+    @property
     def cycle(self) -> float:
         """Nanoseconds: of the eight instructions of the loop whose instructions are chained, six need a cycle each."""
         return self.figure("instruction-chained") * 8 / 6
 
 
+# What the file of a machine with several cores has besides; files of older versions lack it.
+TRANSFER = "transfer"
 # What every file has, with its unit.
 FIGURES = {
     "instruction": "ns", "instruction-free": "ns", "instruction-chained": "ns", "misprediction": "ns",

@@ -10,6 +10,7 @@ from ..model.errors import UserError
 from ..model.objects import Objects
 from ..model.profile import Profile
 from ..reading.load import load_sharing
+from ..reading.machine import reference_machine
 from ..reading.sharing import sharing_path
 from .inputs import Inputs
 
@@ -27,7 +28,9 @@ def sharing_of(
     if not inputs.options.sharing and not shares_lines(paths):
         return None
     try:
-        return report_sharing(load_sharing(paths, whole, inputs.renaming), objects)
+        return report_sharing(
+            load_sharing(paths, whole, inputs.renaming), objects, (inputs.machine or reference_machine()).transfer
+        )
     except UserError as error:
         if inputs.options.sharing:
             raise

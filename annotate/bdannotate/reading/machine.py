@@ -11,7 +11,7 @@ from pathlib import Path
 from bdcommon.regular_files import is_regular_file
 
 from ..model.errors import UserError
-from ..model.machine import FIGURES, Figure, Machine, Order
+from ..model.machine import FIGURES, TRANSFER, Figure, Machine, Order
 
 # Of the machine that the estimate is of where no other is named.
 REFERENCE = "amd-epyc-family-26-model-2"
@@ -23,6 +23,7 @@ _MOST_TEXT = 100
 _LARGEST = 1e9
 _MOST_SIZE = 1 << 50
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_UNITS = {**FIGURES, TRANSFER: "ns"}
 _KNOWN = ("name", "processor", "model", "measured", "cache", "figure", "line")
 
 
@@ -121,12 +122,12 @@ class _Reader:
         if len(words) != 5:
             raise self._wrong(number, "needs a name, a unit and three figures")
         name, unit = words[:2]
-        if name in FIGURES and unit != FIGURES[name]:
-            raise self._wrong(number, f"is in {unit[:20]}, not in {FIGURES[name]}")
+        if name in _UNITS and unit != _UNITS[name]:
+            raise self._wrong(number, f"is in {unit[:20]}, not in {_UNITS[name]}")
         if name in self._figures:
             raise self._wrong(number, f"repeats the figure '{name[:40]}'")
         figure = self._figure(words[2:], number)
-        if name in FIGURES:
+        if name in _UNITS:
             if name != "page-walk" and figure.value <= 0:
                 raise self._wrong(number, "must be more than 0")
             self._figures[name] = figure

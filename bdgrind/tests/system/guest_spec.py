@@ -147,7 +147,7 @@ def read_spec(source: Path) -> GuestSpec:
         x86=not lines.get("x86", [""])[0].startswith("no"),
         last_block=int(lines.get("last", ["2"])[0]),
         static="-static" in build,
-        threads="-pthread" in build,
+        threads="-pthread" in build or "-fopenmp" in build,
         status=statuses[0] if statuses else 0,
         expectations=tuple(
             expectation

@@ -4,6 +4,7 @@ on the machine and on what else it does: of these, no more is asked than what ho
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -16,8 +17,12 @@ ORDERS = {"in-order", "stride", "column", "write", "independent", "nearby", "cha
 UNITS = {
     "instruction": "ns", "instruction-free": "ns", "instruction-chained": "ns", "misprediction": "ns",
     "page-walk": "ns", "translations": "pages", "window": "instructions", "read-bandwidth": "GB/s",
-    "write-bandwidth": "GB/s",
+    "write-bandwidth": "GB/s", "transfer": "ns",
 }
+ONE_CORE = len({
+    tuple((one / "topology" / name).read_text() for name in ("physical_package_id", "core_id"))
+    for one in (Path(f"/sys/devices/system/cpu/cpu{number}") for number in os.sched_getaffinity(0))
+}) == 1
 
 
 def calibrate(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,7 +51,10 @@ def test_the_machine_file_says_what_the_kernel_does_and_measures_the_rest(tmp_pa
         }
         assert sizes == {f"{int(size) // 1024}K"}
     figures = {line.split()[1]: line.split()[2:] for line in lines if line.startswith("figure: ")}
-    assert {name: row[0] for name, row in figures.items()} == UNITS
+    expected = {name: unit for name, unit in UNITS.items() if name != "transfer" or not ONE_CORE}
+    assert {name: row[0] for name, row in figures.items()} == expected
+    # A line of another core is farther than one of this core's L1.
+    assert ONE_CORE or float(figures["transfer"][2]) > 10 * float(figures["instruction-chained"][2])
     times = {
         (order, int(size)): [float(one) for one in row]
         for order, size, *row in (line.split()[1:] for line in lines if line.startswith("line: "))
@@ -60,6 +68,14 @@ def test_the_machine_file_says_what_the_kernel_does_and_measures_the_rest(tmp_pa
     assert times["in-order", large][0] < times["chain", large][0] / 5
     told = {line.partition(": ")[0] for line in lines if not line.startswith("#")}
     assert told <= {"machine", "name", "processor", "model", "measured", "cache", "figure", "line"}
+
+
+def test_on_one_processor_no_line_is_taken_from_another() -> None:
+    done = subprocess.run(
+        ["taskset", "-c", str(min(os.sched_getaffinity(0))), PROGRAM, "--passes=1"], capture_output=True, text=True,
+        timeout=300, check=True,
+    )
+    assert "figure: window" in done.stdout and "figure: transfer" not in done.stdout
 
 
 @pytest.mark.parametrize("body, sentence", [

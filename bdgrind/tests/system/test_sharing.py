@@ -99,6 +99,45 @@ def test_the_repair_predicts_what_the_repaired_program_transfers(tmp_path: Path)
     assert all("counters" not in data["object"] for data in told["sharing"]["data"])
 
 
+def transfers_of(run: Run, data: str) -> tuple[int, int]:
+    """Of what has this name: those counted, and those predicted with each thread's bytes in lines of their own."""
+    found = [one for one in report(run)["sharing"]["data"] if data in (one["object"] or "")]
+    return sum(one["transfers"] for one in found), sum(one["after"] for one in found)
+
+
+# What is shared; how many transfers are left after the repair, where the program looks at the other thread's data so
+# many times in 100,000 rounds: each look takes the line to that thread, and the next write takes it back.
+CASES = {
+    "workers": ("workers<", 0), "server": ("server<", 0), "ring": ("ring<", 2 * 98), "deque": ("deque<", 196),
+    "shared": ("shared<", 0), "locks": ("locks<", 0), "generators": ("heap", 0), "sums": ("sums<", 49),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_known_cases_transfer_what_was_predicted(case: str, tmp_path: Path) -> None:
+    """guest/sharing_cases.cpp, as it is and repaired."""
+    data, looks = CASES[case]
+    options = [*SMALL_CACHES, "--cores=threads", "--fair-sched=try", "--objects=yes"]
+    words: list[str | Path] = [GUESTS / "sharing_cases", case]
+    before, predicted = transfers_of(run_tool(tmp_path, words, options, name="before"), data)
+    after, _ = transfers_of(run_tool(tmp_path, [*words, "repaired"], options, name="after"), data)
+    assert before > 400
+    assert abs(predicted - after) <= max(0.2 * after, 4)
+    assert after <= 2 * looks
+
+
+def test_openmp_adds_up_in_threads_own_variables(tmp_path: Path) -> None:
+    options = [*SMALL_CACHES, "--cores=threads", "--fair-sched=try", "--objects=yes"]
+    words: list[str | Path] = [GUESTS / "sharing_openmp"]
+    run = run_tool(tmp_path, words, options, name="before")
+    found = report(run)["sharing"]["data"][0]
+    assert (found["object"], found["kind"]) == ("variable partial", "false")
+    assert [core["written"] for core in found["cores"]] == [list(range(4 * i, 4 * i + 4)) for i in range(4)]
+    assert found["after"] <= 0.05 * found["transfers"]
+    repaired = run_tool(tmp_path, [*words, "repaired"], options, name="after")
+    assert transfers(repaired) < 0.2 * transfers(run)
+
+
 @pytest.mark.parametrize(
     ("kind", "data", "expected"),
     [
