@@ -58,6 +58,10 @@ def test_the_verdict_is_of_the_times_that_repairs_are_made_of(tmp_path, capsys, 
     assert mine["waits"] == {
         "firstTouches": shares["first_touches"], "inOrder": shares["in_order"], "outOfOrder": shares["out_of_order"],
     }
+    time = truth["time"]
+    assert mine["time"] == {
+        "what": time["of"], **{name: time[name] for name in ("seconds", "least", "most")},
+    }
     assert (mine["instructions"], mine["l1Code"]) == (shares["instructions"], shares["code"])
 
 

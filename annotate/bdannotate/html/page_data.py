@@ -30,6 +30,7 @@ from .page_frames import frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
 from .page_ranges import member_tables
+from .page_sharing import sharing_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
     sites_table, tree_table,
@@ -84,6 +85,10 @@ def page_data(
         columns = data_columns(plain.metrics, plain.profile.events, subject.objects.objects.events)
         objects, more = objects_for_page(subject.objects, columns, numbers)
         tables |= more
+    sharing = None if subject.sharing is None else sharing_for_page(
+        subject.sharing, subject.objects.objects.groups if subject.objects else (),
+        _instructions(counted.report), subject.functions, numbers,
+    )
     why: schema.Why | None = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
@@ -134,6 +139,7 @@ def page_data(
         "frames": frames,
         "places": places,
         "data": objects,
+        "sharing": sharing,
         "tree": None if subject.tree is None else {
             "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
         },
@@ -209,6 +215,11 @@ def _places(tree: ContextTree | None, numbers: Numbers) -> list[tuple[int, int]]
     ]
 
 
+def _instructions(report: Report) -> int:
+    events = report.profile.events
+    return report.totals[events.index("Ir")] if "Ir" in events else 0
+
+
 def _verdict(found: Verdict | None) -> schema.Verdict | None:
     if found is None:
         return None
@@ -226,6 +237,12 @@ def _verdict(found: Verdict | None) -> schema.Verdict | None:
             "firstTouches": found.waits.first_touches,
             "inOrder": found.waits.in_order,
             "outOfOrder": found.waits.out_of_order,
+        },
+        "time": None if found.time is None else {
+            "what": text(found.time.what),
+            "seconds": found.time.seconds,
+            "least": found.time.least,
+            "most": found.time.most,
         },
     }
 
@@ -260,6 +277,7 @@ def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> schema.Metric:
         "numerator": list(metric.numerator),
         "denominator": None if metric.denominator is None else list(metric.denominator),
         "isShare": metric.is_share,
+        "isTime": metric.is_time,
         "moreIsBetter": metric.more_is_better,
         "share": None if share is None else text(share.name),
     }

@@ -155,6 +155,7 @@ def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) ->
             "l1": (repair.before.lines, repair.after.lines),
             "ll": (repair.before.last_level, repair.after.last_level),
             "walks": repair.walks,
+            "transfers": repair.transfers,
             "share": repair.share,
             "evidence": [text(one) for one in repair.evidence],
             "code": [text(one) for one in repair.code],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 5
+VERSION = 6
 
 
 class Metric(TypedDict):
@@ -22,6 +22,7 @@ class Metric(TypedDict):
     numerator: list[int]  # a weight per event
     denominator: list[int] | None
     isShare: bool
+    isTime: bool  # a sum of picoseconds
     moreIsBetter: bool
     share: str | None  # the metric that tells which share of the same lines was never used
 
@@ -87,6 +88,15 @@ class Waits(TypedDict):
     outOfOrder: float
 
 
+class Time(TypedDict):
+    """Estimated seconds: if instructions never wait for each other, and if each waits for the one before."""
+
+    what: str
+    seconds: float
+    least: float
+    most: float
+
+
 class Verdict(TypedDict):
     cycles: int
     instructions: float  # shares of the estimated cycles, as those below
@@ -97,7 +107,8 @@ class Verdict(TypedDict):
     fitsLastLevel: bool
     first: Literal["L1", "code", "L2", "LL", "out of order", "in order", "first touches", "instructions"]
     wasted: float | None  # what bytes never used cost at the first level, if that makes it the first
-    waits: Waits | None  # where the run noted that; then those of levels are 0
+    waits: Waits | None  # where the run noted that; then those of levels are 0, and all shares are of the time
+    time: Time | None  # where there are waits
 
 
 class Repair(TypedDict):
@@ -112,6 +123,7 @@ class Repair(TypedDict):
     l1: tuple[int, int]  # misses
     ll: tuple[int, int]
     walks: tuple[int, int] | None  # page walks, if it is about these
+    transfers: tuple[int, int] | None  # of lines from core to core, if it is about these
     share: float  # of the estimated time
     evidence: list[str]
     code: list[str]
@@ -220,6 +232,42 @@ class Data(TypedDict):
     changes: list[Literal["new", "gone"] | None]
 
 
+class SharingCore(TypedDict):
+    """What a core, or the thread that has one of its own, uses of the line that moves most, and where it waits for it.
+    Of each row of neighbouring bytes, read and written have the first and the last."""
+
+    name: str
+    read: list[tuple[int, int]]  # and not written
+    written: list[tuple[int, int]]
+    transfers: int
+    places: list[Place]
+
+
+class SharedData(TypedDict):
+    """Data of which cores take lines from each other."""
+
+    label: str
+    group: int | None  # of the data
+    lines: int
+    kind: str
+    transfers: int
+    after: int  # transfers, with each thread's bytes in lines of their own
+    atomics: int
+    cores: list[SharingCore]
+
+
+class Sharing(TypedDict):
+    """Lines that cores take from each other."""
+
+    line: int  # bytes
+    cost: float  # seconds of a transfer
+    transfers: int
+    rest: int  # of these, those of lines that are not known one by one
+    more: int  # how many data there are besides
+    says: str  # what the summary says of it; empty if there is nothing to gain
+    data: list[SharedData]  # most transfers first
+
+
 class UseLevel(TypedDict):
     title: str
     loaded: str
@@ -304,6 +352,7 @@ class Facts(TypedDict):
     frames: list[int | str]  # a function, or the name of a root
     places: list[tuple[int, int]]  # file or -1, line
     data: Data | None
+    sharing: Sharing | None  # of a run with cores
     tree: TreeFacts | None
     sourceNotes: dict[str, str]
     hasSources: bool
@@ -364,6 +413,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "source": ("lines", "sites", "code", "dataRows", "frames"),
     "treemap": (),
     "data": ("data", "dataRows", "dataBytes"),
+    "sharing": (),
     "profiles": ("members",),
 }
 

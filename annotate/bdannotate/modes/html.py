@@ -10,6 +10,7 @@ from dataclasses import replace
 from bdcommon import __version__
 
 from ..analyses.beyond import given_back
+from ..analyses.repair_unshare import with_unshare
 from ..analyses.report import Report, make_report
 from ..analyses.structure import Structure, structures
 from ..html.page import page
@@ -23,6 +24,7 @@ from ..views.json_values import text
 from .inputs import Inputs
 from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
+from .sharing import sharing_of
 from .why import why_of_page
 
 
@@ -40,10 +42,13 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
         subject = of_sum(profiles, trees, lambda total: objects_of_page(paths, total, inputs))
-    subject = replace(subject, why=why_of_page(
-        paths[1:] if options.mode == "diff" else paths, subject.report,
-        subject.objects.objects if subject.objects else None, inputs,
-    ))
+    reported = paths[1:] if options.mode == "diff" else paths
+    known = subject.objects.objects if subject.objects else None
+    why = why_of_page(reported, subject.report, known, inputs)
+    sharing = sharing_of(reported, subject.report.profile, known, inputs)
+    if why is not None and why.repairs is not None and sharing is not None:
+        why = replace(why, repairs=with_unshare(why.repairs, sharing))
+    subject = replace(subject, why=why, sharing=sharing)
     subject = replace(subject, costed=_costed(subject, inputs), structures=_structures(subject, inputs))
     inputs.say_notes([
         f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"

@@ -21,7 +21,7 @@ SHARING_TITLE = "Lines that threads take from each other"
 _LONGEST_NAME = 48
 _MOST_CORES = 8
 _MOST_PLACES = 2
-_KINDS = {
+KINDS = {
     Kind.FALSE: "false sharing",
     Kind.TRUE: "true sharing",
     Kind.MIGRATING: "migrating",
@@ -53,15 +53,18 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
     return lines if lines[-1] else lines[:-1]
 
 
-def brief_sharing(found: SharingReport, instructions: int, page: Page) -> str | None:
-    """For the first screen of a run of so many instructions; None if there is nothing to gain."""
+def brief_sharing(
+    found: SharingReport, instructions: int, page: Page, with_option: bool = True
+) -> str | None:
+    """For the first screen of a run of so many instructions; None if there is nothing to gain. with_option: the option
+    of bd_annotate that says more."""
     notable = found.notable(instructions)
     if not notable:
         return None
-    names = ", ".join(_name(data, page, 24) for data in notable[:2])
+    names = ", ".join(data_name(data, page, 24) for data in notable[:2])
     return (
         f"{short_count(found.transfers)} lines taken from other cores, {100 * found.false / found.transfers:.0f}% by "
-        f"false sharing ({names}{', ...' if len(notable) > 2 else ''}): --sharing"
+        f"false sharing ({names}{', ...' if len(notable) > 2 else ''}){': --sharing' if with_option else ''}"
     )
 
 
@@ -71,12 +74,13 @@ def _summary(data: SharedData, found: SharingReport, page: Page) -> str:
     after = "none" if not data.after else f"about {short_count(data.after)}"
     advice = f"; {after} with each thread's bytes aligned to {found.line}" if data.transfers > data.after else ""
     return (
-        f"{_name(data, page, _LONGEST_NAME)}: {number} line{'s' if number > 1 else ''}, {_KINDS[data.kind]}, "
+        f"{data_name(data, page, _LONGEST_NAME)}: {number} line{'s' if number > 1 else ''}, {KINDS[data.kind]}, "
         f"{_transfers(data.transfers)} ({100 * data.transfers / found.transfers:.0f}%){atomic}{advice}"
     )
 
 
-def _name(data: SharedData, page: Page, room: int) -> str:
+def data_name(data: SharedData, page: Page, room: int) -> str:
+    """In at most `room` columns."""
     if data.group is not None:
         return short_label(label(data.group), room, page)
     return f"line at {data.lines[0].address:#x}"
@@ -87,11 +91,14 @@ def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
         f"{verb} {spans(mask)}"
         for verb, mask in (("reads", core.read & ~core.written), ("writes", core.written)) if mask
     ]
-    what = "core" if found.cores < 64 else "thread"
-    number = core.core if found.cores < 64 else core.core + 1
-    told = f"{what} {number}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
+    told = f"{core_name(core, found)}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
     places = ", ".join(_place(place, page) for place in core.places[:_MOST_PLACES])
     return f"{told}; {places}" if places else told
+
+
+def core_name(core: CoreBytes, found: SharingReport) -> str:
+    """That of the thread, where each has a core."""
+    return f"core {core.core}" if found.cores < 64 else f"thread {core.core + 1}"
 
 
 def _transfers(number: int) -> str:
@@ -105,7 +112,13 @@ def _place(place: CodeLine, page: Page) -> str:
 
 def spans(mask: int) -> str:
     """As bytes 0-7, 12."""
-    found: list[str] = []
+    found = [str(start) if end == start else f"{start}-{end}" for start, end in runs(mask)]
+    return f"{'bytes' if len(found) > 1 or '-' in found[0] else 'byte'} {', '.join(found)}"
+
+
+def runs(mask: int) -> list[tuple[int, int]]:
+    """Of the bits that are set, the first and the last of each row of neighbours."""
+    found: list[tuple[int, int]] = []
     start = 0
     while mask >> start:
         if not mask >> start & 1:
@@ -114,14 +127,15 @@ def spans(mask: int) -> str:
         end = start
         while mask >> (end + 1) & 1:
             end += 1
-        found.append(str(start) if end == start else f"{start}-{end}")
+        found.append((start, end))
         start = end + 1
-    return f"{'bytes' if len(found) > 1 or '-' in found[0] else 'byte'} {', '.join(found)}"
+    return found
 
 
 def sharing_json(found: SharingReport) -> Json:
     return {
         "transfers": found.transfers, "saved": found.false, "other": found.rest, "line": found.line,
+        "seconds": found.cost * 1e-9,
         "data": [_data(data) for data in found.data],
     }
 

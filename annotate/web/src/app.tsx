@@ -17,6 +17,7 @@ import { Data } from "./views/data";
 import { Graph } from "./views/graph";
 import { Icicle } from "./views/icicle";
 import { Profiles } from "./views/profiles";
+import { SharingView } from "./views/sharing";
 import { Source } from "./views/source";
 import { Summary } from "./views/summary";
 import { Tables } from "./views/tables";
@@ -30,6 +31,7 @@ const titles: Record<View, string> = {
     source: "Source",
     treemap: "Treemap",
     data: "Data",
+    sharing: "Sharing",
     profiles: "Profiles",
 };
 const components: Record<View, () => preact.JSX.Element> = {
@@ -40,6 +42,7 @@ const components: Record<View, () => preact.JSX.Element> = {
     source: Source,
     treemap: Treemap,
     data: Data,
+    sharing: SharingView,
     profiles: Profiles,
 };
 
@@ -126,7 +129,8 @@ export function App({ report }: { report: Report }) {
     useEffect(() => current.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
     const View = components[state.view];
     const tabs = (Object.keys(titles) as View[]).filter((view) =>
-        (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data));
+        (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data)
+        && (view !== "sharing" || report.facts.sharing));
     const command = report.facts.sides[0]![0]!.command;
     return (
         <PageContext.Provider value={page}>

@@ -40,8 +40,26 @@ export function percent(share: number): string {
     return `${(100 * share).toFixed(1)}%`.replace("-", "\u2212");
 }
 
+const timeUnits: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
+const picosecond = 1e-12;
+
+// Three digits, as 1.23 s or 45.6 ms.
+export function seconds(value: number): string {
+    const size = Math.abs(value);
+    const sign = value < 0 ? "\u2212" : "";
+    for (const [unit, name] of timeUnits) {
+        if (size >= unit * 0.9995) {
+            const scaled = size / unit;
+            const digits = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+            return `${sign}${digits ? scaled.toFixed(digits) : grouped(scaled)} ${name}`;
+        }
+    }
+    return value ? `${sign}${Math.round(size * 1e9)} ns` : "0";
+}
+
 export function metricText(metric: Metric, value: number | null): string {
     if (value === null) return "–";
+    if (metric.isTime) return seconds(value * picosecond);
     if (metric.isShare) return percent(value);
     if ("isFormula" in metric && metric.denominator && value && Math.abs(value) < 1) {
         return value.toPrecision(3).replace("-", "\u2212");
@@ -52,6 +70,7 @@ export function metricText(metric: Metric, value: number | null): string {
 
 export function exactText(metric: Metric, value: number | null): string {
     if (value === null) return "nothing to divide by";
+    if (metric.isTime) return `${grouped(value / 1000)} ns`;
     return metric.denominator ? `${metric.isShare ? percent(value) : value.toFixed(3)}` : grouped(value);
 }
 

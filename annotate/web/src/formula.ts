@@ -122,6 +122,6 @@ export function formula(
     if (isNumber(over)) throw new Error("it is always 0");
     return {
         name: text, heading: text, title: text, numerator: over.weights, denominator: under?.weights ?? null,
-        isShare: false, moreIsBetter: false, share: null, isFormula: true,
+        isShare: false, isTime: false, moreIsBetter: false, share: null, isFormula: true,
     };
 }

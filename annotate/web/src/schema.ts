@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 5;
+export const version = 6;
 
 export interface Metric {
     name: string;
@@ -12,6 +12,7 @@ export interface Metric {
     numerator: number[]; // a weight per event
     denominator: number[] | null;
     isShare: boolean;
+    isTime: boolean; // a sum of picoseconds
     moreIsBetter: boolean;
     share: string | null; // the metric that tells which share of the same lines was never used
 }
@@ -74,6 +75,14 @@ export interface Waits {
     outOfOrder: number;
 }
 
+// Estimated seconds: if instructions never wait for each other, and if each waits for the one before.
+export interface Time {
+    what: string;
+    seconds: number;
+    least: number;
+    most: number;
+}
+
 export interface Verdict {
     cycles: number;
     instructions: number; // shares of the estimated cycles, as those below
@@ -84,7 +93,8 @@ export interface Verdict {
     fitsLastLevel: boolean;
     first: "L1" | "code" | "L2" | "LL" | "out of order" | "in order" | "first touches" | "instructions";
     wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
-    waits: Waits | null; // where the run noted that; then those of levels are 0
+    waits: Waits | null; // where the run noted that; then those of levels are 0, and all shares are of the time
+    time: Time | null; // where there are waits
 }
 
 // A change of the program. Where two numbers stand together, they are before and after it.
@@ -98,6 +108,7 @@ export interface Repair {
     l1: [number, number]; // misses
     ll: [number, number];
     walks: [number, number] | null; // page walks, if it is about these
+    transfers: [number, number] | null; // of lines from core to core, if it is about these
     share: number; // of the estimated time
     evidence: string[];
     code: string[];
@@ -201,6 +212,39 @@ export interface Data {
     changes: ("new" | "gone" | null)[];
 }
 
+// What a core, or the thread that has one of its own, uses of the line that moves most, and where it waits for it.
+// Of each row of neighbouring bytes, read and written have the first and the last.
+export interface SharingCore {
+    name: string;
+    read: [number, number][]; // and not written
+    written: [number, number][];
+    transfers: number;
+    places: Place[];
+}
+
+// Data of which cores take lines from each other.
+export interface SharedData {
+    label: string;
+    group: number | null; // of the data
+    lines: number;
+    kind: string;
+    transfers: number;
+    after: number; // transfers, with each thread's bytes in lines of their own
+    atomics: number;
+    cores: SharingCore[];
+}
+
+// Lines that cores take from each other.
+export interface Sharing {
+    line: number; // bytes
+    cost: number; // seconds of a transfer
+    transfers: number;
+    rest: number; // of these, those of lines that are not known one by one
+    more: number; // how many data there are besides
+    says: string; // what the summary says of it; empty if there is nothing to gain
+    data: SharedData[]; // most transfers first
+}
+
 export interface UseLevel {
     title: string;
     loaded: string;
@@ -281,6 +325,7 @@ export interface Facts {
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line
     data: Data | null;
+    sharing: Sharing | null; // of a run with cores
     tree: TreeFacts | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;
@@ -341,6 +386,7 @@ export const views = {
     source: ["lines", "sites", "code", "dataRows", "frames"],
     treemap: [],
     data: ["data", "dataRows", "dataBytes"],
+    sharing: [],
     profiles: ["members"],
 } as const;
 export type ViewName = keyof typeof views;

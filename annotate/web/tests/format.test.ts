@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, cacheSize, count, cssPercent, fitted, grouped, inSentence, percent, signed } from "../src/format";
+import {
+    bytes, cacheSize, count, cssPercent, exactText, fitted, grouped, inSentence, metricText, percent, seconds, signed,
+} from "../src/format";
 
 test("counts have three digits and a unit", () => {
     const known: [number, string][] = [
@@ -22,6 +24,20 @@ test("counts have three digits and a unit", () => {
     for (const [share, text] of shares) assert.equal(percent(share), text, "what is not nothing does not look like it");
     assert.deepEqual([0, 1e-9, 0.5, 2].map(cssPercent), ["0.00%", "0.00%", "50.00%", "100.00%"]);
     assert.equal(inSentence("Data reads"), "data reads");
+});
+
+test("times are as bd_annotate writes them", () => {
+    const known: [number, string][] = [
+        [0, "0"], [1.5, "1.50 s"], [0.99949, "999 ms"], [0.9996, "1.00 s"], [0.0456, "45.6 ms"], [1234, "1,234 s"],
+        [-2.5e-6, "\u22122.50 µs"], [4e-9, "4 ns"],
+    ];
+    for (const [value, text] of known) assert.equal(seconds(value), text);
+    const metric = {
+        name: "TEst", heading: "time est.", title: "", numerator: [1], denominator: null, isShare: false, isTime: true,
+        moreIsBetter: false, share: null,
+    };
+    assert.equal(metricText(metric, 161_000_000), "161 µs", "of picoseconds");
+    assert.equal(exactText(metric, 161_234_567), "161,235 ns");
 });
 
 test("names give way in the middle", () => {

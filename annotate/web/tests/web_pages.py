@@ -28,6 +28,7 @@ from context_files import ContextFile  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
+from test_sharing import beside as sharing_beside  # noqa: E402
 from test_repairs import made as made_kernel  # noqa: E402
 from test_types import of_a_stranger  # noqa: E402
 
@@ -175,6 +176,8 @@ def make_reports(folder):
         for path, data in made_kernel(name)[0].items():
             (folder / name / path).write_bytes(data)
         annotate(f"--html={folder}/{name}.html", folder / name / "p.out")
+    (folder / "shared").mkdir()
+    annotate(f"--html={folder}/shared.html", sharing_beside(folder / "shared"))
     (folder / "typed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         profile = of_four_in_a_line(folder / "typed", patch)

@@ -175,6 +175,13 @@ def test_every_file_that_the_design_names_is_there() -> None:
     assert sorted(gone) == []
 
 
+def test_the_page_that_the_readme_leads_to_has_the_script_of_today() -> None:
+    """`make -C docs example-page` makes it anew."""
+    pages = [TOP / "docs" / "example" / "report.html", TOP / "annotate" / "bdannotate" / "html" / "report.html"]
+    found = [re.findall(r"script-src '(sha256-[\w+/=]+)'", page.read_text(encoding="utf-8")) for page in pages]
+    assert len(found[0]) == 1 and found[0] == found[1]
+
+
 def written_files(suffixes: set[str]) -> list[Path]:
     """What is written by hand: not what npm brings, nor what a build beside the sources makes."""
     made = {"node_modules", "web-build"}

@@ -4,7 +4,7 @@
 
 import { usePage } from "../context";
 import type { Repair } from "../data";
-import { baseName, bytes, count, cssPercent, percent } from "../format";
+import { baseName, bytes, count, cssPercent, percent, seconds } from "../format";
 import { FunctionLink, SourceLine } from "../parts";
 import { Lost } from "./cards";
 
@@ -41,12 +41,19 @@ export function Repairs({ repairs }: { repairs: Repair[] }) {
 }
 
 function One({ repair }: { repair: Repair }) {
+    const { verdict, sharing } = usePage().report.facts;
+    const time = verdict?.time;
     return (
         <li data-remedy={repair.remedy}>
             <h3>
                 {sentence(repair.what)}
                 <span class="tag">{repair.remedy}</span>
-                <span class="tag">saves {percent(repair.share)} of the estimated time</span>
+                <span class="tag">
+                    saves {percent(repair.share)} of the estimated time
+                    {repair.transfers
+                        ? `, at ${seconds(sharing?.cost ?? 0)} a transfer`
+                        : time && `, ${seconds(repair.share * time.seconds)}`}
+                </span>
             </h3>
             <p class="detail">
                 <FunctionLink fn={repair.function} view="graph" />
@@ -103,6 +110,7 @@ function Savings({ repair }: { repair: Repair }) {
     const line = report.facts.why!.line;
     const rows: [string, [number, number], number][] = [];
     if (repair.walks) rows.push(["page walks", repair.walks, 0]);
+    else if (repair.transfers) rows.push(["transfers", repair.transfers, 0]);
     else {
         rows.push(["L1 misses", repair.l1, line]);
         const [before, after] = repair.ll;

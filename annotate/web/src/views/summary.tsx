@@ -9,6 +9,7 @@ import { Headline } from "./headline";
 import { HotLines } from "./hotlines";
 import { TopPlaces } from "./places";
 import { Repairs } from "./repairs";
+import { SharingNote } from "./sharing";
 import { Run } from "./run";
 import { CacheCard, Cycles, WorkCard } from "./totals";
 import { Words } from "./words";
@@ -29,6 +30,7 @@ export function Summary() {
             <Headline />
             {why?.repairs && <Repairs repairs={why.repairs} />}
             {!report.comparing && <Cards hints={hints} />}
+            <SharingNote />
             {verdict && !report.comparing && <Cycles verdict={verdict} />}
             <div class="cards">
                 {report.facts.use.levels.map(({ title }, level) => (

@@ -5,7 +5,7 @@
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import type { Metric, Verdict } from "../data";
-import { bytes, count, cssPercent, grouped, metricText, percent } from "../format";
+import { bytes, count, cssPercent, grouped, metricText, percent, seconds } from "../format";
 import { Change } from "../parts";
 
 export function CacheCard({ level, title }: { level: number; title: string }) {
@@ -58,7 +58,7 @@ export function CacheCard({ level, title }: { level: number; title: string }) {
 
 export function WorkCard() {
     const { report } = usePage();
-    const rows = ["Ir", "DRefs", "D1rate", "LLrate", "Bm", "CEst"].flatMap((name) => report.metric(name) ?? []);
+    const rows = ["Ir", "DRefs", "D1rate", "LLrate", "Bm", "CEst", "TEst"].flatMap((name) => report.metric(name) ?? []);
     return (
         <section class="card">
             <h2>The run</h2>
@@ -95,7 +95,7 @@ const whereFirst: Record<Verdict["first"], string> = {
 
 // What misses cost of the time, roughly.
 export function Cycles({ verdict }: { verdict: Verdict }) {
-    const waits = verdict.waits;
+    const { waits, time } = verdict;
     const parts: [string, number, string][] = waits ? [
         ["instructions", verdict.instructions, "used"],
         ["misses out of order", waits.outOfOrder, "unused"],
@@ -113,9 +113,11 @@ export function Cycles({ verdict }: { verdict: Verdict }) {
         <section>
             <h2>
                 Is it worth it?{" "}
-                <small>
-                    {count(verdict.cycles)} estimated cycles,{" "}
-                    {waits ? "by the order of addresses" : "without overlap and prefetching"}
+                <small data-time={time?.seconds}>
+                    {time
+                        ? `about ${seconds(time.seconds)} ${time.what.replace(/^Estimated time /, "")} `
+                            + `(${seconds(time.least)} to ${seconds(time.most)}), by the order of addresses`
+                        : `${count(verdict.cycles)} estimated cycles, without overlap and prefetching`}
                 </small>
             </h2>
             <div

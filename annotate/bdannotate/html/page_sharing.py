@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that threads take from each other, as a page has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.sharing import CoreBytes, SharedData, SharingReport
+from ..model.objects import Identity, ObjectGroup
+from ..model.profile import Function
+from ..views.json_values import text
+from ..views.names import Names
+from ..views.sharing import KINDS, brief_sharing, core_name, data_name, runs
+from ..views.text import Page
+from . import schema
+from .numbers import Numbers
+
+_MOST_DATA = 100
+_MOST_PLACES = 4
+
+
+def sharing_for_page(
+    found: SharingReport, groups: Sequence[ObjectGroup], instructions: int, functions: Sequence[Function],
+    numbers: Numbers,
+) -> schema.Sharing:
+    """groups: those of the page's data. instructions: how many the run executed."""
+    # Nothing is to be cut or wrapped: the page does that.
+    page = Page(width=1 << 20, names=Names(functions))
+    number_of = {group.identity: number for number, group in enumerate(groups)}
+    return {
+        "line": found.line,
+        "cost": found.cost * 1e-9,
+        "transfers": found.transfers,
+        "rest": found.rest,
+        "more": max(len(found.data) - _MOST_DATA, 0),
+        "says": text(brief_sharing(found, instructions, page, with_option=False) or ""),
+        "data": [_data(data, found, number_of, page, numbers) for data in found.data[:_MOST_DATA]],
+    }
+
+
+def _data(
+    data: SharedData, found: SharingReport, number_of: dict[Identity, int], page: Page, numbers: Numbers
+) -> schema.SharedData:
+    return {
+        "label": text(data_name(data, page, page.width)),
+        "group": None if data.group is None else number_of.get(data.group.identity),
+        "lines": len(data.lines),
+        "kind": KINDS[data.kind],
+        "transfers": data.transfers,
+        "after": data.after,
+        "atomics": data.atomics,
+        "cores": [_core(core, found, numbers) for core in data.cores],
+    }
+
+
+def _core(core: CoreBytes, found: SharingReport, numbers: Numbers) -> schema.SharingCore:
+    return {
+        "name": core_name(core, found),
+        "read": runs(core.read & ~core.written),
+        "written": runs(core.written),
+        "transfers": core.transfers,
+        "places": [
+            (numbers.function(place.function), numbers.file(place.file), place.line)
+            for place in core.places[:_MOST_PLACES]
+        ],
+    }

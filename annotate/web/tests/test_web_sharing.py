@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The view Sharing: who uses which bytes of lines that threads take from each other."""
+
+from web_pages import json_of
+
+
+def test_sharing_has_the_numbers_of_the_json(browse, reports):
+    sharing = json_of("--sharing", reports / "shared" / "p.out")["sharing"]
+    total, rows, pictures, summary, without = browse(reports / "shared.html", [
+        {"fragment": "#sharing", "axe": True, "read": "Number(document.querySelector('.shared').dataset.transfers)"},
+        {"read": "Array.from(document.querySelectorAll('[data-shared]'), (one) => [one.dataset.shared, "
+                 "Array.from(one.querySelectorAll('[data-exact]'), (cell) => Number(cell.dataset.exact))])"},
+        {"read": "Array.from(document.querySelectorAll('.shared svg'), (picture) => "
+                 "Array.from(picture.querySelectorAll('.byte'), (byte) => byte.classList[1]))"},
+        {"fragment": "#summary", "read": "document.querySelector('[data-sharing]').innerText"},
+        {"fragment": "#icicle", "read": "document.querySelector('nav').innerText"},
+    ])
+    assert total == sharing["transfers"]
+    cores = [core for data in sharing["data"] for core in data["cores"]]
+    assert [transfers for _, transfers in rows] == [
+        [core["transfers"] for core in data["cores"]] for data in sharing["data"]
+    ]
+    assert [kind.split()[0] for kind, _ in rows] == [
+        data["kind"] if data["kind"] in ("false", "true", "migrating") else kind.split()[0]
+        for data, (kind, _) in zip(sharing["data"], rows)
+    ]
+    for core, picture in zip(cores, pictures, strict=True):
+        assert [at for at, kind in enumerate(picture) if kind == "written"] == core["written"]
+        assert {at for at, kind in enumerate(picture) if kind == "read"} == {*core["read"]} - {*core["written"]}
+    assert "96% by false sharing (line at 0x1000)" in summary
+    assert "Sharing" in without
+
+
+def test_a_report_without_threads_has_no_such_view(browse, reports):
+    tabs, empty = browse(reports / "plain.html", [
+        {"read": "document.querySelector('nav').innerText"},
+        {"fragment": "#sharing", "read": "document.querySelector('main').innerText"},
+    ])
+    assert "Sharing" not in tabs and "--cores=threads" in empty
