@@ -13,6 +13,7 @@ from .modes.check import check
 from .modes.diff import diff
 from .modes.export import export
 from .modes.html import html
+from .modes.merge import merge
 from .modes.per_file import per_file
 from .modes.report import report
 from .options import Options, parse_options
@@ -47,6 +48,8 @@ def _run(options: Options) -> int:
             return diff(paths, options)
         case "per-file":
             return per_file(paths, options)
+        case "merge":
+            return merge(paths, options)
         case "export":
             return export(paths, options)
         case _:

@@ -28,7 +28,9 @@ _MAX_THRESHOLD = 20.0
 @dataclass(frozen=True, slots=True)
 class Options:
     profiles: tuple[str, ...]
-    mode: str  # "report", "check", "diff", "per-file" or "export"
+    mode: str  # "report", "check", "diff", "per-file", "merge" or "export"
+    skip_unreadable: bool
+    ranks: bool
     export: str
     events: tuple[str, ...]
     output: str | None
@@ -104,7 +106,8 @@ def _described(parser: argparse.ArgumentParser) -> Command:
 _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
-    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--sharing",
+    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--ranks",
+    "--sharing",
     "--inclusive", "--instructions", "--objects", "--separate-inlines", "--separate-loops", "--show-percs",
     "--structure", "--totals",
 })
@@ -131,9 +134,16 @@ def _parser() -> argparse.ArgumentParser:
                        help="show what changed from the first profile to the second")
     modes.add_argument("--per-file", action="store_true",
                        help="minimum, mean, maximum and spread over the profiles")
+    modes.add_argument("--merge", action="store_true",
+                       help="write the profiles of many ranks into one file, and statistics over the ranks beside it; "
+                            "also as an MPI program (see docs/ranks.md)")
     modes.add_argument("--export", choices=tuple(FORMATS),
                        help="convert the profile for other programs (see docs/format.md): with chosen events first, "
                             "as a graph for Graphviz, or as call paths for flame graphs")
+    what.add_argument("--skip-unreadable", action="store_true",
+                      help="with --merge, leave out files that cannot be read, with a note [stop at the first]")
+    _flag(what, "--ranks",
+          "where ranks differ, and which behave alike; needs a profile that --merge has written", "no")
     _flag(what, "--hints", "what the numbers suggest to change, place by place", "no")
     _flag(what, "--sharing",
           "which cache lines threads take from each other, and which of their bytes each thread uses; needs "
@@ -225,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
                         default="text",
                         help="markdown for review comments, sarif for code scanning and editors [text]")
     output.add_argument("-o", "--output", metavar="FILE",
-                        help="write --export there [standard output]")
+                        help="write --export there [standard output], or --merge")
     output.add_argument("--html", metavar="FILE",
                         help="write a web report instead: one page with all views, to open or mail; with --diff, of "
                              "what changed")
@@ -274,9 +284,13 @@ def parse_options(argv: Sequence[str]) -> Options:
     mode = "check" if given.check else "diff" if given.diff else "report"
     if given.include_before and mode != "diff":
         raise UserError("--include-before is for --diff")
-    mode = "per-file" if given.per_file else "export" if given.export else mode
-    if mode != "export" and (given.events or given.output):
-        raise UserError(f"--{'events' if given.events else 'output'} is for --export")
+    mode = "per-file" if given.per_file else "export" if given.export else "merge" if given.merge else mode
+    if mode != "export" and given.events:
+        raise UserError("--events is for --export")
+    if mode not in ("export", "merge") and given.output:
+        raise UserError("--output is for --export and --merge")
+    if mode != "merge" and given.skip_unreadable:
+        raise UserError("--skip-unreadable is for --merge")
     _refuse_other_views(mode, given)
     _check_html(given)
     _check_sarif(given)
@@ -289,6 +303,8 @@ def parse_options(argv: Sequence[str]) -> Options:
     return Options(
         profiles=tuple(given.profiles),
         mode=mode,
+        skip_unreadable=given.skip_unreadable,
+        ranks=given.ranks == "yes",
         export=given.export or "",
         events=_list(given.events),
         output=given.output,
@@ -338,8 +354,8 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 
 # What each mode other than the report has no place for, nor has a page.
-_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "sharing", "structure", "totals")
-_VIEWS_BUT_OF_DIFF = ("files", "instructions", "structure", "totals")
+_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "ranks", "sharing", "structure", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "ranks", "structure", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
@@ -353,7 +369,7 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
     refused += ["--curve"] if given.curve is not None else []
     refused += ["--tree"] if given.tree != "none" else []
     refused += ["--fail-if"] if given.fail_if and mode != "diff" else []
-    refused += ["--format"] if given.format != "text" and mode in ("check", "export") else []
+    refused += ["--format"] if given.format != "text" and mode in ("check", "export", "merge") else []
     refused += ["--format=sarif"] if given.format == "sarif" else []
     refused += ["--html"] if given.html is not None and mode != "diff" else []
     if refused:

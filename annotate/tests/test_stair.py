@@ -13,8 +13,9 @@ MAY_IMPORT = {
     "views": {"views", "analyses", "model"},
     "exports": {"exports", "model"},
     "html": {"html", "views", "analyses", "model"},
+    "merging": {"merging", "exports", "reading", "model"},
     "modes": {
-        "modes", "html", "exports", "views", "analyses", "reading", "model", "options", "pager",
+        "modes", "html", "merging", "exports", "views", "analyses", "reading", "model", "options", "pager",
     },
 }
 # These stand above all rooms.

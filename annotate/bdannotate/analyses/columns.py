@@ -48,7 +48,8 @@ class SortKey:
     threshold: float | None
 
 
-# The first set whose metrics are all there is the default. On a narrow page, the last go first.
+# The first set whose metrics are all there is the default, but for those of the last level, which sampled profiles
+# have not. On a narrow page, the last go first.
 _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
     ("SpLossD1:incl", "SpLossD1:self", "UnusedD1:incl", "D1m#:incl", "DLm#:incl", "Ir%:incl",
      "AccLineD1:incl", "D1rate:incl"),
@@ -58,6 +59,7 @@ _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
     ("Ir:incl", "Ir:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "LLrate:incl"),
     ("Ir:incl", "Ir:self", "Bm#:incl", "Brate:incl"),
 )
+_LAST_LEVEL = ("DLm", "LLrate")
 
 
 def choose_columns(
@@ -97,8 +99,9 @@ def without_rates(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 def _default_names(metrics: Mapping[str, Metric]) -> Sequence[str]:
     for names in _DEFAULT_SETS:
-        if all(_bare(name) in metrics for name in names):
-            return names
+        known = [name for name in names if _bare(name) in metrics]
+        if all(_bare(name) in _LAST_LEVEL for name in names if name not in known):
+            return known
     counts = [name for name, metric in metrics.items() if not metric.is_ratio][:3]
     return [f"{name}:{side.value}" for name in counts for side in (CostKind.INCLUSIVE, CostKind.SELF)]
 

@@ -8,7 +8,7 @@ then. Costs are by line; instructions and jumps are left out, and all parts are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bdcommon import __version__
@@ -35,15 +35,13 @@ class _Names:
 
 
 @dataclass(slots=True)
-class _Writer:
-    request: Request
-    others: tuple[int, ...]  # the events that were not chosen, by index
+class FunctionWriter:
+    """row: the counts that are written of a row of the profile."""
+
+    row: Callable[[Row], Row]
     objects: _Names = field(default_factory=_Names)
     files: _Names = field(default_factory=_Names)
     functions: _Names = field(default_factory=_Names)
-
-    def row(self, costs: Row) -> Row:
-        return self.request.row(costs) + tuple(costs[index] for index in self.others)
 
     def costs(self, line: int, costs: Row) -> str:
         return f"{line} {' '.join(map(str, self.row(costs)))}\n"
@@ -74,15 +72,19 @@ def callgrind(request: Request) -> Iterator[str]:
     profile = request.profile
     chosen = [metric.name for metric in request.metrics]
     others = [index for index, name in enumerate(profile.events) if name not in chosen]
-    writer = _Writer(request, tuple(others))
+    writer = FunctionWriter(lambda costs: request.row(costs) + tuple(costs[index] for index in others))
     events = (*chosen, *(profile.events[index] for index in others))
     totals = profile.totals()
     yield from _head(profile, request, events)
     yield f"summary: {' '.join(map(str, writer.row(totals)))}\n"
+    yield from all_functions(writer, profile)
+    yield f"\ntotals: {' '.join(map(str, writer.row(totals)))}\n"
+
+
+def all_functions(writer: FunctionWriter, profile: Profile) -> Iterator[str]:
     lines, calls = _by_function(profile)
     for function in sorted({*lines, *calls}):
         yield from writer.function(function, lines.get(function, {}), calls.get(function, {}))
-    yield f"\ntotals: {' '.join(map(str, writer.row(totals)))}\n"
 
 
 def _head(profile: Profile, request: Request, events: tuple[str, ...]) -> Iterator[str]:

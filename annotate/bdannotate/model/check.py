@@ -13,6 +13,9 @@ the first one, instructions: no run is without. So an event that is not covered 
 instructions are has been lost on the way to the callers, and that is an error. Not so where the
 counts begin in mid-run, after a dump or a zeroing: an uncovered run before may have loaded lines
 that are evicted only now.
+
+Estimates from a sample are rounded one by one. Self costs are rounded so that they add up all the
+same; of what calls cost, each may be off by one half, and self costs by one.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 from .components import strongly_connected
 from .graph import CallGraph, build
 from .profile import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
+from .sample import is_estimate
 
 REFERENCE_EVENT = "Ir"
 
@@ -85,7 +89,9 @@ def _call_violation(
     )
     width = len(profile.events)
     source = profile.parts[0].source
-    from_the_start = _is_from_the_start(profile.parts)
+    estimated = is_estimate(profile.parts)
+    from_the_start = not estimated and _is_from_the_start(profile.parts)
+    rounded = _rounded_rows(profile) if estimated else {}
     root_cost = profile.zero
     falling = _falling(profile)
     for group in strongly_connected(sorted(graph.functions), graph.callees):
@@ -98,6 +104,8 @@ def _call_violation(
             if caller not in members
         ]
         uncovered = subtract_rows(inclusive, sum_rows(incoming, width))
+        slack = len(incoming) + sum(rounded.get(member, 0) for member in group) if estimated else 0
+        uncovered = tuple(0 if abs(count) <= slack else count for count in uncovered)
         wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start, falling)
         if wrong is not None:
             return (
@@ -107,10 +115,21 @@ def _call_violation(
         if not incoming or any(uncovered):
             root_cost = add_rows(root_cost, uncovered)
             (also_called if incoming else roots).append(min(group))
+    slack = sum(rounded.values()) + len(profile.calls) if estimated else 0
     for event, total, found in zip(profile.events, profile.totals(), root_cost):
-        if total != found:
+        if abs(total - found) > slack:
             return f"{source}: {event}: the roots cost {found:,}, but the total is {total:,}"
     return None
+
+
+def _rounded_rows(profile: Profile) -> dict[Function, int]:
+    """How many numbers the inclusive cost of a function is made of, for each event."""
+    rows: dict[Function, int] = {}
+    for place, lines in profile.lines.items():
+        rows[place.function] = rows.get(place.function, 0) + max(len(lines), 1)
+    for site in profile.calls:
+        rows[site.caller] = rows.get(site.caller, 0) + 1
+    return rows
 
 
 def _falling(profile: Profile) -> frozenset[int]:

@@ -52,7 +52,11 @@ class Metric:
         weights = [(index, weight) for index, weight in enumerate(self.numerator) if weight]
         if len(weights) == 1 and weights[0][1] == 1:
             return itemgetter(weights[0][0])
-        return lambda row: sum(weight * row[index] for index, weight in weights)
+        if len(weights) < 2:
+            return lambda row: sum(weight * row[index] for index, weight in weights)
+        factors = tuple(weight for _, weight in weights)
+        counted = itemgetter(*(index for index, _ in weights))
+        return lambda row: sum(map(mul, factors, counted(row)))
 
 
 # What is summed, with weights; a sum is offered where all of its events are recorded.

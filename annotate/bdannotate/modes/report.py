@@ -9,6 +9,7 @@ from bdcommon import console
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
+from ..analyses.ranks import RanksReport
 from ..analyses.repair_unshare import with_unshare
 from ..analyses.repairs import Repairs, told_of
 from ..analyses.report import Report, make_report
@@ -21,6 +22,7 @@ from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.names import Names
+from ..views.ranks import rank_sections
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
 from ..views.sharing import SHARING_TITLE, brief_sharing, sharing_lines
@@ -31,6 +33,7 @@ from .objects import (
     ReportedObjects, known_objects, object_sections, objects_as_csv, reported_objects,
 )
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
+from .ranks import ranks_of
 from .sharing import shares_lines, sharing_of
 from .why import repairs_of, sites_of_run, why_beside, why_if_readable, with_what_misses_cost
 
@@ -62,6 +65,7 @@ def report(paths: Sequence[str], options: Options) -> int:
     sharing = None
     if options.format != "csv":
         sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs)
+    ranks = ranks_of(paths, profile, made.graph, options)
     repairs = repairs_of(sites, whole, known, inputs) if sites else None
     if repairs is not None and sharing is not None:
         repairs = with_unshare(repairs, sharing)
@@ -69,7 +73,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
-            of_sizes, repairs, sharing,
+            of_sizes, repairs, sharing, ranks,
         )
         console.write_data(to_json(shape))
     elif options.format == "sarif":
@@ -79,7 +83,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         console.write_data([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
-            first = _sections(made, found, objects, of_sizes, repairs, sharing, options, page)
+            first = _sections(made, found, objects, of_sizes, repairs, sharing, ranks, options, page)
             if of_sizes is not None and of_sizes.data:
                 return first
             return [*first, *object_sections(objects, options, page)]
@@ -115,9 +119,9 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
 
 
 def _is_of_details_alone(options: Options) -> bool:
-    """One who asks for some objects, for curves, or for what threads share has seen the first screen,
+    """One who asks for some objects, for curves, for ranks, or for what threads share has seen the first screen,
     unless other views are asked for, too."""
-    is_asked_for = options.object is not None or options.curve is not None or options.sharing
+    is_asked_for = options.object is not None or options.curve is not None or options.sharing or options.ranks
     return is_asked_for and not (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure or options.objects
@@ -126,7 +130,7 @@ def _is_of_details_alone(options: Options) -> bool:
 
 def _sections(
     made: Report, found: Sequence[Structure], objects: ReportedObjects, of_sizes: NamedCurve | None,
-    repairs: Repairs | None, sharing: SharingReport | None, options: Options, page: Page
+    repairs: Repairs | None, sharing: SharingReport | None, ranks: RanksReport | None, options: Options, page: Page
 ) -> list[str]:
     limits = text_report.Limits(
         rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
@@ -135,7 +139,7 @@ def _sections(
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure
-        or objects.asked_for is not None or of_sizes is not None or options.sharing
+        or objects.asked_for is not None or of_sizes is not None or options.sharing or options.ranks
     )
     events = made.profile.events
     instructions = made.totals[events.index("Ir")] if "Ir" in events else 0
@@ -165,6 +169,8 @@ def _sections(
     if options.sharing and sharing is not None:
         most = rows_of(options.limit, DEFAULT_OBJECTS)
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
+    for title, about in () if ranks is None else rank_sections(ranks, rows_of(options.limit, DEFAULT_FUNCTIONS), page):
+        lines += text_report.section(title, about, page)
     if options.tree != "none":
         lines += text_report.tree(made, page, options.tree, loads)
     if options.structure:

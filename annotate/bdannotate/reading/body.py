@@ -27,6 +27,17 @@ _Position = tuple[int, int]
 _JumpTo = tuple[Place, int, int, bool, int, int]
 
 
+class _Identities:
+    """Functions that are the same are one object."""
+
+    def __init__(self, functions: dict[Function, Function]) -> None:
+        self._functions = functions
+
+    def __call__(self, object_name: str, file: str, name: str) -> Function:
+        function = Function(object_name, file, name)
+        return self._functions.setdefault(function, function)
+
+
 class Body:
     """The state of one part: names, positions and the current function start anew in each.
 
@@ -57,7 +68,7 @@ class Body:
             "jump": self._start_jump,
             "jcnd": self._start_conditional_jump,
         }
-        self._functions = functions
+        self._identity = _Identities(functions)
         self.by_line = by_line
         self._wants_instructions = by_instruction
         self.by_instruction = False
@@ -122,9 +133,10 @@ class Body:
             self._pending_jump = None
         self.is_waiting = False
 
-    def _identity(self, object_name: str, file: str, name: str) -> Function:
-        function = Function(object_name, file, name)
-        return self._functions.setdefault(function, function)
+    def close(self) -> None:
+        """Nothing more is read. It does not refer to itself any more: bd_annotate looks for no garbage, and a merge
+        reads many profiles."""
+        self.directives.clear()
 
     def _enter(self, place: Place) -> None:
         self.open = PlaceCosts(place, self.costs, self.by_instruction)

@@ -179,6 +179,7 @@ class _Parser:
             self._all_costs.merge(costs)
         self._headers.start_part()
         self._in_costs = False
+        self._body.close()
         self._body = self._new_body()
 
     def finish(self) -> Profile:
@@ -189,6 +190,7 @@ class _Parser:
             self._finish_part()
         except FormatProblem as problem:
             raise ProfileError(self._source, self._number, str(problem)) from None
+        self._body.close()
         costs = self._all_costs
         return Profile(
             parts=tuple(self._parts),

@@ -14,6 +14,7 @@ from ..analyses.hints import Hint
 from ..analyses.layout import Layout
 from ..analyses.object_labels import label
 from ..analyses.per_file import PerFile, Spread
+from ..analyses.ranks import RanksReport
 from ..analyses.repairs import Repairs
 from ..analyses.report import FunctionRow, Report
 from ..analyses.split import Split
@@ -28,6 +29,7 @@ from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
 from .curve import NamedCurve
 from .json_why import named_curve_json, repairs_json
+from .ranks import ranks_json
 from .sharing import sharing_json
 
 # Raised when a reader of the old schema would misread the new one.
@@ -38,8 +40,9 @@ def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
     details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: NamedCurve | None = None,
     repairs: Repairs | None = None, sharing: SharingReport | None = None,
+    ranks: RanksReport | None = None,
 ) -> Json:
-    """hints and curve: None if they are not asked for; repairs and sharing: if nothing is known of any."""
+    """hints, curve and ranks: None if they are not asked for; repairs and sharing: if nothing is known of any."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -91,6 +94,7 @@ def profile_json(
         **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
         **({} if sharing is None else {"sharing": sharing_json(sharing)}),
+        **({} if ranks is None else {"ranks": ranks_json(ranks)}),
     }
 
 

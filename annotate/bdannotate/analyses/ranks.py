@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the ranks of a job differ, and which of them behave alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from ..model.profile import CallSite, Function, Row
+from ..model.ranks import Ranks, Spread
+
+# Ranks are alike if what they cost differently is less than this part of what a rank costs on average.
+ALIKE = 0.05
+# Beyond, ranks are in none.
+MOST_GROUPS = 16
+# What is compared: bytes never used, misses of both levels, and all of it in cycles; the data's, where it is known.
+_COMPARED = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst", "Ir"))
+
+_Thing = TypeVar("_Thing")
+
+
+class Imbalance(NamedTuple, Generic[_Thing]):
+    thing: _Thing
+    spread: Spread
+
+
+@dataclass(frozen=True, slots=True)
+class CountOverRanks:
+    """A count: all that each rank has of it, if it is an event, and where ranks differ, most first: by the most less
+    the mean."""
+
+    name: str
+    totals: tuple[int, ...] | None
+    functions: tuple[Imbalance[Function], ...]  # inclusive
+    calls: tuple[Imbalance[CallSite], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """members: places of ranks. differs: the function whose own cost lies furthest from the mean of all ranks, with
+    the group's mean and that one; None if there are no others."""
+
+    members: tuple[int, ...]
+    differs: tuple[Function, float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RanksReport:
+    """groups are by grouped_by, a count, with the first rank's group first; ungrouped: ranks beyond the last group.
+    above: functions that only start the program."""
+
+    ranks: Ranks
+    counts: tuple[CountOverRanks, ...]
+    grouped_by: str
+    groups: tuple[RankGroup, ...]
+    ungrouped: int
+    above: frozenset[Function]
+
+
+def report_ranks(ranks: Ranks, above: Iterable[Function] = ()) -> RanksReport:
+    names = [next((name for name in group if name in ranks.counts), None) for group in _COMPARED]
+    compared = tuple(dict.fromkeys(name for name in names if name)) or ranks.events[:1]
+    strip = len(ranks.strips) - 1
+    rows = [
+        [row[strip] for row in followed]
+        for followed in zip(*(ranks.followed[function] for function in sorted(ranks.followed)))
+    ]
+    rows = rows or [[] for _ in ranks.ranks]
+    leaders = _grouped(rows)
+    groups = tuple(_group(members, rows, sorted(ranks.followed)) for members in leaders)
+    return RanksReport(
+        ranks, tuple(_count(ranks, name) for name in compared), ranks.strips[strip] if ranks.strips else "", groups,
+        len(rows) - sum(len(group.members) for group in groups), frozenset(above),
+    )
+
+
+def _count(ranks: Ranks, name: str) -> CountOverRanks:
+    totals = None
+    if name in ranks.events:
+        event = ranks.events.index(name)
+        totals = tuple(row[event] for row in ranks.totals)
+    number = len(ranks.ranks)
+    return CountOverRanks(
+        name, totals, _by_imbalance(ranks.inclusive, name, number), _by_imbalance(ranks.calls, name, number)
+    )
+
+
+def _by_imbalance(
+    spreads: Mapping[_Thing, Mapping[str, Spread]], name: str, ranks: int
+) -> tuple[Imbalance[_Thing], ...]:
+    """In the order of the file where they are equal, which is that of the names."""
+    found = [Imbalance(thing, counts[name]) for thing, counts in spreads.items() if name in counts]
+    found.sort(key=lambda one: one.spread.sum - one.spread.most * ranks)
+    return tuple(found)
+
+
+def _grouped(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Each rank in the group of the first rank that it is like: of those that have founded one, in order."""
+    mean = sum(sum(row) for row in rows) / len(rows)
+    found: list[list[int]] = []
+    for rank, row in enumerate(rows):
+        for group in found:
+            if sum(abs(mine - other) for mine, other in zip(row, rows[group[0]])) <= ALIKE * mean:
+                group.append(rank)
+                break
+        else:
+            if len(found) < MOST_GROUPS:
+                found.append([rank])
+    return found
+
+
+def _group(members: list[int], rows: Sequence[Row | Sequence[int]], functions: Sequence[Function]) -> RankGroup:
+    here = [sum(rows[rank][place] for rank in members) / len(members) for place in range(len(functions))]
+    everywhere = [sum(row[place] for row in rows) / len(rows) for place in range(len(functions))]
+    away = [abs(mine - mean) for mine, mean in zip(here, everywhere)]
+    if len(members) == len(rows) or not any(away):
+        return RankGroup(tuple(members), None)
+    place = away.index(max(away))
+    return RankGroup(tuple(members), (functions[place], here[place], everywhere[place]))

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The whole work of a merge, done by each of its processes: read a share, join the tallies, write the files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from ..model.errors import UserError
+from ..model.merge import Renaming
+from ..model.profile import Function, Profile, Row
+from ..reading.heads import read_head
+from ..reading.load import load_sum
+from ..reading.parser import Detail
+from .members import Member, Source, members_of, shares, source_of
+from .processes import AllKnow, Processes
+from .rank_tally import RankTally
+from .ranks_file import Strip
+
+# Which of a job's functions are followed through all ranks: so many by each of these counts, where there are some.
+_FOLLOWED = 24
+_FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst", "Ir"))
+
+
+class Merged:
+    """What process 0 has in the end. left_out: sentences."""
+
+    def __init__(
+        self, tally: RankTally, members: Sequence[Member], totals: Sequence[Row], strip: Strip, left_out: Sequence[str]
+    ) -> None:
+        self.tally = tally
+        self.members = members
+        self.totals = totals
+        self.strip = strip
+        self.left_out = left_out
+
+
+def merged(
+    processes: Processes, paths: Sequence[str], renaming: Renaming, skips: bool,
+    note: Callable[[str], None],
+) -> Merged | None:
+    """None in all processes but the first. skips: files that cannot be read are left out, with a note."""
+    left_out: list[str] = []
+    sources: list[Source] = []
+    here = [path for path in sorted(set(paths))[processes.number::processes.size]]
+    for found in sum(processes.all_of(list(map(_source, here))), []):
+        if isinstance(found, Source):
+            sources.append(found)
+        elif found is not None:
+            left_out.append(found)
+    left_out.sort()
+    if left_out and not skips:
+        raise AllKnow(left_out[0])
+    if not sources:
+        raise AllKnow(left_out[0] if left_out else "none of the files has any costs")
+    members = members_of(sources)
+    first = next(source.head for source in sources if source.path == members[0].paths[0])
+    share = _Share(RankTally(first), renaming, skips)
+    if processes.number == 0:
+        for text in left_out:
+            note(text)
+    for member in shares(members, processes.size)[processes.number]:
+        share.read(members[member], note)
+    read = processes.all_of((share.members, share.totals, share.left_out))
+    share.number_from(sum(len(one[0]) for one in read[:processes.number]))
+    _join(processes, share.tally)
+    ranks = sum(len(one[0]) for one in read)
+    functions = processes.all_of(_followed(share.tally, share.followed_by, ranks) if processes.number == 0 else [])[0]
+    strip = Strip(share.followed_by, functions)
+    strip.rows = sum(processes.all_of(list(share.followed(functions))), [])
+    if processes.number:
+        return None
+    known = [member for one in read for member in one[0]]
+    if not known:
+        raise UserError(read[0][2][0])
+    return Merged(
+        share.tally, known, [row for one in read for row in one[1]], strip,
+        left_out + [text for one in read for text in one[2]],
+    )
+
+
+def _source(path: str) -> Source | str | None:
+    """Or why there is none; nothing at all for an empty file, as Callgrind leaves it beside those of threads."""
+    try:
+        if os.path.isfile(path) and os.path.getsize(path) == 0:
+            return None
+        return source_of(path, read_head(path))
+    except UserError as error:
+        return str(error)
+
+
+class _Share:
+    """What one process has read."""
+
+    def __init__(self, tally: RankTally, renaming: Renaming, skips: bool) -> None:
+        self.tally = tally
+        self.members: list[Member] = []
+        self.totals: list[Row] = []
+        self.left_out: list[str] = []
+        names = [next((name for name in group if name in tally.counts), None) for group in _FOLLOWED_BY]
+        self.followed_by = tuple(dict.fromkeys(name for name in names if name)) or tally.head.events[:1]
+        self._renaming = renaming
+        self._skips = skips
+        self._spool = _Spool([tally.counts.index(name) for name in self.followed_by])
+
+    def read(self, member: Member, note: Callable[[str], None]) -> None:
+        try:
+            profile = self.tally.ordered(load_sum(member.paths, Detail.LINES, self._renaming, "apart"))
+        except UserError as error:
+            if not self._skips:
+                raise
+            self.left_out.append(str(error))
+            note(str(error))
+            return
+        self._add(profile)
+        self.members.append(member)
+
+    def _add(self, profile: Profile) -> None:
+        costs = self.tally.add(profile, len(self.members))
+        self.totals.append(profile.totals())
+        self._spool.add(costs)
+
+    def number_from(self, first: int) -> None:
+        """So many ranks are before those of this process."""
+        self.tally.shift(first)
+
+    def followed(self, functions: Sequence[Function]) -> Iterator[list[Row]]:
+        """Of each rank."""
+        return self._spool.rows(functions)
+
+
+class _Spool:
+    """What functions cost in each rank, in a file without a name: which of them are wanted is known when all ranks
+    have been read."""
+
+    def __init__(self, columns: Sequence[int]) -> None:
+        self._columns = columns
+        self._numbers: dict[Function, int] = {}
+        self._lengths: list[int] = []
+        self._file = tempfile.TemporaryFile()
+
+    def add(self, costs: Mapping[Function, Row]) -> None:
+        numbers = self._numbers
+        for function in costs:
+            numbers.setdefault(function, len(numbers))
+        self._lengths.append(len(numbers))
+        for column in self._columns:
+            values = array("q", bytes(8 * len(numbers)))
+            try:
+                for function, row in costs.items():
+                    values[numbers[function]] = row[column]
+            except OverflowError:
+                raise UserError("a count is larger than 63 bits hold") from None
+            values.tofile(self._file)
+
+    def rows(self, functions: Sequence[Function]) -> Iterator[list[Row]]:
+        self._file.seek(0)
+        numbers = [self._numbers.get(function, sys.maxsize) for function in functions]
+        for length in self._lengths:
+            columns = []
+            for _ in self._columns:
+                values = array("q")
+                values.frombytes(self._file.read(8 * length))
+                columns.append([values[number] if number < length else 0 for number in numbers])
+            yield list(zip(*columns))
+
+
+def _join(processes: Processes, tally: RankTally) -> None:
+    """A tree: each process takes what the ranks behind its own have, until the first has all."""
+    step = 1
+    while step < processes.size:
+        if processes.number % (2 * step):
+            for piece in tally.pieces():
+                processes.send(processes.number - step, piece)
+            processes.send(processes.number - step, None)
+            return
+        if processes.number + step < processes.size:
+            while (piece := processes.receive(processes.number + step)) is not None:
+                tally.take(piece)
+        step *= 2
+
+
+def _followed(tally: RankTally, names: Sequence[str], ranks: int) -> list[Function]:
+    """Those that ranks differ in most: the most less the mean."""
+    found: dict[Function, None] = {}
+    varying = [(function, dict(rows.varying(ranks))) for function, rows in sorted(tally.functions.items(), key=_key)]
+    for name in names:
+        place = tally.counts.index(name)
+        here = [
+            (function, one.most * ranks - one.sum)
+            for function, counts in varying if (one := counts.get(place)) is not None
+        ]
+        here.sort(key=lambda item: -item[1])
+        found.update((function, None) for function, _ in here[:_FOLLOWED])
+    return sorted(found)
+
+
+_key = itemgetter(0)

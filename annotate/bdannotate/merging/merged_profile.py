@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sums over all ranks as a profile in callgrind format, by function, line and call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from bdcommon import __version__
+
+from ..exports.callgrind import FunctionWriter, all_functions
+from ..model.profile import Call, Instruction, Place, Profile, Row
+from .rank_tally import RankTally
+
+
+def merged_profile(tally: RankTally) -> Profile:
+    """Without the parts that it is the sum of."""
+    lines: dict[Place, dict[int, Row]] = {}
+    for (place, line), rows in tally.lines.items():
+        lines.setdefault(place, {})[line] = rows.sums()
+    calls = {}
+    for site, rows in tally.calls.items():
+        sums = rows.sums()
+        calls[site] = Call(sums[0], sums[tally.before_events:])
+    return Profile(
+        parts=(), events=tally.head.events, titles=tally.head.titles, formulas=tally.head.formulas, lines=lines,
+        calls=calls, instructions={}, instruction_calls={}, jumps={}, origins=tally.origins,
+        hot=_by_place(tally.hot), hot_calls=_by_place(tally.hot_calls),
+    )
+
+
+def profile_text(profile: Profile, command: str, descriptions: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    writer = FunctionWriter(_without_last_zeros)
+    totals = " ".join(map(str, profile.totals()))
+    yield f"# callgrind format\nversion: 1\ncreator: bd_annotate-{__version__}\ncmd: {command}\npart: 1\n\n"
+    for name, text in descriptions:
+        yield f"desc: {name}: {text}\n"
+    yield "\npositions: line\n"
+    names = {**dict.fromkeys(profile.formulas), **profile.titles}
+    for name in names:
+        formula, title = profile.formulas.get(name, ""), profile.titles.get(name, "")
+        yield f"event: {name}{f' = {formula}' if formula else ''}{f' : {title}' if title else ''}\n"
+    yield f"events: {' '.join(profile.events)}\nsummary: {totals}\n"
+    yield from all_functions(writer, profile)
+    yield from _origins(writer, profile)
+    yield from _hot_code(writer, profile)
+    yield f"\ntotals: {totals}\n"
+
+
+def _origins(writer: FunctionWriter, profile: Profile) -> Iterator[str]:
+    for origin in profile.origins:
+        yield f"\n# threads: {origin.threads}\n"
+        for function in (origin.root, *origin.creators):
+            yield f"# ob={writer.objects.written(function.object)}\n# fl={writer.files.written(function.file)}\n"
+            yield f"# fn={writer.functions.written(function.name)}\n"
+
+
+def _hot_code(writer: FunctionWriter, profile: Profile) -> Iterator[str]:
+    places = sorted({**profile.hot, **profile.hot_calls})
+    if places:
+        yield "\n# hot code:\n"
+    for place in places:
+        function, file = place
+        yield f"# ob={writer.objects.written(function.object)}\n# fl={writer.files.written(function.file)}\n"
+        yield f"# fn={writer.functions.written(function.name)}\n"
+        if file != function.file:
+            yield f"# fi={writer.files.written(file)}\n"
+        yield from _addresses(writer, "at", profile.hot.get(place, {}))
+        yield from _addresses(writer, "call", profile.hot_calls.get(place, {}))
+
+
+def _addresses(writer: FunctionWriter, key: str, rows: Mapping[int, Instruction]) -> Iterator[str]:
+    for address, (line, cost) in sorted(rows.items()):
+        yield f"# {key}={address:#x} {line} {' '.join(map(str, writer.row(cost)))}\n"
+
+
+def _by_place(hot: Mapping[tuple[Place, int], Instruction]) -> dict[Place, dict[int, Instruction]]:
+    found: dict[Place, dict[int, Instruction]] = {}
+    for (place, address), instruction in hot.items():
+        found.setdefault(place, {})[address] = instruction
+    return found
+
+
+def _without_last_zeros(row: Row) -> Row:
+    width = len(row)
+    while width > 1 and not row[width - 1]:
+        width -= 1
+    return row[:width]

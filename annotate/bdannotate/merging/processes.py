@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The processes that merge profiles: this one alone, or those of an MPI job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol, TypeVar
+
+from bdcommon import console
+from bdcommon.console import EXIT_ERROR
+
+from ..model.errors import UserError, is_out_of_memory
+
+_Result = TypeVar("_Result")
+# How launchers tell each process how many there are, and which one it is: Open MPI, MPICH and Intel MPI, Slurm's
+# srun (SLURM_NTASKS is there in batch scripts, too, which are one process).
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+
+
+class AllKnow(UserError):
+    """What each process has found: the first one says it, and none must end the others."""
+
+
+class Processes(Protocol):
+    """number: of this process, from 0; size: how many there are."""
+
+    number: int
+    size: int
+
+    def all_of(self, mine: Any) -> list[Any]:
+        """What each process has, to each of them."""
+
+    def send(self, to: int, found: Any) -> None: ...
+
+    def receive(self, source: int) -> Any: ...
+
+
+class Alone:
+    number = 0
+    size = 1
+
+    def all_of(self, mine: Any) -> list[Any]:
+        return [mine]
+
+    def send(self, to: int, found: Any) -> NoReturn:
+        raise AssertionError("there is no other process")
+
+    def receive(self, source: int) -> NoReturn:
+        raise AssertionError("there is no other process")
+
+
+class _Mpi:
+    def __init__(self, communicator: Any) -> None:
+        self._communicator = communicator
+        self.number: int = communicator.Get_rank()
+        self.size: int = communicator.Get_size()
+
+    def all_of(self, mine: Any) -> list[Any]:
+        found: list[Any] = self._communicator.allgather(mine)
+        return found
+
+    def send(self, to: int, found: Any) -> None:
+        self._communicator.send(found, to)
+
+    def receive(self, source: int) -> Any:
+        return self._communicator.recv(source=source)
+
+
+def _launched() -> tuple[int, int]:
+    """As which of how many processes a launcher has started this one: 0 of 1 if it has not."""
+    for size, number in _LAUNCHERS:
+        sizes, numbers = os.environ.get(size, ""), os.environ.get(number, "")
+        if sizes.isascii() and sizes.isdigit() and numbers.isascii() and numbers.isdigit() and int(sizes) > 1:
+            return int(numbers), int(sizes)
+    return 0, 1
+
+
+def with_processes(work: Callable[[Processes], _Result]) -> _Result:
+    """Does the work in each of the processes that there are. If it fails in one of them, all end."""
+    number, size = _launched()
+    if size == 1:
+        return work(Alone())
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError):
+        if number:
+            sys.exit(EXIT_ERROR)  # one of them says it
+        raise UserError(
+            f"it was started as {size:,} processes, which need mpi4py (python3-mpi4py) to work together: install "
+            "it, or start one process"
+        ) from None
+    world = MPI.COMM_WORLD
+    if world.Get_size() != size:
+        if number:
+            sys.exit(EXIT_ERROR)
+        raise UserError(
+            f"it was started as {size:,} processes, but mpi4py sees {world.Get_size():,}: its MPI is another one than "
+            "the launcher's"
+        )
+    try:
+        return work(_Mpi(world))
+    except AllKnow:
+        if number:
+            sys.exit(EXIT_ERROR)
+        raise
+    except BaseException as error:
+        _say(error)
+        world.Abort(EXIT_ERROR)
+        raise
+
+
+def _say(error: BaseException) -> None:
+    if isinstance(error, UserError):
+        console.say(f"bd_annotate: {error}")
+    elif is_out_of_memory(error):
+        console.say("bd_annotate: there is not enough memory for so large a profile")
+    elif isinstance(error, KeyboardInterrupt):
+        console.say("bd_annotate: interrupted")
+    else:
+        console.say(f"bd_annotate: {type(error).__name__}: {error}")
+    sys.stderr.flush()

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes the statistics over ranks, the file beside a merged profile that docs/format.md describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+
+from bdcommon import __version__
+
+from ..model.errors import UserError
+from ..model.profile import Function, Row
+from .column_writer import section
+from .members import Member
+from .rank_rows import RankRows, Statistics
+from .rank_tally import RankTally
+
+_STATISTICS = "count sum squares squares-high least least-at most most-at"
+_LOW = (1 << 64) - 1
+
+
+class Strip:
+    """What some functions cost themselves in each rank, by the names of a few counts."""
+
+    def __init__(self, counts: Sequence[str], functions: Sequence[Function]) -> None:
+        self.counts = counts
+        self.functions = functions
+        self.rows: list[list[Row]] = []  # of each rank, by function
+
+
+def ranks_text(
+    tally: RankTally, members: Sequence[Member], command: str, totals: Sequence[Row], strip: Strip
+) -> Iterator[bytes]:
+    """totals: of each rank, its events."""
+    try:
+        yield from _text(tally, members, command, totals, strip)
+    except OverflowError:
+        raise UserError(
+            "there are counts below 0, or of 64 bits and more, of which there are no statistics over ranks"
+        ) from None
+
+
+def _text(
+    tally: RankTally, members: Sequence[Member], command: str, totals: Sequence[Row], strip: Strip
+) -> Iterator[bytes]:
+    names = _Names(tally)
+    head = ["ranks: 1", f"creator: bd_annotate-{__version__}", f"cmd: {command}", "part: 1"]
+    head += [f"event: {name} : {title}" for name, title in tally.head.titles.items()]
+    head += [f"events: {' '.join(tally.head.events)}", f"counts: {' '.join(tally.counts)}"]
+    head += [f"strips: {' '.join(strip.counts)}"]
+    head += names.lists()
+    head += [f"members: {len(members)}"]
+    head += [f"{'-' if member.rank is None else member.rank} {member.host or '-'} {member.name}" for member in members]
+    yield ("\n".join(head) + "\n").encode("utf-8", "surrogateescape")
+    ranks = len(members)
+    yield from section("totals", "member count sum", (
+        (member, count, number) for member, row in enumerate(totals)
+        for count, number in enumerate(row, tally.before_events) if number
+    ))
+    numbers = names.functions
+    yield from section("functions", f"function {_STATISTICS}", _rows(
+        (((numbers[function],), rows) for function, rows in sorted(tally.functions.items(), key=_key)), ranks
+    ))
+    yield from section("inclusive", f"function {_STATISTICS}", _rows(
+        (((numbers[function],), rows) for function, rows in sorted(tally.inclusive.items(), key=_key)), ranks
+    ))
+    yield from section("lines", f"function file line {_STATISTICS}", _rows(
+        (
+            ((numbers[place.function], names.files[place.file], line), rows)
+            for (place, line), rows in sorted(tally.lines.items(), key=_key)
+        ), ranks, tally.before_events,
+    ))
+    yield from section("calls", f"caller callee file line {_STATISTICS}", _rows(
+        (
+            ((numbers[site.caller], numbers[site.callee], names.files[site.file], site.line), rows)
+            for site, rows in sorted(tally.calls.items(), key=_key)
+        ), ranks,
+    ))
+    yield from section("strips", "member function strip number", (
+        (member, numbers[function], place, number)
+        for member, here in enumerate(strip.rows) for function, row in zip(strip.functions, here)
+        for place, number in enumerate(row) if number
+    ))
+
+
+def _rows(
+    things: Iterable[tuple[tuple[int, ...], RankRows]], ranks: int, before: int = 0
+) -> Iterator[tuple[int, ...]]:
+    """Statistics of what is not the same in all ranks, behind what says whose they are. before: so many counts are
+    not in these rows."""
+    for key, rows in things:
+        for place, found in rows.varying(ranks):
+            yield (*key, place + before, *_columns(found))
+
+
+_key = itemgetter(0)
+
+
+def _columns(found: Statistics) -> tuple[int, ...]:
+    return (
+        found.sum, found.squares & _LOW, found.squares >> 64, found.least, found.least_at, found.most, found.most_at
+    )
+
+
+class _Names:
+    """The numbers of functions and files, from 1."""
+
+    def __init__(self, tally: RankTally) -> None:
+        functions: set[Function] = {*tally.functions, *tally.inclusive}
+        functions.update(line.place.function for line in tally.lines)
+        files = {function.file for function in functions}
+        files.update(line.place.file for line in tally.lines)
+        files.update(site.file for site in tally.calls)
+        self.files = _numbers(files)
+        self._objects = _numbers({function.object for function in functions})
+        self.functions = {function: number for number, function in enumerate(sorted(functions), 1)}
+
+    def lists(self) -> list[str]:
+        return [
+            f"objects: {len(self._objects)}", *map(_shown, self._objects),
+            f"files: {len(self.files)}", *map(_shown, self.files),
+            f"functions: {len(self.functions)}",
+            *(
+                f"{self._objects[function.object]} {self.files[function.file]} 0 {_shown(function.name)}"
+                for function in self.functions
+            ),
+        ]
+
+
+def _numbers(names: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(sorted(names), 1)}
+
+
+def _shown(name: str) -> str:
+    """As the profile writes it."""
+    return name or "???"
+

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What ranks of a job cost beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isqrt
+from typing import NamedTuple
+
+from .profile import CallSite, Function, Part, Profile, Row
+
+
+class Rank(NamedTuple):
+    """name: its number, or its file; host: empty if that is not known."""
+
+    name: str
+    host: str
+
+
+class Spread(NamedTuple):
+    """Of a count over all ranks; the ranks with the least and the most, by their place, the first ones of several."""
+
+    sum: int
+    squares: int
+    least: int
+    least_at: int
+    most: int
+    most_at: int
+
+    def above_mean(self, ranks: int) -> float:
+        """What the rank with the most has more than ranks on average."""
+        return (self.most * ranks - self.sum) / ranks
+
+    def mean(self, ranks: int) -> float:
+        return self.sum / ranks
+
+    def deviation(self, ranks: int) -> float:
+        """The standard deviation of all ranks, to a thousandth."""
+        return isqrt(max(0, 1_000_000 * (ranks * self.squares - self.sum * self.sum))) // ranks / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Spreads by count, of what is not the same in all ranks. counts are calls, some sums of events, and events."""
+
+    part: Part
+    events: tuple[str, ...]
+    counts: tuple[str, ...]
+    ranks: tuple[Rank, ...]
+    totals: tuple[Row, ...]  # of each rank, by event
+    functions: Mapping[Function, Mapping[str, Spread]]  # their own costs
+    inclusive: Mapping[Function, Mapping[str, Spread]]
+    lines: Mapping[tuple[Function, str, int], Mapping[str, Spread]]
+    calls: Mapping[CallSite, Mapping[str, Spread]]
+    # What the functions that differ most cost themselves in each rank, by the names of some counts.
+    strips: tuple[str, ...]
+    followed: Mapping[Function, tuple[Row, ...]]
+
+
+def violation(ranks: Ranks, profile: Profile) -> str | None:
+    """The first thing by which they cannot be of the same merge, as a sentence."""
+    totals = tuple(map(sum, zip(*ranks.totals)))
+    if ranks.events == profile.events and totals == profile.totals():
+        return None
+    return f"{ranks.part.source} is of other profiles than {profile.parts[0].source}"
