@@ -2,6 +2,9 @@
 
 #include "profile/callgrind_writer.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "profile/hot_code.h"
 
 namespace bd {
@@ -32,7 +35,8 @@ std::pair<std::uint32_t, bool> CallgrindWriter::Names::number(std::uint32_t id) 
 }
 
 void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
-    events_ = {profile.events(), options_.compat_events};
+    const bool is_sampled = options_.sample.sums != nullptr;
+    events_ = {is_sampled ? sampled_events(profile.events()) : profile.events(), options_.compat_events};
     kinds_ = profile.kinds();
     // A position there must be: without any, line 0.
     if (!kinds_.instructions) kinds_.lines = true;
@@ -44,6 +48,7 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     }
     for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
     if (options_.hot_code) write_hot_code(profile);
+    if (is_sampled) write_errors();
     out_ << "\ntotals:";
     write_costs(profile.totals());
 }
@@ -97,7 +102,7 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
         write_jumps_before(&row.position);
         enter_file(row.position.file);
         write_position(row.position);
-        write_costs(function.costs(row));
+        write_self_costs(function.costs(row));
     }
     write_calls_before(nullptr);
     write_jumps_before(nullptr);
@@ -156,7 +161,7 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
         write_file("cfi=", *callee.file);
     }
     write_context("cfn=", *call.callee);
-    out_ << "calls=" << call.calls << ' ';
+    out_ << "calls=" << estimate(call.calls) << ' ';
     write_target(call.target);
     write_position(call.position);
     write_costs(function.costs(call));
@@ -166,9 +171,9 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
 void CallgrindWriter::write_jump(const JumpRow& jump) {
     if (jump.target.file != file_) write_file("jfi=", *jump.target.file);
     if (jump.conditional) {
-        out_ << "jcnd=" << jump.followed << '/' << jump.executed << ' ';
+        out_ << "jcnd=" << estimate(jump.followed) << '/' << estimate(jump.executed) << ' ';
     } else {
-        out_ << "jump=" << jump.followed << ' ';
+        out_ << "jump=" << estimate(jump.followed) << ' ';
     }
     write_target(jump.target);
     write_position(jump.position);
@@ -221,13 +226,97 @@ void CallgrindWriter::write_target(const Position& target) {
 }
 
 // Trailing zeros may be left out, but not all of them.
-void CallgrindWriter::write_costs(ConstCosts costs) {
-    std::size_t end = costs.size();
-    while (end > 1 && costs[end - 1] == 0) --end;
+void CallgrindWriter::write_counts(ConstCosts counts) {
+    std::size_t end = counts.size();
+    while (end > 1 && counts[end - 1] == 0) --end;
     for (std::size_t i = 0; i < end; ++i) {
-        if (events_.has(i)) out_ << ' ' << costs[i];
+        if (events_.has(i)) out_ << ' ' << counts[i];
     }
     out_ << '\n';
+}
+
+void CallgrindWriter::write_costs(ConstCosts costs) {
+    if (options_.sample.sums == nullptr) return write_counts(costs);
+    estimates_.assign(costs.begin(), costs.end());
+    for (std::uint64_t& count : estimates_) count = estimate(count);
+    write_counts(estimates_);
+}
+
+// Their sum is rounded as the total is: by how much that grows is written.
+void CallgrindWriter::write_self_costs(ConstCosts costs) {
+    if (options_.sample.sums == nullptr) return write_counts(costs);
+    counted_.resize(costs.size());
+    estimates_.resize(costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        const std::uint64_t before = estimate(counted_[i]);
+        counted_[i] += costs[i];
+        estimates_[i] = estimate(counted_[i]) - before;
+    }
+    write_counts(estimates_);
+}
+
+// In comments: of the whole, of each function and of its lines, the standard errors of all estimates, rounded up. What
+// has cost something in fewer than two bursts has none.
+void CallgrindWriter::write_errors() {
+    const BurstSums& sums = *options_.sample.sums;
+    const std::span<const BurstSums::Row> rows = sums.rows();
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].bursts >= 2) order.push_back(i);
+    }
+    using Kind = BurstSums::Row::Kind;
+    const auto before = [&](std::size_t left, std::size_t right) {
+        const BurstSums::Row& a = rows[left];
+        const BurstSums::Row& b = rows[right];
+        if (a.context != b.context) {
+            if (a.context == nullptr || b.context == nullptr) return a.context == nullptr;
+            return a.context->id() < b.context->id();
+        }
+        if (a.kind != b.kind) return a.kind < b.kind;
+        if (a.file != b.file) return std::string_view(a.file->name) < std::string_view(b.file->name);
+        return a.line < b.line;
+    };
+    std::sort(order.begin(), order.end(), before);
+
+    out_ << "\n# standard errors: " << sums.bursts() << " bursts\n";
+    const ObjectFile* object = nullptr;
+    const Context* context = nullptr;
+    const SourceFile* file = nullptr;
+    for (const std::size_t i : order) {
+        const BurstSums::Row& row = rows[i];
+        if (row.context != context) {
+            const Function& name = row.context->function();
+            if (name.object != object) write_object("# ob=", *name.object);
+            object = name.object;
+            write_file("# fl=", *name.file);
+            write_context("# fn=", *row.context);
+            context = row.context;
+            file = name.file;
+        }
+        if (row.kind == Kind::kLine && row.file != file) write_file("# fi=", *row.file);
+        if (row.kind == Kind::kLine) file = row.file;
+        switch (row.kind) {
+            case Kind::kTotal:
+                out_ << "# all=";
+                break;
+            case Kind::kSelf:
+                out_ << "# self=";
+                break;
+            case Kind::kInclusive:
+                out_ << "# sum=";
+                break;
+            case Kind::kLine:
+                out_ << "# line=" << row.line << ' ';
+                break;
+        }
+        out_ << row.bursts;
+        for (std::size_t event = 0; event < events_.events.width(); ++event) {
+            if (!events_.has(event)) continue;
+            // Not where it is but the rounding of what it is computed from.
+            out_ << ' ' << static_cast<std::uint64_t>(sums.error(i, event, options_.sample.blocks) + 0.999);
+        }
+        out_ << '\n';
+    }
 }
 
 }  // namespace bd

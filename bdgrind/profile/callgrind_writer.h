@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/text_output.h"
+#include "profile/burst_sums.h"
 #include "profile/file_head.h"
 #include "profile/profile.h"
 
@@ -19,6 +20,7 @@ struct WriteOptions {
     bool compress_positions = true;  // positions relative to the one before
     bool compat_events = false;      // only events that Callgrind has
     bool hot_code = false;           // addresses and costs of a few instructions, in comments
+    RunSample sample{};              // all numbers are estimates from that, and how good they are is told in comments
 };
 
 class CallgrindWriter {
@@ -44,6 +46,7 @@ private:
     void write_function(const FunctionProfile& function);
     void write_origin(const ThreadOrigin& origin);
     void write_hot_code(const Profile& profile);
+    void write_errors();
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_jump(const JumpRow& jump);
     // Writes the number of a name. Returns whether the name is to follow.
@@ -54,7 +57,10 @@ private:
     void write_context(std::string_view key, const Context& context);
     void write_position(const Position& position);
     void write_target(const Position& target);
+    void write_counts(ConstCosts counts);
     void write_costs(ConstCosts costs);
+    void write_self_costs(ConstCosts costs);
+    std::uint64_t estimate(std::uint64_t count) const { return options_.sample.estimate(count); }
 
     TextOutput& out_;
     WriteOptions options_;
@@ -68,6 +74,9 @@ private:
     const ObjectFile* object_ = nullptr;
     const SourceFile* file_ = nullptr;
     Position last_{};
+    // Of a sample: the self costs so far, as they were counted; and estimates that are being written.
+    std::vector<std::uint64_t> counted_;
+    std::vector<std::uint64_t> estimates_;
 };
 
 }  // namespace bd

@@ -80,12 +80,14 @@ public:
         if (events.has(Event::kI1mr)) {
             part("I1  misses", of(Event::kI1mr), of(Event::kIr), "");
             if (events.has(Event::kI2mr)) part("L2i misses", of(Event::kI2mr), of(Event::kIr), "");
-            part("LLi misses", of(Event::kILmr), of(Event::kIr), "");
+            if (events.has(Event::kILmr)) part("LLi misses", of(Event::kILmr), of(Event::kIr), "");
             part("D1  misses", of(Event::kD1mr) + of(Event::kD1mw), references.both(), "");
             if (events.has(Event::kI2mr)) {
                 part("L2d misses", of(Event::kD2mr) + of(Event::kD2mw), references.both(), "");
             }
-            part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
+            if (events.has(Event::kDLmr)) {
+                part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
+            }
         }
         if (events.has(Event::kSpLoss1)) {
             part("D1  bytes never used", of(Event::kSpLossD1), of(Event::kSpLossD1) + of(Event::kUsByteD1),
@@ -94,33 +96,37 @@ public:
                 part("L2d bytes never used", of(Event::kSpLossD2), of(Event::kSpLossD2) + of(Event::kUsByteD2),
                      " of those loaded");
             }
-            part("LLd bytes never used", of(Event::kSpLossDL), of(Event::kSpLossDL) + of(Event::kUsByteDL),
-                 " of those loaded");
+            if (events.has(Event::kSpLossDL)) {
+                part("LLd bytes never used", of(Event::kSpLossDL), of(Event::kSpLossDL) + of(Event::kUsByteDL),
+                     " of those loaded");
+            }
         }
         if (events.has(Event::kBc)) {
             part("Mispredicts", of(Event::kBcm) + of(Event::kBim), of(Event::kBc) + of(Event::kBi), "");
         }
     }
 
-    void write_misses(bool has_l2) {
+    // has_last: of LL. If it lacks, there is no L2.
+    void write_misses(bool has_l2, bool has_last) {
         const DataCount middle = has_l2 ? DataCount{of(Event::kD2mr), of(Event::kD2mw)} : DataCount{};
         const DataCount first{of(Event::kD1mr), of(Event::kD1mw)};
         const DataCount last{of(Event::kDLmr), of(Event::kDLmw)};
         count("I   refs", of(Event::kIr));
         count("I1  misses", of(Event::kI1mr));
         if (has_l2) count("L2i misses", of(Event::kI2mr));
-        count("LLi misses", of(Event::kILmr));
+        if (has_last) count("LLi misses", of(Event::kILmr));
         rate("I1  miss rate", of(Event::kI1mr), of(Event::kIr));
         if (has_l2) rate("L2i miss rate", of(Event::kI2mr), of(Event::kIr));
-        rate("LLi miss rate", of(Event::kILmr), of(Event::kIr));
+        if (has_last) rate("LLi miss rate", of(Event::kILmr), of(Event::kIr));
         out_ << '\n';
         data("D   refs", data_references());
         data("D1  misses", first);
         if (has_l2) data("L2d misses", middle);
-        data("LLd misses", last);
+        if (has_last) data("LLd misses", last);
         data_rate("D1  miss rate", first);
         if (has_l2) data_rate("L2d miss rate", middle);
-        data_rate("LLd miss rate", last);
+        if (has_last) data_rate("LLd miss rate", last);
+        if (!has_last) return;
         out_ << '\n';
         // What missed L1 is asked of L2, and what missed that of LL.
         const DataCount middle_references{of(Event::kI1mr) + first.reads, first.writes};
@@ -270,12 +276,12 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
     if (!events.has(Event::kI1mr)) {
         report.write_references();
     } else {
-        report.write_misses(events.has(Event::kI2mr));
+        report.write_misses(events.has(Event::kI2mr), events.has(Event::kILmr));
     }
     if (events.has(Event::kSpLoss1)) {
         report.write_use("L1", Event::kSpLoss1);
         if (events.has(Event::kSpLossL2)) report.write_use("L2", Event::kSpLossL2);
-        report.write_use("LL", Event::kSpLoss2);
+        if (events.has(Event::kSpLoss2)) report.write_use("LL", Event::kSpLoss2);
     }
     if (events.has(Event::kBc)) report.write_branches();
 }

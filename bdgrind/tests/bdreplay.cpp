@@ -26,6 +26,7 @@
 #include "profile/callgrind_writer.h"
 #include "profile/context_tree_writer.h"
 #include "profile/object_writer.h"
+#include "profile/path_writer.h"
 #include "profile/profile.h"
 #include "profile/run_report.h"
 #include "profile/sharing_writer.h"
@@ -236,6 +237,11 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
     if (engine.context_tree() != nullptr) {
         write_beside("contexts.", [&](TextOutput& out) {
             ContextTreeWriter(out, engine, arguments.options.compat_events).write(description);
+        });
+    }
+    if (engine.flow() != nullptr) {
+        write_beside("paths.", [&](TextOutput& out) {
+            PathWriter(out, engine, arguments.options.compat_events).write(description);
         });
     }
     if (engine.objects() != nullptr) {

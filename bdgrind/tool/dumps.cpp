@@ -7,11 +7,13 @@
 #include "profile/callgrind_writer.h"
 #include "profile/context_tree_writer.h"
 #include "profile/object_writer.h"
+#include "profile/path_writer.h"
 #include "profile/run_ending.h"
 #include "profile/sharing_writer.h"
 #include "profile/why_writer.h"
 #include "tool/options.h"
 #include "tool/output.h"
+#include "tool/sampler.h"
 #include "tool/valgrind.h"
 
 namespace bd {
@@ -20,19 +22,22 @@ namespace {
 // A profile as it is written.
 class ProfileText final : public Text {
 public:
-    ProfileText(const RunDescription& run, const Profile& profile) : run_(run), profile_(profile) {}
+    ProfileText(const RunDescription& run, const Profile& profile, const RunSample& sample)
+        : run_(run), profile_(profile), sample_(sample) {}
 
     void write_to(TextOutput& out) const override {
         CallgrindWriter(out, {.compress_strings = options.compress_strings,
                               .compress_positions = options.compress_pos,
                               .compat_events = options.compat_events,
-                              .hot_code = true})
+                              .hot_code = true,
+                              .sample = sample_})
             .write(run_, profile_);
     }
 
 private:
     const RunDescription& run_;
     const Profile& profile_;
+    RunSample sample_;
 };
 
 // A context tree as it is written.
@@ -43,6 +48,18 @@ public:
     void write_to(TextOutput& out) const override {
         ContextTreeWriter(out, engine_, options.compat_events).write(run_);
     }
+
+private:
+    const RunDescription& run_;
+    const Engine& engine_;
+};
+
+// Paths within functions as they are written.
+class PathsText final : public Text {
+public:
+    PathsText(const RunDescription& run, const Engine& engine) : run_(run), engine_(engine) {}
+
+    void write_to(TextOutput& out) const override { PathWriter(out, engine_, options.compat_events).write(run_); }
 
 private:
     const RunDescription& run_;
@@ -103,6 +120,7 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
       totals_(engine.events().width()),
       other_paths_(engine.events().width()) {
     if (engine.context_tree() != nullptr) tree_file_ = std::make_unique<OutFile>(OutFile::Kind::kContextTree);
+    if (engine.flow() != nullptr) paths_file_ = std::make_unique<OutFile>(OutFile::Kind::kPaths);
     if (engine.objects() != nullptr) objects_file_ = std::make_unique<OutFile>(OutFile::Kind::kObjects);
     if (engine.why() != nullptr) why_file_ = std::make_unique<OutFile>(OutFile::Kind::kWhy);
     if (engine.sharing() != nullptr) sharing_file_ = std::make_unique<OutFile>(OutFile::Kind::kSharing);
@@ -111,6 +129,7 @@ Dumps::Dumps(Engine& engine, std::string_view geometry_source)
 template <class Use>
 void Dumps::for_each_beside(Use use) {
     if (tree_file_ != nullptr) use(*tree_file_);
+    if (paths_file_ != nullptr) use(*paths_file_);
     if (objects_file_ != nullptr) use(*objects_file_);
     if (why_file_ != nullptr) use(*why_file_);
     if (sharing_file_ != nullptr) use(*sharing_file_);
@@ -222,6 +241,24 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
                        .named_allocators =
                            engine_.objects() != nullptr ? &engine_.objects()->named_allocators() : nullptr};
     if (const char* const unit = unit_description(options.collect_systime)) run.descriptions.push_back(unit);
+    TextBuffer rank;
+    TextBuffer host;
+    if (job_rank_.is_known()) {
+        job_rank_.write_rank(rank);
+        job_rank_.write_host(host);
+        run.descriptions.push_back(rank.view());
+        run.descriptions.push_back(host.view());
+    }
+    RunSample sample;
+    TextBuffer sampled;
+    if (sampler_ != nullptr) {
+        sample = {&sampler_->sums(), sampler_->blocks()};
+        const BurstRules& rules = sampler_->rules();
+        sampled << "Sample: bursts of " << rules.length << " blocks in " << rules.period << ", seed " << rules.seed
+                << ", margins of " << rules.margin() << "; counted " << sample.sums->blocks() << " of "
+                << sample.blocks << " blocks, in " << sample.sums->bursts() << " bursts";
+        run.descriptions.push_back(sampled.view());
+    }
     TextBuffer order;
     if (engine_.sharing() != nullptr) {
         write_thread_order(order, options);
@@ -232,13 +269,15 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
         if (!part.is_last) ending << '.' << parts_;
         if (thread != 0) ending << (thread < 10 ? "-0" : "-") << thread;
     }
-    const ProfileText profile_text(run, profile);
+    const ProfileText profile_text(run, profile, sample);
     const ContextTreeText tree_text(run, engine_);
+    const PathsText paths_text(run, engine_);
     const ObjectsText objects_text(run, engine_);
     const WhyText why_text(run, engine_);
     const SharingText sharing_text(run, engine_);
     std::vector<PartFile> files{{&file_, &profile_text}};
     if (tree_file_ != nullptr) files.push_back({tree_file_.get(), &tree_text});
+    if (paths_file_ != nullptr) files.push_back({paths_file_.get(), &paths_text});
     if (objects_file_ != nullptr) files.push_back({objects_file_.get(), &objects_text});
     if (why_file_ != nullptr) files.push_back({why_file_.get(), &why_text});
     if (sharing_file_ != nullptr) files.push_back({sharing_file_.get(), &sharing_text});
@@ -248,7 +287,7 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     if (!place.is_whole && !is_kept) any_is_lost_ = true;
     if (place.where == PartPlace::Where::kNowhere) return false;
     note_place(place, part.is_last || options.combine_dumps);
-    add(totals_, profile.totals());
+    for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] += sample.estimate(profile.totals()[i]);
     if (tree_file_ != nullptr) add(other_paths_, costs_of_other_paths(engine_, thread));
     return true;
 }

@@ -15,6 +15,7 @@
 
 #include "engine/replay/engine.h"
 #include "profile/profile.h"
+#include "tool/job_rank.h"
 #include "tool/out_file.h"
 #include "tool/out_files.h"
 
@@ -23,11 +24,16 @@ namespace bd {
 // The guest's command line.
 void write_command(TextOutput& out);
 
+class Sampler;
+
 class Dumps {
 public:
     // Ends the process with a sentence if the profile could not be written. `geometry_source`: where the geometry of
     // the caches is known from. Both must stay.
     Dumps(Engine& engine, std::string_view geometry_source);
+
+    // What is counted is a sample from here on. It must stay.
+    void set_sampler(const Sampler& sampler) { sampler_ = &sampler; }
 
     // Writes what has been counted since the latest dump as the next part, and makes the engine forget it; of guest
     // thread `thread`, or of all (0). False if something cannot be written anywhere: it is kept for the next part.
@@ -82,10 +88,13 @@ private:
     std::uint64_t& counted_from(std::uint32_t thread);
 
     Engine& engine_;
+    const Sampler* sampler_ = nullptr;  // null: all is counted
     std::string_view geometry_source_;
+    JobRank job_rank_;
     OutFile file_{OutFile::Kind::kProfile};
     std::unique_ptr<OutFile> tree_file_;     // null: there is no context tree
     std::unique_ptr<OutFile> objects_file_;  // null: without data objects
+    std::unique_ptr<OutFile> paths_file_;    // null: paths within functions are not followed
     std::unique_ptr<OutFile> why_file_;      // null: it is not asked why lines are loaded
     std::unique_ptr<OutFile> sharing_file_;  // null: there is but one core
     bool any_is_lost_ = false;               // a part of these, at least

@@ -70,6 +70,10 @@ void write_unmatched_of(TextOutput& out, std::string_view option_name, const Pat
     }
 }
 
+void write_unmatched_of(TextOutput& out, std::string_view option_name, const PathOption& paths) {
+    write_unmatched_of(out, option_name, static_cast<const PatternList&>(paths));
+}
+
 }  // namespace
 
 void FunctionOptions::apply(Function& function) const {
@@ -81,6 +85,7 @@ void FunctionOptions::apply(Function& function) const {
                                 }) != nullptr;
     const bool function_skipped = any_names(options_.fn_skip, function);
     if (object_skipped || function_skipped) function.skipped = true;
+    function.follows_paths = any_names(options_.paths, function) || options_.paths.all;
     if (options_.objects) {
         function.allocator = allocator_role(options_, function);
         function.ends_allocator = may_end_allocator(function);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// VEX checks each block four times while it translates it: as it was decoded, once it is optimised, as the tool has
-// instrumented it, and once that is cleaned up. A block that fails ends the run. The checks take as much of a
-// translation as a pass of the optimiser does, and what they find are faults of VEX or of instrument.cpp; so the linker
-// puts this in their place (--wrap), and they are made where --check-ir=yes asks for them, as the tests do.
+// VEX checks each block twice while it translates it: as it was decoded, and as the tool has instrumented it and VEX
+// cleaned it up. A block that fails ends the run. The checks take as much of a translation as a pass of the optimiser
+// does, and what they find are faults of VEX or of instrument.cpp; so the linker puts this in their place (--wrap), and
+// they are made where --check-ir=yes asks for them, as the tests do.
 
 #include "tool/options.h"
 #include "tool/valgrind.h"

@@ -74,6 +74,17 @@ const char* read(std::string_view text, const char** value) {
     return nullptr;
 }
 
+const char* read(std::string_view text, PathOption* paths) {
+    PatternOption option{};
+    if (text != "no" && text != "yes") {
+        if (const char* const error = read(text, &option.pattern)) return error;
+        paths->add(option);
+    }
+    paths->follows = text != "no";
+    paths->all = text == "yes";
+    return nullptr;
+}
+
 template <std::unsigned_integral Number>
 const char* read(std::string_view text, Number* number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
@@ -91,6 +102,27 @@ const char* read(std::string_view text, CoreCount* cores) {
         if (read(text, &count) != nullptr || count == 0 || count > kMostCores) return kForm;
     }
     cores->count = count;
+    return nullptr;
+}
+
+const char* read(std::string_view text, SampleOption* sample) {
+    static_assert(SampleOption::kLeastLength == 100'000);
+    constexpr const char* kForm = "it must be no, bursts, or bursts,<length>,<period>,<seed> in numbers";
+    sample->bursts = {};
+    if (text == "no") return nullptr;
+    BurstRules bursts{.length = 1'000'000, .period = 50'000'000, .seed = 1};
+    std::uint64_t* const numbers[]{&bursts.length, &bursts.period, &bursts.seed};
+    std::size_t given = 0;
+    for (std::size_t comma = text.find(','); comma != text.npos; ++given) {
+        const std::size_t begin = comma + 1;
+        comma = text.find(',', begin);
+        if (given == std::size(numbers) || read(text.substr(begin, comma - begin), numbers[given])) return kForm;
+    }
+    if (text.substr(0, text.find(',')) != "bursts" || given == 1) return kForm;
+    if (bursts.length < SampleOption::kLeastLength) return "the length must be 100000 blocks at least";
+    if (bursts.period < 2 * bursts.length) return "the period must be twice as long as what is observed at least";
+    if (bursts.period > std::uint64_t{1} << 62) return "the period is too long";
+    sample->bursts = bursts;
     return nullptr;
 }
 
@@ -167,7 +199,8 @@ bool take_any(std::string_view argument, Options* result, OptionError* error) {
 }
 
 // The sentences name these.
-static_assert(ObjectRules::kMostDepth == 64 && ContextTree::kMostNodes == 1'073'741'824);
+static_assert(ObjectRules::kMostDepth == 64 && ContextTree::kMostNodes == 1'073'741'824 &&
+              FlowPaths::kMostNodes == 1'073'741'824);
 
 // What is out of its range has its initial value again.
 const char* range_error(Options* given) {
@@ -178,6 +211,10 @@ const char* range_error(Options* given) {
     }
     if (given->context_tree_nodes > ContextTree::kMostNodes) {
         given->context_tree_nodes = initial.context_tree_nodes;
+        return "it must be at most 1073741824";
+    }
+    if (given->paths_nodes > FlowPaths::kMostNodes) {
+        given->paths_nodes = initial.paths_nodes;
         return "it must be at most 1073741824";
     }
     if (given->thread_slice == 0) {
@@ -216,6 +253,8 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                             .by_site = given.context_tree == TreeChoice::kSites,
                             .recursion = given.context_tree_recursion,
                             .most_nodes = given.context_tree_nodes},
+                        .flow_paths = given.paths.follows,
+                        .flow_rules = {.most_nodes = given.paths_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
                         .object_rules = {.depth = given.objects_depth},
                         .orders = given.why == WhyChoice::kYes && given.cache_sim,

@@ -25,6 +25,7 @@ const char* text_of(WhyChoice choice) {
     return choice == WhyChoice::kNo ? "no" : choice == WhyChoice::kYes ? "yes" : "causes";
 }
 const char* text_of(CoreCount) { return "no"; }
+const char* text_of(const SampleOption&) { return "no"; }
 const char* text_of(ThreadOrder order) { return order == ThreadOrder::kVirtual ? "virtual" : "valgrind"; }
 const char* text_of(ContextRecursion recursion) {
     return recursion == ContextRecursion::kFolded ? "folded" : "apart";
@@ -38,6 +39,7 @@ const char* text_of(Number number) {
     return digits;
 }
 const char* text_of(const PatternList&) { return "none"; }
+const char* text_of(const PathOption&) { return "no"; }
 const char* text_of(const CacheOption&) { return "the machine's own"; }
 const char* text_of(const MiddleCacheOption&) { return "no"; }
 const char* text_of(const MachineOption&) { return "this machine's first and last level"; }

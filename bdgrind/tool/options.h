@@ -11,6 +11,7 @@
 #include "engine/base/geometry.h"
 #include "engine/base/text_output.h"
 #include "engine/replay/engine.h"
+#include "tool/burst_schedule.h"
 #include "tool/machine_presets.h"
 
 namespace bd {
@@ -60,15 +61,29 @@ enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
 enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
 enum class ThreadOrder : std::uint8_t { kVirtual, kValgrind };
 
+// Whether paths within functions are followed: in those that are named, or in all.
+struct PathOption : PatternList {
+    bool follows = false;
+    bool all = false;
+};
+
 // How many cores have caches of their own.
 struct CoreCount {
     std::uint32_t count = 0;  // 0: nothing is told of cores
 };
 
+// Which parts of the run are observed.
+struct SampleOption {
+    static constexpr std::uint64_t kLeastLength = 100'000;  // as long as Valgrind lets a thread run without a look
+
+    BurstRules bursts;
+};
+
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches;
-//   Tree, Recursion   of the context tree; Cores, Order   of threads
+//   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
+//   Paths   yes, no, or names as in Patterns
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -153,6 +168,12 @@ struct CoreCount {
     BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
               "folded|apart", "whether a call of a function that is on the path goes\n"                 \
               "back to its node, or to a deeper one")                                                   \
+    BD_OPTION_GROUP("paths within functions, a file of its own beside the profile")                      \
+    BD_OPTION(Paths, paths, "paths", {}, "no|yes|<function>",                                           \
+              "separate costs by the path of branches that each call\n"                                  \
+              "or iteration takes, in all functions or in those named") \
+    BD_OPTION(Number, paths_nodes, "paths-nodes", 1000000, "<n>",                                       \
+              "separate paths by at most <n> steps that differ; merge\nfurther ones, by function")       \
     BD_OPTION_GROUP("data objects, a file of its own beside the profile")                               \
     BD_OPTION(Flag, objects, "objects", false, "no|yes",                                                \
               "separate costs by the data that was loaded: heap\nblocks, variables, stack frames, files") \
@@ -181,6 +202,10 @@ struct CoreCount {
     BD_OPTION(Number, thread_slice, "thread-slice", 1000, "<n>",                                        \
               "the length of a slice, in instructions")                                                 \
     BD_OPTION_GROUP("speed")                                                                            \
+    BD_OPTION(Sample, sample, "sample", {}, "no|bursts[,<length>,<period>[,<seed>]]",                   \
+              "observe <length> blocks of code in each <period>, and\n"                                 \
+              "estimate the costs of the whole run from that\n"                                         \
+              "(bursts: 1000000 of 50000000, seed 1)")                                                  \
     BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
               "run the simulation on a thread of its own; auto: if\n"                                   \
               "more than one processor is available")                                                   \
@@ -203,9 +228,11 @@ using Machine = MachineOption;
 using Patterns = PatternList;
 using Tree = TreeChoice;
 using Why = WhyChoice;
+using Paths = PathOption;
 using Recursion = ContextRecursion;
 using Cores = CoreCount;
 using Order = ThreadOrder;
+using Sample = SampleOption;
 }  // namespace option_type
 
 struct Options {

@@ -32,7 +32,7 @@ struct KindOfFile {
 const KindOfFile& about(OutFile::Kind kind) {
     static constexpr KindOfFile kKinds[]{
         {"profile", ""}, {"context tree", "contexts."}, {"file of objects", "objects."}, {"why file", "why."},
-        {"sharing file", "sharing."}};
+        {"sharing file", "sharing."}, {"path file", "paths."}};
     return kKinds[static_cast<unsigned>(kind)];
 }
 const char* text_of(OutFile::Kind kind) {

@@ -37,7 +37,7 @@ protected:
 
 class OutFile {
 public:
-    enum class Kind { kProfile, kContextTree, kObjects, kWhy, kSharing };
+    enum class Kind { kProfile, kContextTree, kObjects, kWhy, kSharing, kPaths };
 
     // Ends the process with a sentence if such a file could not be written there: better to know that before the
     // program has run for hours. What is there stays as it is until there is something new to write.

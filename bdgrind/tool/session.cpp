@@ -3,6 +3,7 @@
 #include "tool/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "profile/misnamed_allocators.h"
 #include "profile/run_report.h"
@@ -25,6 +26,44 @@ std::string_view source_without_l2(const MachineCaches& machine) {
                                     machine.source, static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes,
                                     machine.l2.ways);
     return {text, std::min<std::size_t>(size, sizeof text - 1)};
+}
+
+// Whatever says itself what is to count, and when, or needs to see the whole run.
+void check_sample_options() {
+    const struct {
+        const char* name;
+        bool is_given;
+    } kOthers[]{
+        {"--instr-atstart=no", !options.instr_atstart},
+        {"--collect-atstart", options.collect_atstart != Choice::kAuto},
+        {"--toggle-collect", !options.toggle_collect.empty()},
+        {"--dump-every-bb", options.dump_every_bb != 0},
+        {"--dump-before", !options.dump_before.empty()},
+        {"--dump-after", !options.dump_after.empty()},
+        {"--zero-before", !options.zero_before.empty()},
+        {"--separate-threads=yes", options.separate_threads},
+        {"--context-tree", options.context_tree != TreeChoice::kNo},
+        {"--paths", options.paths.follows},
+        {"--objects=yes", options.objects},
+        {"--why", options.why != WhyChoice::kNo},
+        {"--cores", options.cores.count != 0},
+    };
+    for (const auto& other : kOthers) {
+        if (!other.is_given) continue;
+        VG_(umsg)("--sample=bursts does not go together with %s: leave one of the two out.\n", other.name);
+        VG_(exit)(1);
+    }
+}
+
+void say_how_much_is_sampled(const Sampler& sampler) {
+    constexpr std::uint32_t kFewBursts = 10;
+    const BurstSums& sums = sampler.sums();
+    VG_(umsg)("\n");
+    VG_(umsg)("Estimates from %u bursts: %llu of %llu blocks were counted.\n", sums.bursts(),
+              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sampler.blocks()));
+    if (sums.bursts() >= kFewBursts) return;
+    VG_(umsg)("That is %s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
+              sums.bursts() == 0 ? "nothing" : "not enough to say how good they are");
 }
 
 }  // namespace
@@ -109,13 +148,32 @@ Session::Session()
                        .line_bits = config_.caches.d1.line_bits()});
     }
     start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_thread);
+    if (options.sample.bursts.length != 0) {
+        check_sample_options();
+        const OpenCalls calls(blocks_, names_, config_.cache_sim || options.record_trace != nullptr);
+        sampler_ = std::make_unique<Sampler>(options.sample.bursts, engine_, calls,
+                                             [](bool on) { session->observe(on); });
+        dumps_.set_sampler(*sampler_);
+        instruments_ = sampler_->start();
+    }
 }
 
 IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {
     return instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
 }
 
+// What the program or the user asks for in mid-run would make bursts something else than a sample.
+bool Session::samples_itself() {
+    if (sampler_ == nullptr) return false;
+    static bool is_said = false;
+    if (!std::exchange(is_said, true) && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: with --sample, requests to dump, to zero, and to start or stop counting do nothing.\n");
+    }
+    return true;
+}
+
 bool Session::dump(std::string_view trigger, ThreadId thread) {
+    if (samples_itself()) return false;
     drain_trace();
     return dumps_.write(trigger, config_.separate_threads ? thread : 0);
 }
@@ -143,26 +201,33 @@ void Session::serve(const Request& request) {
 }
 
 void Session::zero(ThreadId thread) {
+    if (samples_itself()) return;
     mark_now(Marker::kZero, thread);
 }
 
 void Session::toggle_collect(ThreadId thread) {
+    if (samples_itself()) return;
     mark_trace(Marker::kToggleCollect, thread);
 }
 
-// What is translated is thrown away, as it does, or does not, write the trace.
 void Session::set_instrumentation(bool on) {
+    if (!samples_itself()) observe(on);
+}
+
+// What is translated is thrown away, as it does, or does not, write the trace.
+void Session::observe(bool on) {
     if (on == instruments_ || (on && heap.runs_out())) return;
     instruments_ = on;
     if (!on) mark_now(Marker::kStop, 0);
-    VG_(discard_translations_safely)(0x1000, ~SizeT{0xfff}, "bdgrind");
+    VG_(discard_translations)(0x1000, ~Addr{0xfff}, "bdgrind");
 }
 
 // What is left of the heap is for the profile.
 void Session::check_memory() {
     if (!instruments_ || !heap.runs_out()) return;
     VG_(umsg)("Out of memory for counting: the program continues unobserved, and its profile ends here.\n");
-    set_instrumentation(false);
+    if (sampler_ != nullptr) sampler_->end();
+    observe(false);
 }
 
 const Engine& Session::settled_engine() {
@@ -174,21 +239,26 @@ const Engine& Session::settled_engine() {
 void Session::start_in_child(ThreadId thread) {
     trace_in_child();
     engine_.start_in_child(thread);
+    if (sampler_ != nullptr) sampler_->start_in_child();
     dumps_.start_in_child();
     is_child_ = true;
-    blocks_at_fork_ = engine_.blocks_run();
+    blocks_at_fork_ = blocks_run();
 }
 
 void Session::before_exec(const char* path) {
     // A shell's child needs some thousand blocks, one of an interpreter some ten thousand.
     constexpr std::uint64_t kFewBlocks = 100'000;
     drain_trace();
-    if (is_child_ && engine_.blocks_run() - blocks_at_fork_ < kFewBlocks) {
+    if (is_child_ && blocks_run() - blocks_at_fork_ < kFewBlocks) {
         dumps_.begin_exec(false);
         return;
     }
     if (recorder_ != nullptr) recorder_->finish();
     engine_.evict_all();
+    if (sampler_ != nullptr) {
+        engine_.settle();
+        sampler_->note_last_burst();
+    }
     if (dumps_.begin_exec(true) && VG_(clo_verbosity) > 0) {
         VG_(umsg)("The profile up to the execution of %s is part %u.\n", path, dumps_.parts());
     }
@@ -203,15 +273,18 @@ void Session::finish() {
     leave_thread();
     if (recorder_ != nullptr) recorder_->finish();
     engine_.finish();
+    if (sampler_ != nullptr) sampler_->note_last_burst();
     const bool written = dumps_.write_last();
 
     LogOutput log;
     if (VG_(clo_verbosity) > 0) {
+        if (sampler_ != nullptr) say_how_much_is_sampled(*sampler_);
         write_unmatched(log, options);
         if (engine_.objects() != nullptr) write_misnamed_allocators(log, engine_.objects()->named_allocators(), "");
         log << '\n';
         const auto write_report = VG_(clo_stats) ? write_whole_run_report : write_run_report;
-        write_report(log, engine_.events(), dumps_.totals());
+        const EventSet events = sampler_ != nullptr ? sampled_events(engine_.events()) : engine_.events();
+        write_report(log, events, dumps_.totals());
         if (engine_.context_tree() != nullptr) {
             write_other_paths(log, *engine_.context_tree(), engine_.events(), dumps_.totals(), dumps_.other_paths());
         }

@@ -18,6 +18,7 @@
 #include "tool/function_options.h"
 #include "tool/instrument.h"
 #include "tool/options.h"
+#include "tool/sampler.h"
 #include "tool/symbols.h"
 #include "tool/trace_recorder.h"
 #include "tool/valgrind.h"
@@ -45,6 +46,13 @@ public:
     // Of the object file or other file of this name.
     const ObjectFile& object_file(std::string_view name) { return symbols_.object(name); }
     void set_instrumentation(bool on);
+    // A thread's code is about to run; it no longer does, and so many blocks have run since the program's start.
+    void before_code(ThreadId thread) {
+        if (sampler_ != nullptr) sampler_->before_code(thread);
+    }
+    void after_code(std::uint64_t blocks) {
+        if (sampler_ != nullptr) sampler_->after_code(blocks);
+    }
     // Observes no more if memory is about to end. To be called now and then, while no code runs.
     void check_memory();
 
@@ -69,6 +77,10 @@ private:
     static EngineConfig make_config(std::string_view* source);
 
     void serve(const Request& request);
+    void observe(bool on);
+    // Of this process and, as it has been forked, its parent.
+    std::uint64_t blocks_run() const { return sampler_ != nullptr ? sampler_->blocks() : engine_.blocks_run(); }
+    bool samples_itself();
 
     std::string_view geometry_source_;
     EngineConfig config_;
@@ -80,6 +92,7 @@ private:
     Instrumenter instrumenter_;
     std::unique_ptr<VirtualOrder> order_;      // null: threads stay in Valgrind's
     std::unique_ptr<TraceRecorder> recorder_;  // null: nothing is recorded
+    std::unique_ptr<Sampler> sampler_;         // null: all is observed
     Dumps dumps_;
     bool instruments_;
     std::uint64_t blocks_at_fork_ = 0;  // in a child

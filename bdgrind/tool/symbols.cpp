@@ -157,6 +157,7 @@ CodeBlockName CodeNames::block(Address address) {
         name = split_offset(found, &offset);
         entry -= offset;
     }
+    result.entry = entry;
     const AddressName address_name(address - result.load_bias, is_stub_section(section));
     if (name.empty()) name = address_name.view();
 

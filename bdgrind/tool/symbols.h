@@ -20,6 +20,7 @@ struct CodeBlockName {
     Address load_bias;         // address minus load_bias is the address in the object file
     std::uint32_t section;     // the kind of section
     bool is_entry;             // the address is the function's first
+    Address entry;             // that one, as far as it is known
 };
 
 struct SourceLine {

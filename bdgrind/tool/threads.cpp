@@ -23,11 +23,13 @@ void switch_to(ThreadId thread) {
 void start_client_code(ThreadId thread, ULong) {
     switch_to(thread);
     tell_thread_locals(thread);
+    session->before_code(thread);
     enter_code(thread);
 }
 
-void stop_client_code(ThreadId, ULong) {
+void stop_client_code(ThreadId, ULong blocks) {
     leave_code();
+    session->after_code(blocks);
     session->check_memory();
 }
 

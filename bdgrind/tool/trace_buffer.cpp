@@ -141,6 +141,11 @@ VirtualOrder* up_to_date_order() {
     return feed.up_to_date_order();
 }
 
+void trace_step(const TracedExit& exit, Address stack_pointer) {
+    const Word record[]{first_word(exit), stack_pointer};
+    feed.append(record);
+}
+
 void mark_trace(Marker marker, Word first, Word second, Word third) {
     const Word record[]{marker_word(marker), first, second, third};
     feed.append(record);

@@ -57,6 +57,9 @@ void trace_in_child();
 // The order of threads, if there is one, with all that has been written so far; else null. Not while code runs.
 VirtualOrder* up_to_date_order();
 
+// Appends the record of a block without accesses. Not while code runs.
+void trace_step(const TracedExit& exit, Address stack_pointer);
+
 // Appends a marker record. If code runs, it will not go on: the block that is writing its record is left.
 void mark_trace(Marker marker, Word first, Word second = 0, Word third = 0);
 

@@ -45,6 +45,9 @@ extern "C" {
 Int VG_(safe_fd)(Int fd);
 // Takes one of these signals off those that are pending; 0: there is none.
 Int VG_(sigtimedwait_zero)(const vki_sigset_t* set, vki_siginfo_t* info);
+// Throws away what is translated of this range. (What is declared for tools fails an assertion but in client requests.)
+// Not while code runs, nor when it is about to.
+void VG_(discard_translations)(Addr start, ULong range, const HChar* who);
 // Whether the core would execute this file.
 SysRes VG_(pre_exec_check)(const HChar* path, Int* fd, Bool allow_setuid);
 }

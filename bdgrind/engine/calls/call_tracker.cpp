@@ -121,6 +121,7 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     subtract_running(arcs_.costs(arc), execution.running);
     push(execution, stack_pointer, return_address, caller, arc);
     if (__builtin_expect(scopes_ != nullptr, 0)) scopes_->enter(execution.scopes, behind(site));
+    if (__builtin_expect(flow_ != nullptr, 0)) flow_->enter(execution.flow, *execution.context);
     return arc;
 }
 
@@ -307,6 +308,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
     execution.update_stack();
     if (context_tree_ != nullptr) begin_path(execution);
     if (scopes_ != nullptr) scopes_->start(execution.scopes);
+    if (flow_ != nullptr) flow_->begin(execution.flow, *execution.context);
     if (block.is_entry && block.function->triggers.any()) {
         execution.triggering_root = block.function;
         fire_entry_triggers(execution, *block.function);
@@ -315,6 +317,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
 
 void CallTracker::leave_root(CallStack& stack) {
     if (context_tree_ != nullptr) charge_path(stack);
+    if (flow_ != nullptr) flow_->leave_root(stack.flow);
     const Function* const left = std::exchange(stack.triggering_root, nullptr);
     if (left != nullptr) fire_exit_triggers(*running_, *left);
 }
@@ -398,6 +401,7 @@ void CallTracker::leave(CallStack& stack) {
     if (__builtin_expect(context_tree_ != nullptr, 0)) shorten_path(stack);
     if (__builtin_expect(scopes_ != nullptr, 0)) scopes_->leave(stack.scopes);
     if (open.arc != kNoArc) {
+        if (__builtin_expect(flow_ != nullptr, 0)) flow_->leave(stack.flow);
         add_running(arcs_.costs(open.arc), stack.running);
         const Function& callee = stack.context->function();
         const Function& caller = open.caller->function();

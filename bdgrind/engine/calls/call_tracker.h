@@ -24,13 +24,15 @@ struct ContextRules {
 class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
-                ContextRules rules = {}, ContextTree* context_tree = nullptr, ScopeTracker* scopes = nullptr)
+                ContextRules rules = {}, ContextTree* context_tree = nullptr, ScopeTracker* scopes = nullptr,
+                FlowPaths* flow = nullptr)
         : contexts_(contexts),
           blocks_(blocks),
           arcs_(arcs),
           tree_(tree),
           context_tree_(context_tree),
           scopes_(scopes),
+          flow_(flow),
           rules_(rules) {}
 
     // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
@@ -128,6 +130,7 @@ private:
     BackdatingTree& tree_;
     ContextTree* const context_tree_;  // null: there is none
     ScopeTracker* const scopes_;       // the same
+    FlowPaths* const flow_;            // the same
     const ContextRules rules_;
     Execution* running_ = nullptr;
     std::uint64_t changes_ = 0;

@@ -21,6 +21,7 @@
 #include "engine/calls/scope_stack.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/events.h"
+#include "engine/costs/flow_paths.h"
 
 namespace bd {
 
@@ -100,6 +101,7 @@ struct CallStack {
     std::vector<const Function*> callers;
     ContextPath path;
     ScopeStack scopes;  // only where it is asked which of them carries a reuse
+    FlowStack flow;     // only where paths within functions are followed
     std::unique_ptr<OpenAllocations, DeleteOpenAllocations> allocations;  // null: it has not allocated
 };
 

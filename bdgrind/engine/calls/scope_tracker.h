@@ -29,7 +29,7 @@ struct Scope {
 
 class ScopeTracker {
 public:
-    // Loops within each other in one call, of which deeper ones are not told apart.
+    // Loops nested in one call; deeper ones belong to the innermost of these.
     static constexpr std::size_t kMostLoops = 64;
 
     // The time of what is told from here on: before anything is touched by the block that is about to run.

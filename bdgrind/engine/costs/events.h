@@ -26,7 +26,8 @@ enum class EventGroup : std::uint8_t {
     kSharing,
     kMissesL2,
     kUseL2,
-    kCausesL2
+    kCausesL2,
+    kMissesLast
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -43,9 +44,9 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(I1mr, kMisses, kViewers, "L1 instruction fetch misses")                          \
     X(D1mr, kMisses, kViewers, "L1 data read misses")                                  \
     X(D1mw, kMisses, kViewers, "L1 data write misses")                                 \
-    X(ILmr, kMisses, kViewers, "LL instruction fetch misses")                          \
-    X(DLmr, kMisses, kViewers, "LL data read misses")                                  \
-    X(DLmw, kMisses, kViewers, "LL data write misses")                                 \
+    X(ILmr, kMissesLast, kViewers, "LL instruction fetch misses")                      \
+    X(DLmr, kMissesLast, kViewers, "LL data read misses")                              \
+    X(DLmw, kMissesLast, kViewers, "LL data write misses")                             \
     X(AcCost1, kUse1, kCallgrind, "L1 cost of rare use (sum of 1000 / accesses)")      \
     X(SpLoss1, kUse1, kCallgrind, "L1 bytes loaded but never used")                    \
     X(EvLine1, kUse1, kBdgrind, "L1 lines evicted")                                    \
@@ -165,6 +166,7 @@ inline constexpr std::size_t kRunningEvents = column(Event::kDw) + 1;
 class EventSet {
 public:
     constexpr void enable(EventGroup group) { groups_ |= bit(group); }
+    constexpr void disable(EventGroup group) { groups_ &= ~bit(group); }
 
     constexpr bool has(EventGroup group) const { return (groups_ & bit(group)) != 0; }
     constexpr bool has(Event event) const { return has(kEvents[column(event)].group); }

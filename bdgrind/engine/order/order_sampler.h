@@ -31,7 +31,7 @@ struct OrderSampling {
 
 class OrderSampler {
 public:
-    // `line_bytes`: of D1. `by_thread`: threads are told apart.
+    // `line_bytes`: of D1. `by_thread`: threads are separate.
     OrderSampler(std::uint32_t line_bytes, bool by_thread, const OrderSampling& sampling = {})
         : line_bytes_(line_bytes),
           by_thread_(by_thread),

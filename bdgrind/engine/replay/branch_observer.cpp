@@ -32,11 +32,10 @@ void BranchObserver::charge(const Exit& exit, Event event, bool predicted) {
     static_assert(column(Event::kBcm) == column(Event::kBc) + 1 && column(Event::kBim) == column(Event::kBi) + 1);
     Execution& execution = *state_.current;
     if (!execution.collecting) return;
-    state_.ledger.charge(state_.charge_target(execution, *execution.last, exit.instructions - 1u),
-                         [=](Costs costs, std::uint64_t times) {
-                             costs[column(event)] += times;
-                             if (!predicted) costs[column(event) + 1] += times;
-                         });
+    state_.charge_now(execution, *execution.last, exit.instructions - 1u, [=](Costs costs, std::uint64_t times) {
+        costs[column(event)] += times;
+        if (!predicted) costs[column(event) + 1] += times;
+    });
 }
 
 }  // namespace bd

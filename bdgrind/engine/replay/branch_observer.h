@@ -20,6 +20,8 @@ class BranchObserver {
 public:
     static constexpr bool kObserves = true;
     static constexpr bool kFollowsLoops = false;
+    static constexpr bool kFollowsScopes = false;
+    static constexpr bool kFollowsPaths = false;
 
     explicit BranchObserver(EngineState& state)
         : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}

@@ -21,7 +21,7 @@
 
 namespace bd {
 
-// `Observer`: BranchObserver or NoObserver.
+// `Observer`: BranchObserver or NoObserver, alone or in a ScopeObserver, a PathObserver, or both.
 template <CacheTraits kTraits, class Observer>
 class CacheReplay final : public Replay {
     using Caches = Hierarchy<kTraits, CacheReplay>;
@@ -54,25 +54,36 @@ public:
         if constexpr (kTraits.write_back_and_prefetch) {
             if (!state_.config.cache_use) return {};
         }
-        state_.ledger.host_prefetch(replaced, Event::kAcCost1);
+        if constexpr (kFollowsPaths) {
+            state_.flow->host_prefetch(index_of(replaced.costs));
+        } else {
+            state_.ledger.host_prefetch(replaced, Event::kAcCost1);
+        }
         ChargeTarget target = charge_target();
+        const CostId instruction = target.costs;
         if (state_.objects != nullptr && target.node != kNoNode) {
             target.costs = reference == Reference::kFetch ? code_cell(target.costs) : data_cell(target.costs, address);
+        }
+        if constexpr (kFollowsPaths) {
+            if (target.node != kNoNode) {
+                target.costs = CostId{state_.flow->hold(state_.flow_frame(*state_.current), instruction, target.costs)};
+            }
         }
         target.loaded_by = reference;
         state_.ledger.hold(target);
         return target;
     }
 
-    void evict(Level level, const ChargeTarget& target, std::uint64_t accesses, unsigned used_bytes,
+    void evict(Level level, const ChargeTarget& held, std::uint64_t accesses, unsigned used_bytes,
                unsigned line_bytes) {
-        if (target.node == kNoNode) return;
+        if (held.node == kNoNode) return;
+        const ChargeTarget target = charged_target(held);
         // A line that was never touched (only a prefetch does that) is as bad as one touched once.
         const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
         const std::size_t first = column(level == Level::kL1   ? Event::kAcCost1
                                          : level == Level::kL2 ? Event::kAcCostL2
                                                                : Event::kAcCost2);
-        state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
+        const auto add = [=](Costs costs, std::uint64_t times) {
             std::uint64_t* counts = &costs[first];
             counts[0] += times * rarity;
             counts[1] += times * (line_bytes - used_bytes);
@@ -85,19 +96,24 @@ public:
             counts[7] += times;
             counts[8] += times * used_bytes;
             counts[9] += times * accesses;
-        });
-        state_.ledger.release(target);
+        };
+        state_.ledger.charge(target, add);
+        if constexpr (kFollowsPaths) {
+            state_.flow->charge_held(index_of(held.costs), [&](Costs costs) { add(costs, 1); });
+        }
+        release(held);
     }
 
     template <class Mask>
-    void evict_data(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes) {
+    void evict_data(const ChargeTarget& held, Address address, const Mask& used, unsigned line_bytes) {
+        const ChargeTarget target = charged_target(held);
         if constexpr (kNotesReuses) note_stay(target, address, used, line_bytes);
         if (state_.objects == nullptr || target.node == kNoNode) return;
         state_.objects->evict(target.costs, address, line_bytes, used);
     }
 
     void drop_charges(ChargeTarget* target) {
-        state_.ledger.release(*target);
+        release(*target);
         *target = {};
     }
 
@@ -118,12 +134,28 @@ private:
                   column(Event::kDLconf) == column(Event::kILfirst) + 3 &&
                   column(Event::kD2conf) == column(Event::kI2first) + 3);
 
-    static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsLoops;
+    static constexpr bool kFollowsPaths = Observer::kFollowsPaths;
+    static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsScopes;
 
     // The host is told of a miss when so many are before it, and once more when it is half of that.
     static constexpr std::ptrdiff_t kHostPrefetchAhead = 8;
 
     struct BlockHandler;
+
+    // Where paths are followed, a line is charged to one of FlowPaths' records, which knows what else is charged.
+    ChargeTarget charged_target(const ChargeTarget& held) const {
+        ChargeTarget target = held;
+        if constexpr (kFollowsPaths) {
+            if (held.node != kNoNode) target.costs = state_.flow->charged_with(index_of(held.costs));
+        }
+        return target;
+    }
+    void release(const ChargeTarget& held) {
+        state_.ledger.release(held);
+        if constexpr (kFollowsPaths) {
+            if (held.node != kNoNode) state_.flow->release(index_of(held.costs));
+        }
+    }
 
     void start_record(TracedExit& exit, const Word* record);
     void run_slow_path(TracedExit& exit, const Word* record);
@@ -475,8 +507,9 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
     ChargeTarget target = charge_target();
     const CostId missed_cell = std::exchange(missed_cell_, kNoCost);
     if (target.node == kNoNode) return;
+    const CostId instruction = target.costs;
     if (missed_cell != kNoCost) target.costs = missed_cell;
-    state_.ledger.charge(target, [=](Costs costs, std::uint64_t times) {
+    const auto add = [=](Costs costs, std::uint64_t times) {
         costs[column(l1_miss)] += times;
         if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
         if constexpr (kTraits.middle_level) {
@@ -500,7 +533,11 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
                 if (causes.l2 == Cause::kConflict) costs[first_of_l2 + 1] += times;
             }
         }
-    });
+    };
+    state_.ledger.charge(target, add);
+    if constexpr (kFollowsPaths) {
+        state_.flow->charge(state_.flow_frame(*state_.current), instruction, [&](Costs costs) { add(costs, 1); });
+    }
 }
 
 // Of code that is loaded, and that `instruction` is charged for: its own, unless it calls a function that is not shown.

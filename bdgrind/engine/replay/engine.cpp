@@ -106,6 +106,46 @@ void Engine::finish() {
     state_.ledger.check_balance();
     if (state_.objects != nullptr) state_.objects->settle();
     if (state_.why != nullptr) state_.why->paths.sum_up();
+    if (state_.flow != nullptr) {
+        state_.flow->settle();
+        check_flow();
+    }
+}
+
+// All that a function costs belongs to one of its paths.
+void Engine::check_flow() const {
+    const FlowPaths& flow = *state_.flow;
+    BD_CHECK_OP(flow.records_in_use(), ==, 0u);
+    const std::size_t width = events().width();
+    std::vector<std::uint64_t> rest(state_.contexts.size() * width);  // by context: what paths have not got
+    const auto of = [&](const Context& context) { return Costs(rest).subspan(context.id() * width, width); };
+    const auto subtract = [&](const Context& context, const Exit& exit, std::uint64_t times) {
+        of(context)[column(Event::kIr)] -= times * exit.instructions;
+        of(context)[column(Event::kDr)] -= times * exit.reads;
+        of(context)[column(Event::kDw)] -= times * exit.writes;
+    };
+    for (const BlockCost* cost : state_.blocks.all()) {
+        if (!cost->context->function().follows_paths) continue;
+        for (const Exit& exit : cost->block->exits()) {
+            subtract(*cost->context, exit, 0 - cost->exits[exit.index].taken);
+        }
+        for (std::size_t i = 0; i < cost->block->instruction_count; ++i) {
+            if (cost->instructions[i] != kNoCost) add(of(*cost->context), state_.costs[cost->instructions[i]]);
+        }
+    }
+    const std::vector<std::uint64_t> passed = flow.passed();
+    std::vector<const Context*> contexts(flow.size());  // by node
+    for (const FlowPaths::Root& root : flow.roots()) contexts[root.node->number] = root.context;
+    for (std::uint32_t number = 0; number < flow.size(); ++number) {
+        const FlowPaths::Node& node = flow.node(number);
+        if (contexts[number] == nullptr) contexts[number] = contexts[node.parent];
+        if (node.exit != nullptr) subtract(*contexts[number], *node.exit, passed[number]);
+    }
+    for (const FlowPaths::Cell& cell : flow.cells()) {
+        const Costs costs = of(*contexts[cell.node->number]);
+        for (std::size_t i = 0; i < width; ++i) costs[i] -= flow.costs(cell)[i];
+    }
+    for (const std::uint64_t count : rest) BD_CHECK_OP(count, ==, 0u);
 }
 
 std::vector<std::uint32_t> Engine::threads() const {

@@ -97,6 +97,8 @@ public:
     std::span<const Jump> jumps() const { return state_.jumps.all(); }
     // Null: none was asked for. As the other counts, it is complete after settle() or finish().
     const ContextTree* context_tree() const { return state_.context_tree.get(); }
+    // Null: paths within functions were not asked for. Complete after settle() or finish(), too.
+    const FlowPaths* flow() const { return state_.flow.get(); }
     // Null: none were asked for. Complete after settle() or finish(), too.
     const Objects* objects() const { return state_.objects.get(); }
     // Null: nothing was asked for.
@@ -115,6 +117,7 @@ private:
     std::size_t run(Batch batch);
     std::size_t words_to_next_dump(Batch batch) const;
     void unfold_objects();
+    void check_flow() const;
 
     EngineState state_;
     std::unique_ptr<Replay> replay_;

@@ -8,6 +8,7 @@ EventSet EngineConfig::events() const {
     EventSet events;
     if (cache_sim) {
         events.enable(EventGroup::kMisses);
+        events.enable(EventGroup::kMissesLast);
         if (cache_use) {
             events.enable(EventGroup::kUse1);
             events.enable(EventGroup::kUse2);

@@ -11,6 +11,7 @@
 #include "engine/calls/call_tracker.h"
 #include "engine/costs/context_tree.h"
 #include "engine/costs/events.h"
+#include "engine/costs/flow_paths.h"
 #include "engine/objects/objects.h"
 #include "engine/order/order_sampler.h"
 
@@ -33,6 +34,8 @@ struct EngineConfig {
     bool system_cpu_time = false;   // and their processor time
     bool context_tree = false;      // keeps costs apart by whole paths of calls, too
     ContextTreeRules context_tree_rules{};
+    bool flow_paths = false;  // and by paths within functions
+    FlowRules flow_rules{};
     bool objects = false;  // keeps costs apart by data objects, too; needs cache_sim and cache_use
     ObjectRules object_rules{};
     bool orders = false;  // looks at the order of addresses in pieces of the trace; needs cache_sim

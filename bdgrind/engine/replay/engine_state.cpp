@@ -20,10 +20,11 @@ EngineState::EngineState(const EngineConfig& engine_config)
       arcs(events.width()),
       context_tree(config.context_tree ? std::make_unique<ContextTree>(config.context_tree_rules, arcs, events.width())
                                        : nullptr),
+      flow(config.flow_paths ? std::make_unique<FlowPaths>(config.flow_rules, events.width()) : nullptr),
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
       scopes(config.why && config.reuses ? std::make_unique<ScopeTracker>() : nullptr),
-      calls(contexts, blocks, arcs, tree, config.contexts, context_tree.get(), scopes.get()),
+      calls(contexts, blocks, arcs, tree, config.contexts, context_tree.get(), scopes.get(), flow.get()),
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why && config.reuses)
                              : nullptr),
@@ -151,12 +152,11 @@ void EngineState::charge_system_call(std::span<const Word> values) {
     Execution& execution = latest_execution(values);
     if (!events.has(Event::ksysCount) || !execution.collecting || execution.last == nullptr) return;
     const std::size_t last_instruction = execution.last_exit->instructions - 1u;
-    ledger.charge(charge_target(execution, *execution.last, last_instruction),
-                  [this, values](Costs charged, std::uint64_t times) {
-                      charged[column(Event::ksysCount)] += times;
-                      charged[column(Event::ksysTime)] += times * values[1];
-                      if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
-                  });
+    charge_now(execution, *execution.last, last_instruction, [this, values](Costs charged, std::uint64_t times) {
+        charged[column(Event::ksysCount)] += times;
+        charged[column(Event::ksysTime)] += times * values[1];
+        if (events.has(Event::ksysCpuTime)) charged[column(Event::ksysCpuTime)] += times * values[2];
+    });
 }
 
 // --- Markers about all threads
@@ -232,11 +232,13 @@ void EngineState::charge_coherence(std::span<const Word> values) {
         group = static_cast<std::uint32_t>(found);
         target.costs = objects->cell(instruction, found);
     }
-    ledger.charge(target, [mark](Costs charged, std::uint64_t times) {
+    const auto add = [mark](Costs charged, std::uint64_t times) {
         if (mark.transferred) charged[column(mark.is_write ? Event::kXferw : Event::kXferr)] += times;
         if (mark.lost) charged[column(Event::kLost)] += times;
         charged[column(Event::kInval)] += times * mark.invalidated;
-    });
+    };
+    ledger.charge(target, add);
+    if (flow != nullptr) charge_flow(*current, instruction, add);
     sharing->add(mark, group, instruction);
 }
 
@@ -272,12 +274,16 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
     if (!current->collecting) return;
     if (access.kind == AccessKind::kBus) {
         if (!events.has(Event::kGe)) return;  // a trace may have more than is asked for
-        ledger.charge(charge_target(*current, block, access.instruction),
-                      [](Costs charged, std::uint64_t times) { charged[column(Event::kGe)] += times; });
+        charge_now(*current, block, access.instruction,
+                   [](Costs charged, std::uint64_t times) { charged[column(Event::kGe)] += times; });
         return;
     }
     const Event event = is_write(access.kind) ? Event::kDw : Event::kDr;
-    ledger.take_back(ledger.instruction(current->charged_site, block, access.instruction), event);
+    const CostId instruction = ledger.instruction(current->charged_site, block, access.instruction);
+    ledger.take_back(instruction, event);
+    if (flow != nullptr) {
+        charge_flow(*current, instruction, [event](Costs charged, std::uint64_t) { --charged[column(event)]; });
+    }
     --current->running[column(event)];
 }
 
@@ -290,8 +296,21 @@ void EngineState::forget_calls() {
     }
 }
 
+// So that all that has been counted is that of a path that has ended.
+void EngineState::cut_flow() {
+    if (flow == nullptr) return;
+    for (const Executions& executions : threads) {
+        for (const auto& execution : executions) {
+            flow->cut(execution->flow);
+            for (const auto& other : execution->others) flow->cut(other->flow);
+        }
+    }
+    flow->settle();
+}
+
 void EngineState::settle() {
     blocks.settle();
+    cut_flow();
     ledger.settle();
     for (const Executions& executions : threads) {
         for (const auto& execution : executions) calls.settle(*execution);
@@ -303,6 +322,7 @@ void EngineState::settle() {
 void EngineState::zero(std::uint32_t thread_zeroed) {
     settle();
     if (context_tree != nullptr) context_tree->clear_counts(thread_zeroed);
+    if (flow != nullptr) flow->clear_counts(thread_zeroed);
     if (thread_zeroed == 0) {
         blocks.clear_counts();
         ledger.clear_counts();

@@ -21,6 +21,7 @@
 #include "engine/costs/contexts.h"
 #include "engine/costs/costs.h"
 #include "engine/costs/events.h"
+#include "engine/costs/flow_paths.h"
 #include "engine/costs/jumps.h"
 #include "engine/costs/ledger.h"
 #include "engine/objects/objects.h"
@@ -50,6 +51,25 @@ struct EngineState {
     // charged for skipped code; and the calls that are open.
     ChargeTarget charge_target(Execution& execution, BlockCost& block, std::size_t instruction) {
         return {calls.active_node(execution), ledger.instruction(execution.charged_site, block, instruction)};
+    }
+
+    // The same with an event that charges nothing later: add(Costs, times) as in Ledger::charge.
+    template <class Add>
+    void charge_now(Execution& execution, BlockCost& block, std::size_t instruction, Add add) {
+        const ChargeTarget target = charge_target(execution, block, instruction);
+        ledger.charge(target, add);
+        if (flow != nullptr) charge_flow(execution, target.costs, add);
+    }
+    // On the path that runs, where these are followed.
+    template <class Add>
+    [[gnu::noinline]] void charge_flow(Execution& execution, CostId instruction, Add add) {
+        flow->charge(flow_frame(execution), instruction, [=](Costs counts) { add(counts, 1); });
+    }
+
+    // The path that is charged with what `execution` does.
+    FlowFrame& flow_frame(Execution& execution) const {
+        if (__builtin_expect(!execution.charged_site, 1)) return execution.flow.top;
+        return flow->charged_frame(execution.flow, *execution.charged_site.from->context);
     }
 
     // An access without an address, by the block that runs: its guard was false but it has been counted with its exit,
@@ -87,6 +107,7 @@ struct EngineState {
 
     void forget_calls();
     void settle();
+    void cut_flow();
     // Of everything that notes the times of touches: renumber(time).
     template <class Renumber>
     void renumber_times(Renumber renumber) {
@@ -111,6 +132,7 @@ struct EngineState {
     ArcTable arcs;
     JumpTable jumps;
     std::unique_ptr<ContextTree> context_tree;  // null: none is asked for
+    std::unique_ptr<FlowPaths> flow;            // null: paths within functions are not asked for
     BackdatingTree tree;
     Ledger ledger;
     std::unique_ptr<ScopeTracker> scopes;  // null: it is not asked who brings lines back

@@ -27,12 +27,15 @@ namespace bd {
 // One that follows loops is asked that, too, and is told of less off the fast path:
 //
 //   bool kFollowsLoops                   whether it does
+//   bool kFollowsPaths                   charges are to be made to its paths, too: FlowPaths
 //   void before_change(record)           a call is made or left, perhaps, or there is a marker
 //   void go_on(exit, next, record)       the latest call goes on after that exit, which may be null: none
 //   void after_change(next, record)      the same where it had to be entered, if it is that call
 struct NoObserver {
     static constexpr bool kObserves = false;
     static constexpr bool kFollowsLoops = false;
+    static constexpr bool kFollowsScopes = false;
+    static constexpr bool kFollowsPaths = false;
     explicit NoObserver(EngineState&) {}
     static constexpr bool allows_fast_path() { return true; }
 };

@@ -5,6 +5,7 @@
 
 #include "engine/replay/branch_observer.h"
 #include "engine/replay/cache_replay.h"
+#include "engine/replay/path_observer.h"
 #include "engine/replay/plain_replay.h"
 #include "engine/replay/scope_observer.h"
 
@@ -49,10 +50,30 @@ std::unique_ptr<Replay> make_with_l2(EngineState& state, CacheTraits traits, boo
     return std::make_unique<CacheReplay<with_l2(kEverything), BranchObserver>>(state);
 }
 
+// Paths within functions are followed by one that is quick, and others that can do everything.
+std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits, bool observes) {
+    using Paths = PathObserver<BranchObserver>;
+    using PathsAndScopes = PathObserver<WithScopes<BranchObserver>>;
+    if (!state.config.cache_sim) return std::make_unique<PlainReplay<Paths>>(state);
+    if (traits.why && state.config.reuses) {
+        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), PathsAndScopes>>(state);
+        return std::make_unique<CacheReplay<kWhyEverything, PathsAndScopes>>(state);
+    }
+    if (traits.why) {
+        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), Paths>>(state);
+        return std::make_unique<CacheReplay<kWhyEverything, Paths>>(state);
+    }
+    if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kEverything), Paths>>(state);
+    if (traits == kDefault && !observes)
+        return std::make_unique<CacheReplay<kDefault, PathObserver<NoObserver>>>(state);
+    return std::make_unique<CacheReplay<kEverything, Paths>>(state);
+}
+
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
     const bool observes = BranchObserver::is_wanted(state.config);
+    if (state.config.flow_paths) return make_with_paths(state, wanted(state.config), observes);
     if (!state.config.cache_sim) {
         if (observes) return std::make_unique<PlainReplay<BranchObserver>>(state);
         return std::make_unique<PlainReplay<NoObserver>>(state);

@@ -15,6 +15,7 @@ template <class Observer, class Clock>
 class ScopeObserver : public Observer {
 public:
     static constexpr bool kFollowsLoops = true;
+    static constexpr bool kFollowsScopes = true;
 
     explicit ScopeObserver(EngineState& state) : Observer(state), state_(state) {}
 

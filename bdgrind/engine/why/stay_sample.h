@@ -49,7 +49,7 @@ public:
     // The same once so many stays of them have been looked at: then these tell enough.
     static constexpr std::size_t kFewerLines = 512;
     static constexpr std::uint64_t kManyStays = std::uint64_t{1} << 16;
-    // Loaders of one line that are told apart, with those before an object's end; what more there is has the key {}.
+    // Separate loaders of one line, with those before an object's end; any others share the key {}.
     static constexpr std::size_t kMostLoaders = 32;
 
     // Longer lines are looked at in pieces of so many bytes, each as a line of its own.

@@ -2,6 +2,7 @@
 
 #include "engine_costs.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -42,6 +43,47 @@ void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKe
         counts.calls += node.calls;
         add_to(counts.self, costs);
     }
+}
+
+// Those in one thread (0: in all).
+void add_flows_of(const Engine& engine, std::uint32_t thread, const std::map<CostId, InstructionKey>& instructions,
+                  std::map<FlowKey, FlowCounts>& flows) {
+    const FlowPaths& flow = *engine.flow();
+    const auto key = [&](const FlowNode& node) {
+        FlowKey path{key_of(*flow.root_of(node).context), {}};
+        for (const FlowNode* at = &node; at->kind != FlowNode::Kind::kRoot; at = &flow.node(at->parent)) {
+            if (at->kind == FlowNode::Kind::kOther) {
+                path.steps.push_back({~0u, 0});
+            } else {
+                path.steps.push_back({at->exit->block->id, at->exit->index, at->is_charged});
+            }
+        }
+        std::ranges::reverse(path.steps);
+        return path;
+    };
+    for (std::uint32_t number = 0; number < flow.size(); ++number) {
+        const FlowNode& node = flow.node(number);
+        if (node.ended == 0 || (thread != 0 && flow.root_of(node).context->thread() != thread)) continue;
+        FlowCounts& counts = flows[key(node)];
+        counts.times += node.ended;
+        for (const FlowNode* at = &node; at->exit != nullptr; at = &flow.node(at->parent)) {
+            counts.total[column(Event::kIr)] += node.ended * at->exit->instructions;
+            counts.total[column(Event::kDr)] += node.ended * at->exit->reads;
+            counts.total[column(Event::kDw)] += node.ended * at->exit->writes;
+        }
+    }
+    for (const FlowPaths::Cell& cell : flow.cells()) {
+        if (thread != 0 && flow.root_of(*cell.node).context->thread() != thread) continue;
+        FlowCounts& counts = flows[key(*cell.node)];
+        add_to(counts.total, flow.costs(cell));
+        Counts rare{};
+        add_to(rare, flow.costs(cell));
+        for (std::size_t i = 0; i < kRunningEvents; ++i) rare[i] = 0;
+        if (rare == Counts{}) continue;
+        Counts& of_instruction = counts.rare[instructions.at(cell.instruction)];
+        for (std::size_t i = 0; i < kEventCount; ++i) of_instruction[i] += rare[i];
+    }
+    std::erase_if(flows, [](const auto& each) { return each.second == FlowCounts{}; });
 }
 
 // By numbers, as functions of a guest may have the same name.
@@ -214,6 +256,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
         add_reuse_of(engine, instructions, costs);
     }
     if (const ContextTree* const tree = engine.context_tree()) add_paths_of(*tree, thread, costs.paths);
+    if (engine.flow() != nullptr) add_flows_of(engine, thread, instructions, costs.flows);
     for (const Jump& jump : engine.jumps()) {
         const BlockCost& from = *jump.site.from;
         if (jump.count == 0 || !meant(from)) continue;

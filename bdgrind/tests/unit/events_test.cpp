@@ -23,9 +23,9 @@ std::string names(const EventSet& events) {
 TEST(Events, ColumnsHaveAFixedOrder) {
     EventSet events;
     EXPECT_EQ(names(events), "Ir Dr Dw");
-    for (const EventGroup group : {EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2, EventGroup::kWriteBacks,
-                                   EventGroup::kBranches, EventGroup::kBus, EventGroup::kSystemCalls,
-                                   EventGroup::kSystemCpuTime}) {
+    for (const EventGroup group : {EventGroup::kMisses, EventGroup::kMissesLast, EventGroup::kUse1, EventGroup::kUse2,
+                                   EventGroup::kWriteBacks, EventGroup::kBranches, EventGroup::kBus,
+                                   EventGroup::kSystemCalls, EventGroup::kSystemCpuTime}) {
         events.enable(group);
     }
     EXPECT_EQ(names(events),
@@ -33,6 +33,15 @@ TEST(Events, ColumnsHaveAFixedOrder) {
               "AcCostD1 SpLossD1 EvLineD1 UsByteD1 AccessD1 "
               "AcCost2 SpLoss2 EvLine2 UsByte2 Access2 AcCostDL SpLossDL EvLineDL UsByteDL AccessDL "
               "ILdmr DLdmr DLdmw Bc Bcm Bi Bim Ge sysCount sysTime sysCpuTime");
+}
+
+TEST(Events, AGroupCanBeTakenOut) {
+    EventSet events;
+    events.enable(EventGroup::kMisses);
+    events.enable(EventGroup::kMissesLast);
+    events.enable(EventGroup::kBranches);
+    events.disable(EventGroup::kMissesLast);
+    EXPECT_EQ(names(events), "Ir Dr Dw I1mr D1mr D1mw Bc Bcm Bi Bim");
 }
 
 TEST(Events, WidthReachesToTheLastEnabledEvent) {

@@ -108,6 +108,23 @@ TEST_F(FunctionOptionsTest, NumbersOutOfTheirRangeAreRefused) {
     }
     EXPECT_STREQ(error_of("--context-tree-nodes=1073741825"), "it must be at most 1073741824");
     EXPECT_EQ(engine_config(options_, {}).context_tree_rules.most_nodes, 1'000'000u);
+    EXPECT_STREQ(error_of("--paths-nodes=1073741825"), "it must be at most 1073741824");
+    EXPECT_EQ(engine_config(options_, {}).flow_rules.most_nodes, 1'000'000u);
+}
+
+TEST_F(FunctionOptionsTest, PathsAreThoseOfAllFunctionsOrOfThoseNamed) {
+    EXPECT_FALSE(engine_config(options_, {}).flow_paths);
+    give({"--paths=f*", "--paths=g"});
+    EXPECT_TRUE(engine_config(options_, {}).flow_paths);
+    EXPECT_TRUE(function("f1").follows_paths);
+    EXPECT_TRUE(function("g").follows_paths);
+    EXPECT_FALSE(function("h").follows_paths);
+    give({"--paths=yes"});
+    EXPECT_TRUE(engine_config(options_, {}).flow_paths);
+    EXPECT_TRUE(function("i").follows_paths);
+    give({"--paths=no"});
+    EXPECT_FALSE(engine_config(options_, {}).flow_paths);
+    EXPECT_STREQ(error_of("--paths="), "it must not be empty");
 }
 
 }  // namespace

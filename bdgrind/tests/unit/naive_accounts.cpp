@@ -13,7 +13,12 @@ ChargeTarget NaiveAccounts::target(const InstructionKey& instruction, const Naiv
     for (const Call& call : execution.calls) {
         if (call.arc) arcs.push_back(*call.arc);
     }
-    return {instruction, arcs, path_of(execution), group};
+    ChargeTarget target{instruction, arcs, path_of(execution), group};
+    if (with_flows_) {
+        target.flow = is_astray(execution) ? flows_.astray(execution.charged_site->context)
+                                           : flows_.path_of(execution.flow(), execution.context);
+    }
+    return target;
 }
 
 PathKey NaiveAccounts::path_of(const NaiveExecution& execution) const {
@@ -45,6 +50,10 @@ void NaiveAccounts::charge(Event event, std::uint64_t cost, const ChargeTarget& 
     if (cost == 0) return;
     if (!target.group.empty()) costs_.objects[{target.group, target.instruction}][column(event)] += cost;
     if (paths_) costs_.paths[target.path].self[column(event)] += cost;
+    if (target.flow != nullptr) {
+        target.flow->total[column(event)] += cost;
+        if (column(event) >= kRunningEvents) target.flow->rare[target.instruction][column(event)] += cost;
+    }
     costs_.totals[column(event)] += cost;
     costs_.self[target.instruction][column(event)] += cost;
     for (const ArcKey& arc : target.chain) costs_.arcs[arc].inclusive[column(event)] += cost;

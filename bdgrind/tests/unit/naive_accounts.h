@@ -25,8 +25,8 @@ struct PathRules {
 
 class NaiveAccounts {
 public:
-    NaiveAccounts(const Scenario& scenario, const std::optional<PathRules>& paths)
-        : scenario_(scenario), paths_(paths) {}
+    NaiveAccounts(const Scenario& scenario, const std::optional<PathRules>& paths, bool with_flows = false)
+        : scenario_(scenario), paths_(paths), with_flows_(with_flows) {}
 
     // What is done by `instruction`, or charged to it, while the calls of `execution` are open.
     ChargeTarget target(const InstructionKey& instruction, const NaiveExecution& execution,
@@ -39,7 +39,16 @@ public:
     void count_distances(const std::vector<NaiveCaches::MissedLine>& lines, const ChargeTarget& target);
     // A part of a line has left D1, which `loader` had loaded.
     void count_pattern(const NaiveObjects::Pattern& pattern, const InstructionKey& loader);
-    void zero() { costs_ = {}; }
+    void zero() {
+        costs_ = {};
+        flows_.zero();
+    }
+    // What `execution` runs goes on with a block.
+    void follow(const NaiveExecution& execution, const FlowStep& step, Address begin, Address end) {
+        if (!with_flows_ || is_astray(execution)) return;
+        flows_.go_on(execution.flow(), execution.context, step, begin, end, execution.collecting);
+    }
+    void finish() { flows_.add_to(costs_.flows); }
 
     RunCosts& costs() { return costs_; }
 
@@ -48,9 +57,15 @@ private:
     static constexpr Address kMostWhole = 65536;
 
     PathKey path_of(const NaiveExecution& execution) const;
+    // Whether it runs code that is not shown and charged to a call that has been left.
+    static bool is_astray(const NaiveExecution& execution) {
+        return execution.charged_site && execution.charged_site->context != execution.context;
+    }
 
     const Scenario& scenario_;
     const std::optional<PathRules> paths_;
+    const bool with_flows_;
+    mutable NaiveFlows flows_;
     RunCosts costs_;
 };
 

@@ -11,11 +11,13 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "naive_flow.h"
 #include "run_costs.h"
 #include "scenario.h"
 
@@ -27,6 +29,7 @@ struct ChargeTarget {
     std::vector<ArcKey> chain{};  // of the calls that are open
     PathKey path{};
     std::string group{};  // of data objects; empty: nothing was loaded, or they are not told apart
+    std::shared_ptr<NaivePath> flow{};  // the path within the function; null: they are not told apart
 };
 
 class NaiveCaches {

@@ -206,6 +206,7 @@ void NaiveCalls::begin_at_root(NaiveExecution& execution, const Scenario::Record
     execution.base = record.stack_pointer;
     execution.stack_pointer = record.stack_pointer;
     execution.root_scope = {now_};
+    execution.root_flow = {};
     if (block.is_entry) {
         execution.root = block.function;
         entered(execution, block.function);

@@ -21,8 +21,8 @@ namespace {
 class NaiveEngine {
 public:
     NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth, bool why,
-                std::uint64_t whole_reuses)
-        : scenario_(scenario), accounts_(scenario, paths),
+                std::uint64_t whole_reuses, bool with_flows)
+        : scenario_(scenario), accounts_(scenario, paths, with_flows),
           calls_(scenario, [this](const NaiveExecution& execution) { accounts_.count_call(execution); },
                  [this] { zero(); }),
           objects_(scenario, object_depth), why_(scenario, calls_, whole_reuses),
@@ -56,6 +56,7 @@ public:
             on_jump(*from, record);
             why_.on_step(*from, record.block, now_);
         }
+        follow(record);
         execute(record);
         calls_.ran(record);
     }
@@ -63,6 +64,7 @@ public:
     RunCosts finish() {
         caches_.flush();
         accounts_.costs().stays = why_.stays();
+        accounts_.finish();
         return std::move(accounts_.costs());
     }
 
@@ -141,6 +143,12 @@ private:
         if (mark.transferred) count(mark.is_write ? Event::kXferw : Event::kXferr, group);
         if (mark.lost) count(Event::kLost, group);
         for (unsigned i = 0; i < mark.invalidated; ++i) count(Event::kInval, group);
+    }
+
+    void follow(const Scenario::Record& record) {
+        const Scenario::Block& block = scenario_.blocks[record.block];
+        accounts_.follow(execution(), {record.block, record.exit, execution().charged_site.has_value()}, block.address,
+                         block.instruction_address(block.exits[record.exit].instructions));
     }
 
     // --- Branches ------------------------------------------------------------------------------------------
@@ -254,8 +262,8 @@ private:
 }  // namespace
 
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
-                     unsigned object_depth, bool why, std::uint64_t whole_reuses) {
-    NaiveEngine engine(scenario, paths, object_depth, why, whole_reuses);
+                     unsigned object_depth, bool why, std::uint64_t whole_reuses, bool with_flows) {
+    NaiveEngine engine(scenario, paths, object_depth, why, whole_reuses, with_flows);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }

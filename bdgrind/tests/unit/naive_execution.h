@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "naive_flow.h"
 #include "naive_reuse.h"
 #include "run_costs.h"
 
@@ -30,6 +31,7 @@ struct Call {
     unsigned long number;  // no other call has it
     Address behind = 0;    // the instruction that calls
     NaiveScope scope{};
+    mutable NaiveFlow flow{};
 };
 
 // A call of a function that allocates.
@@ -58,7 +60,15 @@ struct Stack {
     Address stack_pointer = 0;              // at the start of the latest block
     std::vector<Allocation> allocations{};  // that are open, the outermost first
     NaiveScope root_scope{};
+    mutable NaiveFlow root_flow{};
 
+    // Of the latest call that is shown.
+    NaiveFlow& flow() const {
+        for (std::size_t i = calls.size(); i-- > 0;) {
+            if (calls[i].arc) return calls[i].flow;
+        }
+        return root_flow;
+    }
     NaiveScope& scope() { return calls.empty() ? root_scope : calls.back().scope; }
 
     static constexpr Address kMargin = 1024;

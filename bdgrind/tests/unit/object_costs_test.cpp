@@ -38,7 +38,8 @@ TEST(ObjectCostsTest, EachInstructionHasACellForEachGroup) {
 // An instruction that is charged for a function of another file, which is not shown, and for data.
 TEST(ObjectCostsTest, WhatIsLeftOfTheEventsOfCodeIsItsOwnFiles) {
     EventSet events;
-    for (const EventGroup group : {EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2, EventGroup::kBranches}) {
+    for (const EventGroup group : {EventGroup::kMisses, EventGroup::kMissesLast, EventGroup::kUse1, EventGroup::kUse2,
+                                   EventGroup::kBranches}) {
         events.enable(group);
     }
     CostPool pool(events.width());

@@ -77,6 +77,25 @@ struct PathCounts {
     bool operator==(const PathCounts&) const = default;
 };
 
+// A path within a function: the exits that it took, one after the other.
+struct FlowStep {
+    unsigned block;
+    unsigned exit;
+    bool is_charged = false;  // it is not shown, and charged to what called it
+    auto operator<=>(const FlowStep&) const = default;
+};
+struct FlowKey {
+    ContextKey context;
+    std::vector<FlowStep> steps{};
+    auto operator<=>(const FlowKey&) const = default;
+};
+struct FlowCounts {
+    std::uint64_t times = 0;
+    Counts total{};
+    std::map<InstructionKey, Counts> rare{};  // without the events that happen in every block
+    bool operator==(const FlowCounts&) const = default;
+};
+
 // What an instruction did to a group of data objects, which is told in words.
 struct ObjectKey {
     std::string group;
@@ -153,6 +172,7 @@ struct RunCosts {
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;  // if asked for
+    std::map<FlowKey, FlowCounts> flows;  // if asked for
     std::map<ObjectKey, Counts> objects;  // if asked for
     std::map<DistanceKey, DistanceCounts> distances;  // if it was asked why
     std::map<ObjectDistanceKey, DistanceCounts> object_distances;        // and objects are asked for

@@ -56,7 +56,8 @@ TEST(RunReport, WithoutStatsOnlyWhatSaysHowTheRunWent) {
     totals[column(Event::kBcm)] = 25;
     totals[column(Event::kBi)] = 40;
     totals[column(Event::kBim)] = 5;
-    EXPECT_EQ(short_report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2, EventGroup::kBranches}),
+    EXPECT_EQ(short_report(with({EventGroup::kMisses, EventGroup::kMissesLast, EventGroup::kUse1, EventGroup::kUse2,
+                                 EventGroup::kBranches}),
                            totals),
               "I   refs:             1,000,000\n"
               "D   refs:               120,000  (  100,000 rd +    20,000 wr)\n"
@@ -70,6 +71,21 @@ TEST(RunReport, WithoutStatsOnlyWhatSaysHowTheRunWent) {
     EXPECT_EQ(short_report(with({}), {1234567, 200, 30}),
               "I   refs:             1,234,567\n"
               "D   refs:                   230  (      200 rd +        30 wr)\n");
+}
+
+// As of a sampled run.
+TEST(RunReport, WithoutEventsOfTheLastLevelSaysNothingOfIt) {
+    std::vector<std::uint64_t> totals(kEventCount, 40);
+    const EventSet events = with({EventGroup::kMisses, EventGroup::kUse1});
+    EXPECT_EQ(short_report(events, totals),
+              "I   refs:                 40\n"
+              "D   refs:                 80  (    40 rd +     40 wr)\n"
+              "I1  misses:               40  (100.00%)\n"
+              "D1  misses:               80  (100.00%)\n"
+              "D1  bytes never used:     40  (50.00% of those loaded)\n");
+    const std::string whole = report(events, totals);
+    EXPECT_NE(whole.find("D1  miss rate"), std::string::npos) << whole;
+    EXPECT_EQ(whole.find("LL"), std::string::npos) << whole;
 }
 
 // Rates: 25 + 5 of 200 + 40 are 12.50 %.
@@ -95,7 +111,8 @@ TEST(RunReport, WithBranchesSaysHowTheyWerePredicted) {
 // Rates: 1000 of 1,000,000 instructions are 0.10 %; 3,000 of 120,000 data accesses are 2.50 %.
 TEST(RunReport, WithMissesGivesRatesOfEach) {
     EXPECT_EQ(
-        report(with({EventGroup::kMisses}), {1'000'000, 100'000, 20'000, 1'000, 2'500, 500, 100, 250, 50}),
+        report(with({EventGroup::kMisses, EventGroup::kMissesLast}),
+               {1'000'000, 100'000, 20'000, 1'000, 2'500, 500, 100, 250, 50}),
         "Events    : Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n"
         "Collected : 1000000 100000 20000 1000 2500 500 100 250 50\n"
         "\n"
@@ -126,7 +143,7 @@ TEST(RunReport, WithCacheUseSaysHowTheLinesWereUsed) {
     totals[column(Event::kSpLossD1)] = 4'500;
     totals[column(Event::kUsByteD1)] = 1'000;
     const std::string text =
-        report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2}), totals);
+        report(with({EventGroup::kMisses, EventGroup::kMissesLast, EventGroup::kUse1, EventGroup::kUse2}), totals);
     EXPECT_EQ(text.substr(text.find("L1 bytes")),
               "L1 bytes loaded:       6,400\n"
               "L1 bytes never used:   4,800  (75.00%)\n"
@@ -145,7 +162,8 @@ TEST(RunReport, WithCacheUseSaysHowTheLinesWereUsed) {
 TEST(RunReport, ColumnsAreWideEnoughForEveryNumber) {
     std::vector<std::uint64_t> totals(kEventCount);
     totals[column(Event::kUsByte2)] = 123'456'789;
-    const std::string text = report(with({EventGroup::kMisses, EventGroup::kUse1, EventGroup::kUse2}), totals);
+    const std::string text = report(
+        with({EventGroup::kMisses, EventGroup::kMissesLast, EventGroup::kUse1, EventGroup::kUse2}), totals);
     EXPECT_NE(text.find("LL bytes loaded:      123,456,789\n"
                         "LL bytes never used:            0  (0.00%)\n"),
               std::string::npos)
@@ -154,7 +172,7 @@ TEST(RunReport, ColumnsAreWideEnoughForEveryNumber) {
 
 TEST(RunReport, OfNothingTheRateIsZero) {
     const std::string text =
-        report(with({EventGroup::kMisses}), std::vector<std::uint64_t>(kRunningEvents + 6));
+        report(with({EventGroup::kMisses, EventGroup::kMissesLast}), std::vector<std::uint64_t>(kRunningEvents + 6));
     EXPECT_NE(text.find("\nLL miss rate:           0.00%\n"), std::string::npos) << text;
 }
 

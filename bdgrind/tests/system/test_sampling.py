@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--sample=bursts: estimates from bursts, whose exact values a run without it has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+from part_files import normal_bytes, written_files
+from test_bad_input import run as run_badly
+
+PHASES = GUESTS / "phases"
+BURSTS = "--sample=bursts,100000,500000"
+SAMPLE = re.compile(r"counted (\d+) of (\d+) blocks, in (\d+) bursts")
+
+
+def sampled(folder: Path, *options: str, name: str = "profile", command: tuple[str | Path, ...] = (PHASES,)) -> Run:
+    return run_tool(folder, command, [*SMALL_CACHES, *options], name=name)
+
+
+def counted(profile: Path) -> tuple[int, int, int]:
+    """Blocks that count, all blocks, bursts."""
+    found = SAMPLE.search(profile.read_text())
+    assert found
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def test_estimates_are_near_the_exact_costs(tmp_path: Path) -> None:
+    exact = sampled(tmp_path, name="exact").profile
+    run = sampled(tmp_path, BURSTS, "--engine-thread=no")
+    assert check_profile(run.profile_path) == ""
+    estimate = run.profile
+    some, all_blocks, bursts = counted(run.profile_path)
+    assert 6 <= bursts <= 12
+    assert 0.15 < some / all_blocks < 0.5
+    for event in ("Ir", "Dr", "D1mr", "SpLoss1", "UsByte1"):
+        assert estimate.totals[event] == pytest.approx(exact.totals[event], rel=0.1), event
+        for function in ("stream", "touch"):
+            assert estimate.self_costs[function][event] == pytest.approx(
+                exact.self_costs[function][event], rel=0.25
+            ), (function, event)
+    # stdout is the program's own.
+    assert run.stdout == sampled(tmp_path, "--sample=no", name="no").stdout
+
+
+def test_all_blocks_are_known_without_being_observed(tmp_path: Path) -> None:
+    """Valgrind's count of what runs unobserved is that of an exact run, but for how often it looks for code."""
+    exact = sampled(tmp_path, name="exact")
+    ended = re.search(r"Basic block 0 - (\d+)", exact.profile_path.read_text())
+    assert ended
+    _, all_blocks, _ = counted(sampled(tmp_path, BURSTS).profile_path)
+    assert all_blocks == pytest.approx(int(ended[1]), rel=0.005)
+
+
+def test_calls_that_were_open_have_inclusive_costs(tmp_path: Path) -> None:
+    """main and rounds() are entered once, before most bursts; what is below them is their cost all the same."""
+    run = sampled(tmp_path, BURSTS)
+    arcs = run.profile.arcs
+    total = run.profile.totals["Ir"]
+    inside = sum(arc.costs["Ir"] for (caller, callee), arc in arcs.items() if (caller, callee) == ("main", "rounds"))
+    assert inside == pytest.approx(total, rel=0.01)
+    for callee in ("stream", "touch"):
+        assert ("rounds", callee) in arcs
+        assert ("main", callee) not in arcs
+
+
+def test_a_seed_repeats_itself_and_another_differs(tmp_path: Path) -> None:
+    names = {"one": ",5", "again": ",5", "other": ",6"}
+    files = {name: sampled(tmp_path, BURSTS + seed, name=name).profile_path for name, seed in names.items()}
+    assert normal_bytes(files["one"]) == normal_bytes(files["again"])
+    assert normal_bytes(files["one"]) != normal_bytes(files["other"])
+
+
+@pytest.mark.parametrize("way", ["fork", "exec"])
+def test_each_program_has_an_estimate_of_its_own(way: str, tmp_path: Path) -> None:
+    run = sampled(
+        tmp_path, BURSTS, "--trace-children=yes", f"--bdgrind-out-file={tmp_path}/part.%p", command=(PHASES, way)
+    )
+    assert run.status == 0
+    parts = [path for path in tmp_path.iterdir() if path.name.startswith("part.")]
+    assert len(parts) == 2
+    for part in parts:
+        assert check_profile(part) == ""
+        some, all_blocks, bursts = counted(part)
+        assert 0 < some < all_blocks and bursts > 0
+    # Each half is there once.
+    blocks = sum(counted(part)[1] for part in parts)
+    assert blocks == pytest.approx(counted(sampled(tmp_path, BURSTS, name="whole").profile_path)[1], rel=0.05)
+
+
+def test_a_run_that_is_too_short_says_so(tmp_path: Path) -> None:
+    run = sampled(tmp_path, "--sample=bursts,100000,4000000000,3")
+    assert "Estimates from 0 bursts" in run.log
+    assert "That is nothing: use shorter periods" in run.log
+    assert check_profile(run.profile_path) == ""
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--instr-atstart=no", "--toggle-collect=f", "--dump-every-bb=5", "--why=causes", "--objects=yes", "--cores=2",
+     "--context-tree=yes", "--separate-threads=yes", "--zero-before=f"],
+)
+def test_what_does_not_go_together_is_refused(option: str, tmp_path: Path) -> None:
+    status, said = run_badly(tmp_path, "--sample=bursts", option)
+    assert status == 1
+    assert "--sample=bursts does not go together with" in said
+
+
+@pytest.mark.parametrize(
+    "value, why",
+    [("sets", "it must be no, bursts"), ("bursts,5", "it must be no, bursts"), ("bursts,", "it must be no, bursts"),
+     ("bursts,1,2", "100000 blocks at least"), ("bursts,100000,150000", "twice as long"),
+     ("bursts,100000,18446744073709551615", "too long"), ("bursts,100000,200000,1,1", "it must be no, bursts")],
+)
+def test_wrong_values_are_explained(value: str, why: str, tmp_path: Path) -> None:
+    status, said = run_badly(tmp_path, f"--sample={value}")
+    assert status != 0
+    assert why in said
+
+
+def test_without_sampling_nothing_is_said(tmp_path: Path) -> None:
+    run = sampled(tmp_path, "--sample=no", command=(GUESTS / "loops",))
+    assert [path.name for path in written_files(run.profile_path).values()] == ["profile.out"]
+    text = run.profile_path.read_text()
+    assert "Sample" not in text and "standard errors" not in text
+
+
+def test_nothing_is_said_of_caches_that_a_burst_does_not_fill(tmp_path: Path) -> None:
+    """With write-backs and an L2, whose events an exact run has."""
+    options = ("--simulate-wb=yes", "--L2=4096,4,64")
+    exact = sampled(tmp_path, *options, name="exact")
+    run = sampled(tmp_path, BURSTS, *options)
+    assert {"ILmr", "DLmr", "SpLoss2", "D2mr", "ILdmr"} <= {*exact.profile.totals}
+    assert {*run.profile.totals} == {
+        "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw",
+        *(f"{event}{of}" for event in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access") for of in ("1", "D1")),
+    }
+    assert "LLd misses" in exact.log and "LLd" not in run.log and "D1  misses" in run.log
+    assert check_profile(run.profile_path) == ""

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "profile/burst_sums.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "callgrind_fixture.h"
+#include "program.h"
+
+namespace bd {
+namespace {
+
+using test::Program;
+using test::Trace;
+using enum JumpKind;
+using Kind = BurstSums::Row::Kind;
+
+// A program of main and f, of which f is called another number of times in each burst. Ir, Dr and Dw only.
+class BurstSumsTest : public testing::Test {
+protected:
+    // main's block has two instructions, f's three in two lines, the last of which reads.
+    void run_burst(unsigned calls, std::uint64_t blocks) {
+        Trace trace;
+        trace.collect(true).thread(1);
+        for (unsigned i = 0; i < calls; ++i) trace.run(calls_, 1000).run(in_f_, 992, {0x100});
+        trace.run(calls_, 1000);
+        trace.collect(false).run(in_f_, 992, {0x100}).run(in_f_, 992, {0x100});
+        engine_.replay_whole(trace.all());
+        Trace end;
+        end.mark(Marker::kStop);
+        engine_.replay_whole(end.all());
+        engine_.settle();
+        sums_.add(engine_, blocks);
+    }
+
+    std::size_t row(Kind kind, const Function* function, std::uint32_t line = 0) const {
+        for (std::size_t i = 0; i < sums_.rows().size(); ++i) {
+            const BurstSums::Row& row = sums_.rows()[i];
+            const Function* const of = row.context == nullptr ? nullptr : &row.context->function();
+            if (row.kind == kind && of == function && row.line == line) return i;
+        }
+        ADD_FAILURE() << "there is no such row";
+        return 0;
+    }
+
+    // The textbook's standard error of a ratio estimator, in two passes.
+    static double error(const std::vector<double>& counts, const std::vector<double>& blocks, double all) {
+        double sum = 0;
+        double n = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            sum += counts[i];
+            n += blocks[i];
+        }
+        double squares = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            const double deviation = counts[i] - sum / n * blocks[i];
+            squares += deviation * deviation;
+        }
+        const double bursts = static_cast<double>(counts.size());
+        const double variance_of_mean = squares / (bursts - 1) / bursts * (1 - n / all);
+        return all * std::sqrt(variance_of_mean) / (n / bursts);
+    }
+
+    Program program_;
+    Function& main_ = program_.function("main", "main.c");
+    Function& f_ = program_.function("f", "f.c");
+    Block& calls_ = program_.entry(main_, 0x1000).op(4, 10).op(4, 11).ends(kCall);
+    Block& in_f_ = program_.entry(f_, 0x2000).op(4, 5).op(4, 6).op(4, 6).reads(8).ends(kReturn);
+    Engine engine_{{.caches = {{1024, 1, 64}, {1024, 1, 64}, {1024, 1, 64}}, .cache_sim = false}};
+    BurstSums sums_{engine_.events().width()};
+};
+
+TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
+    const std::vector<double> calls{3, 9, 4, 0, 30};
+    const std::vector<double> blocks{10, 20, 8, 3, 64};
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        run_burst(static_cast<unsigned>(calls[i]), static_cast<std::uint64_t>(blocks[i]));
+    }
+    std::vector<double> of_f;
+    std::vector<double> of_main;
+    std::vector<double> of_both;
+    for (const double count : calls) {
+        of_f.push_back(3 * count);
+        of_main.push_back(2 * (count + 1));
+        of_both.push_back(of_f.back() + of_main.back());
+    }
+    constexpr std::uint64_t kAll = 1000;
+    const std::size_t ir = column(Event::kIr);
+    const auto expect = [&](std::size_t row, std::size_t event, const std::vector<double>& counts, double factor) {
+        const double expected = factor * error(counts, blocks, kAll);
+        EXPECT_NEAR(sums_.error(row, event, kAll), expected, expected * 1e-9);
+    };
+    expect(row(Kind::kSelf, &f_), ir, of_f, 1);
+    expect(row(Kind::kInclusive, &f_), ir, of_f, 1);
+    expect(row(Kind::kSelf, &main_), ir, of_main, 1);
+    expect(row(Kind::kInclusive, &main_), ir, of_both, 1);
+    expect(row(Kind::kTotal, nullptr), ir, of_both, 1);
+    expect(row(Kind::kLine, &f_, 6), ir, of_f, 2.0 / 3);
+    expect(row(Kind::kLine, &f_, 5), column(Event::kDr), of_f, 0);
+    expect(row(Kind::kLine, &f_, 6), column(Event::kDr), of_f, 1.0 / 3);
+    EXPECT_EQ(sums_.rows()[row(Kind::kSelf, &f_)].bursts, 4u);
+    EXPECT_EQ(sums_.rows()[row(Kind::kSelf, &main_)].bursts, 5u);
+    EXPECT_EQ(sums_.bursts(), 5u);
+    EXPECT_EQ(sums_.blocks(), 105u);
+}
+
+TEST_F(BurstSumsTest, EqualBurstsHaveNoError) {
+    for (int i = 0; i < 4; ++i) run_burst(5, 11);
+    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 0);
+}
+
+TEST_F(BurstSumsTest, WhatHasAllBeenCountedHasNoError) {
+    run_burst(5, 11);
+    run_burst(9, 19);
+    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 30), 0);
+    EXPECT_GT(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 31), 0);
+}
+
+TEST_F(BurstSumsTest, OneBurstSaysNothing) {
+    run_burst(5, 11);
+    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 0);
+    sums_.clear();
+    EXPECT_EQ(sums_.bursts(), 0u);
+    EXPECT_EQ(sums_.scale(1000), 0);
+}
+
+// Of 11 2/3 and 23 1/3, which are 12 and 23 if they are rounded alone, and 14 twice. All together are 63.
+TEST_F(BurstSumsTest, WrittenSelfCostsAddUpToTheWrittenTotal) {
+    run_burst(5, 30);
+    run_burst(5, 30);
+    const std::string text = test::write(
+        engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, 70}}, test::kLines);
+    // main: 24 instructions, f: 30; in all 54 * 70 / 60 = 63.
+    EXPECT_NE(text.find("\nfn=f\n5 12\n6 23 12\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nfn=main\n10 14\n11 14\ncfi=f.c\ncfn=f\ncalls=12 5\n11 35 12\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\ntotals: 63 12\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\n# standard errors: 2 bursts\n# all=2 0 0 0\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace bd
