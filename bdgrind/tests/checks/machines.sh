@@ -61,12 +61,15 @@ empty() {
     : >"$base/made"
 }
 
+# home WHO: the folder in $machine that a login begins in.
+home() { sed -n "s/^$1:.*:\([^:]*\):[^:]*\$/\1/p" "$machine/etc/passwd"; }
+
 # on MACHINE WHO COMMAND...: in the clone, or the home folder of one who has none, with the environment of a first login.
 on() {
     machine=$1
     case $2 in
-    root) owner=0:0 home=/root ;;
-    *) owner=1000:1000 home=/home/newcomer ;;
+    root) owner=0:0 home=$(home root) ;;
+    *) owner=1000:1000 home=$(home newcomer) ;;
     esac
     shift 2
     # shellcheck disable=SC2016,SC2046 # expanded by the inner shell; a list of words
