@@ -8,6 +8,8 @@ of the guide and the example, on a terminal of 80 columns. With --show, what eac
 Numbers of processes are not compared. Other numbers may differ by a twentieth, as compilers and C libraries do; by
 half in blocks that begin with ```console threads, as threads do not run in the same order each time; by a tenth where
 ```console sampled says that a sample was counted. Of a count whose share is 0.0%, only the share is compared.
+
+Commands are those of the build folder (BDGRIND_BUILD), or, with --installed, those that the shell finds.
 """
 
 from __future__ import annotations
@@ -69,13 +71,17 @@ def commands(chapter: Path) -> Iterator[Command]:
                 command.expected.append(line)
 
 
-def prepare(folder: Path, valgrind: Path, annotate: Path) -> None:
-    """The programs, and commands by the names that they have when they are installed."""
-    for source in [*(HERE / "programs").iterdir(), *(TOP / "docs" / "example").glob("*.c")]:
+def prepare(folder: Path, commands_at: tuple[Path, Path] | None) -> None:
+    """The programs, and commands by the names that they have when they are installed. commands_at: what to run as
+    valgrind, and the folder of bd_annotate; None: what the shell finds."""
+    for source in [*(HERE / "programs").iterdir(), *(HERE.parent / "example").glob("*.c")]:
         shutil.copy(source, folder)
     (folder / ".valgrindrc").write_text(CACHES)
     # Valgrind reads only a file that no one else may write.
     (folder / ".valgrindrc").chmod(0o600)
+    if commands_at is None:
+        return
+    valgrind, annotate = commands_at
     programs = folder / ".bin"
     programs.mkdir()
     for name, target in (
@@ -185,13 +191,14 @@ def check(chapter: Path, folder: Path, show: bool = False) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     build = Path(os.environ.get("BDGRIND_BUILD", TOP / "build"))
+    commands_at = None if "--installed" in arguments else (build / "vg-in-place", TOP / "annotate")
     show = "--show" in arguments
     faults: list[str] = []
     for name in arguments:
         if name.startswith("--"):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            prepare(Path(folder), build / "vg-in-place", TOP / "annotate")
+            prepare(Path(folder), commands_at)
             faults += check(Path(name), Path(folder), show)
     print(*faults, sep="\n\n")
     return 1 if faults else 0

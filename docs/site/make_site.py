@@ -28,7 +28,7 @@ TOP = HERE.parent.parent
 # is the front page; one that no pattern names is in the last part.
 PARTS = {
     "The guide": ["docs/guide/README.md", "docs/guide/[0-9]*.md"],
-    "Beside the guide": ["docs/callgrind.md", "docs/guide/from-*.md", "docs/guide/words.md"],
+    "Beside the guide": ["docs/callgrind.md", "docs/guide/from-*.md", "docs/guide/words.md", "docs/comparison.md"],
     "Examples": ["docs/example/README.md", "docs/cases/README.md", "docs/cases/*.md", "docs/gallery/*.md"],
     "Reference": [f"docs/{name}.md" for name in (
         "annotate", "why", "objects", "loops", "contexts", "threads", "machines", "simulation",

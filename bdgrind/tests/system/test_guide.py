@@ -30,7 +30,7 @@ def test_a_chapter_is_true(chapter: Path, tmp_path: Path) -> None:
     if need := guide.missing(chapter):
         pytest.skip(f"{need} is missing")
     assert any(guide.commands(chapter)), "a chapter without commands"
-    guide.prepare(tmp_path, VALGRIND, SOURCE / "annotate")
+    guide.prepare(tmp_path, (VALGRIND, SOURCE / "annotate"))
     faults = guide.check(chapter, tmp_path)
     assert not faults, "\n\n".join(faults)
 
