@@ -9,11 +9,13 @@ from ..model.check import check as check_sums
 from ..model.context_check import context_violation
 from ..model.contexts import Kind
 from ..model.objects import object_violation
+from ..model.paths import path_violation
 from ..model.profile import Profile
 from ..model.why import why_violation
 from ..reading.contexts import contexts_path, read_contexts
 from ..reading.objects import objects_path, read_objects
 from ..reading.parser import Detail, parse
+from ..reading.paths import paths_path, read_paths
 from ..reading.progress import Progress
 from ..reading.why import read_why, why_path
 from .outputs import EXIT_FAILED, EXIT_GOOD
@@ -38,7 +40,16 @@ def check(path: str) -> int:
     objects = objects_path(path)
     status = max(status, _check_objects(objects, profile)) if objects else status
     why = why_path(path)
-    return max(status, _check_why(why, profile)) if why else status
+    status = max(status, _check_why(why, profile)) if why else status
+    paths = paths_path(path)
+    return max(status, _check_paths(paths, profile)) if paths else status
+
+
+def _check_paths(path: str, profile: Profile) -> int:
+    paths = read_paths(path)
+    functions = len({paths.functions[number] for number in paths.function if number})
+    what = f"{sum(1 for times in paths.times if times):,} paths of {functions:,} functions"
+    return _compared(path, what, path_violation(paths, profile))
 
 
 def _check_why(path: str, profile: Profile) -> int:

@@ -18,6 +18,9 @@ from ..model.merge import Renaming, add, rename, rename_function
 from ..model.objects import Objects, at_own_lines, inlined_calls
 from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
+from ..model.paths import Paths
+from ..model.paths import merge as merge_paths
+from ..model.paths import run_violation as paths_run_violation
 from ..model.profile import Function, Profile
 from ..model.threads import below_creators
 from ..model.sharing import Sharing
@@ -32,6 +35,9 @@ from .inlined import read_inlined_calls
 from .object_files import newer_notes
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
+from .paths import PREFIX as PATHS_PREFIX
+from .paths import paths_path
+from .paths import read_parts as read_path_parts
 from .progress import Progress
 from .sharing import PREFIX as SHARING_PREFIX
 from .sharing import read_sharing, sharing_path
@@ -185,6 +191,20 @@ def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
         raise UserError(f"{violation}: remove or rename it")
 
     return merge_sharing(found, _names_of(whole, renaming))
+
+
+def load_paths(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Paths:
+    """Paths within functions, from the files beside all these profiles, whose sum `whole` is. Their functions are those
+    that the sum has."""
+    found = _read_beside(
+        profiles, paths_path, PATHS_PREFIX, read_path_parts, "--paths=yes",
+        "a run with --paths=yes, or --paths=FUNCTION, records the paths that calls take",
+    )
+    violation = paths_run_violation(found, whole)
+    if violation:
+        raise UserError(f"{violation}: remove or rename it")
+
+    return merge_paths(found, _names_of(whole, renaming))
 
 
 def _is_empty(path: str) -> bool:

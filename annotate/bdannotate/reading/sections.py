@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..model.errors import FormatProblem, shorten
 from ..model.narrow import extended, zeros
@@ -14,8 +14,8 @@ from ..model.why import Instruction, Scope, ScopeKind
 from .columns import ColumnReader, named_function
 from .headers import Headers
 
-# Far more than any program has: the writer's own bounds are in the hundred thousands.
-_MOST_ROWS = 1 << 22
+# Far more than any program has: the writer's own bounds are in the hundred thousands, where the head states none.
+MOST_ROWS = 1 << 22
 _MOST_COLUMNS = 64
 _MOST_DIGITS = 18
 
@@ -48,10 +48,11 @@ class SectionHead(NamedTuple):
 
 
 class SectionReader(ColumnReader[_Part]):
-    """sections: the columns of those that are known, by name."""
+    """sections: the columns of those that are known, by name. most_rows: that a section may have."""
 
-    sections: ClassVar[Mapping[str, tuple[str, ...]]]
+    sections: Mapping[str, tuple[str, ...]]
     has_events = False
+    most_rows = MOST_ROWS
 
     def _places_head(self, own: Container[str]) -> SectionHead:
         """Up to the list of places. own: the keys of this kind of file."""
@@ -95,8 +96,8 @@ class SectionReader(ColumnReader[_Part]):
         number = 0
         while count := self._block():
             number += count
-            if number > _MOST_ROWS:
-                raise FormatProblem(f"{shorten(key)}: has more than {_MOST_ROWS:,} rows")
+            if number > self.most_rows:
+                raise FormatProblem(f"{shorten(key)}: has more than {self.most_rows:,} rows")
             block = [self._column(count) for _ in columns]
             table = [extended(known, block[index]) for known, index in zip(table, chosen)]
         self._check_sums(f"rows of {shorten(key)}", number, (), ())
@@ -107,7 +108,7 @@ class PlaceNames:
     """Places and scopes as the lists of such a file write them."""
 
     def __init__(self, files: list[str], functions: list[Function]) -> None:
-        self._files = files
+        self.files = files
         self._functions = functions
 
     def place(self, text: str) -> Instruction:
@@ -127,9 +128,9 @@ class PlaceNames:
         ):
             raise FormatProblem(f"'{shorten(text)}' is not an instruction's place")
         function, file, line, address = map(int, words)
-        if function >= len(self._functions) or file >= len(self._files):
+        if function >= len(self._functions) or file >= len(self.files):
             raise FormatProblem(f"'{shorten(text)}' is in a function or file that has no name")
-        return Instruction(self._functions[function], self._files[file], line, address)
+        return Instruction(self._functions[function], self.files[file], line, address)
 
 
 def number_of(own: Mapping[str, str], key: str, missing: int | None = None) -> int:
