@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 # The kernel's own: their files are none, whatever they say.
 _KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
+# But for this one, a file system in memory, whose files are everyone's.
+_SHARED_MEMORY = ("/dev/shm",)
 
 
 def is_regular_file(path: str) -> bool:
@@ -23,7 +25,7 @@ def is_regular_file(path: str) -> bool:
 
 def is_of_kernel(real: str) -> bool:
     """real: without links."""
-    return is_below(real, _KERNEL_FOLDERS)
+    return is_below(real, _KERNEL_FOLDERS) and not is_below(real, _SHARED_MEMORY)
 
 
 def is_below(path: str, folders: Sequence[str]) -> bool:

@@ -36,12 +36,12 @@ def added(rows):
     return tuple(map(sum, zip(*rows))) or (0,) * len(EVENTS)
 
 
-def rank_text(costs, calls, head="", events=EVENTS):
+def rank_text(costs, calls, head="", events=EVENTS, pid=1, part=1, command="./job"):
     """events: in which order."""
     def text(row):
         return " ".join(str(row[EVENTS.index(event)]) for event in events)
 
-    lines = [f"version: 1\ncreator: test\npid: 1\ncmd: ./job\npart: 1\n{head}", "positions: line"]
+    lines = [f"version: 1\ncreator: test\npid: {pid}\ncmd: {command}\npart: {part}\n{head}", "positions: line"]
     lines += [f"events: {' '.join(events)}", f"summary: {text(added(costs.values()))}", "ob=job\nfl=job.c"]
     for name in (MAIN, *calls):
         lines.append(f"fn={name}")
@@ -59,6 +59,6 @@ def write_job(folder, seeds, with_names=True):
         path = folder / (f"out.{(7 * rank + 3) % 101}x" if with_names else f"out.{rank}")
         head = f"desc: Rank: {rank}\ndesc: Host: node{rank // 2}" if with_names else ""
         events = EVENTS if rank % 3 else EVENTS[::-1]
-        path.write_text(rank_text(*rank_costs(seed), head, events))
+        path.write_text(rank_text(*rank_costs(seed), head, events, pid=rank + 1))
         paths.append(str(path))
     return paths

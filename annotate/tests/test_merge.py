@@ -13,35 +13,15 @@ from pathlib import Path
 import pytest
 from bdannotate.cli import main
 from bdannotate.merging.rank_rows import RankRows
-from bdannotate.model.merge import Renaming
 from bdannotate.model.profile import CallSite, Function
-from bdannotate.reading.load import load
-from bdannotate.reading.parser import Detail
-from bdannotate.reading.ranks import ranks_beside
 from job_profiles import EVENTS, MAIN, added, rank_costs, rank_text, write_job
+from merging import ANNOTATE, contents, merged, mpi, read, refused
 
-ANNOTATE = Path(__file__).resolve().parent.parent / "bd_annotate"
 SEEDS = [1, 2, 2, 2, 3, 4, 5, 5, 6, 7, 8]
-
-
-def merged(folder, paths, name="all", *options):
-    output = str(folder / name)
-    assert main(["--merge", *options, "-o", output, *paths]) == 0
-    return output
-
-
-def contents(output):
-    folder, name = os.path.split(output)
-    return [Path(folder, one).read_bytes() for one in (name, f"ranks.{name}")]
 
 
 def function(name):
     return Function("job", "job.c", name)
-
-
-def read(output):
-    profile = load(output, Detail.LINES, Renaming())
-    return profile, ranks_beside(output, profile)
 
 
 def job():
@@ -179,7 +159,7 @@ def test_files_without_a_rank_are_in_the_order_of_their_names(tmp_path):
 def test_all_files_of_a_rank_are_one(tmp_path):
     paths = write_job(tmp_path, SEEDS[:3])
     part = tmp_path / "out.3x.1"
-    part.write_text(rank_text(*rank_costs(9), "desc: Rank: 0"))
+    part.write_text(rank_text(*rank_costs(9), "desc: Rank: 0", part=2))
     _, ranks = read(merged(tmp_path, [*paths, str(part)]))
     assert len(ranks.ranks) == 3
     first, more = (added(rank_costs(seed)[0].values())[0] for seed in (SEEDS[0], 9))
@@ -191,11 +171,6 @@ def test_one_file_is_merged_with_itself_alone(tmp_path):
     assert len(ranks.ranks) == 1 and not ranks.functions
 
 
-def refused(capsys, *arguments):
-    assert main(list(arguments)) == 2
-    return capsys.readouterr().err
-
-
 def test_what_cannot_be_read_ends_it(tmp_path, capsys):
     paths = write_job(tmp_path, SEEDS)
     Path(paths[4]).write_text("no profile\n")
@@ -204,7 +179,7 @@ def test_what_cannot_be_read_ends_it(tmp_path, capsys):
         f"bd_annotate: {paths[4]}: this is not a profile in callgrind or Cachegrind format\n"
     )
     broken = Path(paths[6]).read_text().replace("totals: ", "totals: 1")
-    Path(paths[4]).write_text(rank_text(*rank_costs(3)))
+    Path(paths[4]).write_text(rank_text(*rank_costs(3), "desc: Rank: 4"))
     Path(paths[6]).write_text(broken)
     assert paths[6] in refused(capsys, "--merge", "-o", output, *paths)
     assert not os.path.exists(output)
@@ -216,7 +191,8 @@ def test_what_cannot_be_read_can_be_left_out(tmp_path, capsys):
     Path(paths[6]).write_text(Path(paths[6]).read_text().replace("totals: ", "totals: 1"))
     output = merged(tmp_path, [*paths, str(tmp_path / "absent")], "all", "--skip-unreadable")
     notes = capsys.readouterr().err
-    assert notes.count("note:") == 3 and all(path in notes for path in (paths[0], paths[6], "absent"))
+    assert notes.count("note:") == 4 and all(path in notes for path in (paths[0], paths[6], "absent"))
+    assert notes.endswith("ranks 0,6 are missing: there are ranks 1-5,7-10\n")
     _, ranks = read(output)
     assert [rank.name for rank in ranks.ranks] == ["1", "2", "3", "4", "5", "7", "8", "9", "10"]
     alone = merged(tmp_path, [path for path in paths if path not in (paths[0], paths[6])], "others")
@@ -250,24 +226,6 @@ def test_statistics_of_other_profiles_are_refused(tmp_path, capsys):
     shutil.copy(tmp_path / "kept", output)
     with pytest.raises(Exception, match="is of other profiles than"):
         read(output)
-
-
-# By hand, as where there is one launcher; root needs the last two.
-OPEN_MPI = {
-    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
-
-
-def mpi(processes, *arguments, **environment):
-    if not shutil.which("mpirun"):
-        pytest.skip("mpirun is missing; on Debian: apt-get install openmpi-bin")
-    known = subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True, check=False)
-    if known.returncode:
-        pytest.skip("mpi4py is missing; on Debian: apt-get install python3-mpi4py")
-    return subprocess.run(
-        ["mpirun", "-np", str(processes), sys.executable, str(ANNOTATE), *arguments], capture_output=True, text=True,
-        check=False, timeout=120, env={**os.environ, **OPEN_MPI, **environment},
-    )
 
 
 @pytest.mark.parametrize("processes", [2, 3, 5])
@@ -305,7 +263,7 @@ def test_skipped_files_do_not_depend_on_processes(tmp_path):
     Path(paths[1]).write_text(Path(paths[1]).read_text().replace("totals: ", "totals: 1"))
     alone = contents(merged(tmp_path, paths, "all", "--skip-unreadable"))
     done = mpi(3, "--merge", "--skip-unreadable", "-o", str(tmp_path / "many"), *paths)
-    assert done.returncode == 0 and done.stderr.count("note: ") == 1
+    assert done.returncode == 0 and done.stderr.count("note: ") == 2
     assert contents(str(tmp_path / "many")) == alone
 
 

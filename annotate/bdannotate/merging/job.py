@@ -10,13 +10,16 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
+from bdcommon.regular_files import is_regular_file
+
 from ..model.errors import UserError
 from ..model.merge import Renaming
 from ..model.profile import Function, Profile, Row
 from ..reading.heads import read_head
 from ..reading.load import load_sum
 from ..reading.parser import Detail
-from .members import Member, Source, members_of, shares, source_of
+from .faults import copied_part, copies, of_other_caches
+from .members import Member, Source, members_of, ordered, shares, source_of
 from .processes import AllKnow, Processes
 from .rank_tally import RankTally
 from .ranks_file import Strip
@@ -27,10 +30,10 @@ _FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst"
 
 
 class Merged:
-    """What process 0 has in the end. left_out: sentences."""
+    """What process 0 has in the end. left_out: how many files."""
 
     def __init__(
-        self, tally: RankTally, members: Sequence[Member], totals: Sequence[Row], strip: Strip, left_out: Sequence[str]
+        self, tally: RankTally, members: Sequence[Member], totals: Sequence[Row], strip: Strip, left_out: int
     ) -> None:
         self.tally = tally
         self.members = members
@@ -43,29 +46,27 @@ def merged(
     processes: Processes, paths: Sequence[str], renaming: Renaming, skips: bool,
     note: Callable[[str], None],
 ) -> Merged | None:
-    """None in all processes but the first. skips: files that cannot be read are left out, with a note."""
-    left_out: list[str] = []
-    sources: list[Source] = []
-    here = [path for path in sorted(set(paths))[processes.number::processes.size]]
-    for found in sum(processes.all_of(list(map(_source, here))), []):
-        if isinstance(found, Source):
-            sources.append(found)
-        elif found is not None:
-            left_out.append(found)
-    left_out.sort()
+    """None in all processes but the first, which says all notes. skips: files that cannot be read or merged are left
+    out, with a note."""
+    sources, left_out = _sources(processes, paths)
     if left_out and not skips:
         raise AllKnow(left_out[0])
     if not sources:
         raise AllKnow(left_out[0] if left_out else "none of the files has any costs")
-    members = members_of(sources)
-    first = next(source.head for source in sources if source.path == members[0].paths[0])
-    share = _Share(RankTally(first), renaming, skips)
+    processes.fail_if(copies(sources) if processes.number == 0 else "")
     if processes.number == 0:
         for text in left_out:
             note(text)
-    for member in shares(members, processes.size)[processes.number]:
-        share.read(members[member], note)
+    members = members_of(sources)
+    share = _Share(RankTally(sources[0].head), renaming, skips)
+    processes.fail_if(_read(share, processes, members))
     read = processes.all_of((share.members, share.totals, share.left_out))
+    if processes.number == 0:
+        for one in read:
+            for text in one[2]:
+                note(text)
+    if not any(one[0] for one in read):
+        raise AllKnow("none of the files is left")
     share.number_from(sum(len(one[0]) for one in read[:processes.number]))
     _join(processes, share.tally)
     ranks = sum(len(one[0]) for one in read)
@@ -75,17 +76,43 @@ def merged(
     if processes.number:
         return None
     known = [member for one in read for member in one[0]]
-    if not known:
-        raise UserError(read[0][2][0])
     return Merged(
         share.tally, known, [row for one in read for row in one[1]], strip,
-        left_out + [text for one in read for text in one[2]],
+        len(left_out) + sum(len(member.paths) for member in members) - sum(len(member.paths) for member in known),
     )
+
+
+def _sources(processes: Processes, paths: Sequence[str]) -> tuple[list[Source], list[str]]:
+    """The files that can be merged by what their heads say, in order; and why others cannot, in sentences."""
+    here = sorted(paths)[processes.number::processes.size]
+    found: list[Source | str | None] = sum(processes.all_of(list(map(_source, here))), [])
+    left_out = sorted(one for one in found if isinstance(one, str))
+    sources = ordered([one for one in found if isinstance(one, Source)])
+    if sources:
+        others = of_other_caches(sources)
+        sources = [source for source in sources if source.path not in others]
+        left_out += others.values()
+    return sources, left_out
+
+
+def _read(share: _Share, processes: Processes, members: Sequence[Member]) -> str:
+    """All of this process' share, or until any process fails. Why this one has failed, or nothing."""
+    try:
+        for member in shares(members, processes.size)[processes.number]:
+            if processes.has_failed():
+                break
+            share.read(members[member])
+    except UserError as error:
+        processes.tell_failure()
+        return str(error)
+    return ""
 
 
 def _source(path: str) -> Source | str | None:
     """Or why there is none; nothing at all for an empty file, as Callgrind leaves it beside those of threads."""
     try:
+        if os.path.exists(path) and not is_regular_file(path):
+            return f"{path} is no regular file"
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             return None
         return source_of(path, read_head(path))
@@ -107,15 +134,18 @@ class _Share:
         self._skips = skips
         self._spool = _Spool([tally.counts.index(name) for name in self.followed_by])
 
-    def read(self, member: Member, note: Callable[[str], None]) -> None:
+    def read(self, member: Member) -> None:
         try:
             profile = self.tally.ordered(load_sum(member.paths, Detail.LINES, self._renaming, "apart"))
         except UserError as error:
             if not self._skips:
                 raise
-            self.left_out.append(str(error))
-            note(str(error))
+            files = len(member.paths)
+            others = f"; all {files} files of rank {member.rank} are left out" if files > 1 else ""
+            self.left_out.append(f"{error}{others}")
             return
+        if copy := copied_part(member, profile):
+            raise UserError(copy)
         self._add(profile)
         self.members.append(member)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..model.errors import UserError
+from ..model.errors import UserError, shorten
 from ..reading.heads import FileHead
 from .rank_tally import Head
 
@@ -18,24 +18,40 @@ _DIGITS = re.compile(r"(\d+)")
 _MOST_DIGITS = 9
 
 
+class Dump(NamedTuple):
+    """What tells the parts of a run from each other, as heads say it."""
+
+    pid: str
+    part: str
+    thread: str
+
+    def of_rank(self, rank: int | None) -> str:
+        """As it is called in a sentence."""
+        thread = f"thread {shorten(self.thread)} of " if self.thread else ""
+        known = "" if rank is None else f" of rank {rank}"
+        return f"{thread}part {shorten(self.part)} of process {shorten(self.pid)}{known}"
+
+
 class Source(NamedTuple):
-    """A file, and what its head says of where it is from."""
+    """A file, and what its head says of where it is from. dump: its first one."""
 
     path: str
     size: int
     rank: int | None
     host: str
+    dump: Dump
     head: Head
 
 
 class Member(NamedTuple):
-    """A rank: its number if the profile has one; the node that it ran on, or nothing; and its files, of which the
-    first names it if it has no number."""
+    """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
+    names it if it has no number; and the programs that it ran, by name."""
 
     rank: int | None
     host: str
     paths: tuple[str, ...]
     size: int
+    programs: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -53,24 +69,34 @@ def source_of(path: str, found: FileHead) -> Source:
         headers.formulas,
     )
     host = "_".join(found.described("Host").split())
-    return Source(path, os.path.getsize(path), number, host, head)
+    dump = Dump(*(headers.texts.get(key, "") for key in ("pid", "part", "thread")))
+    return Source(path, os.path.getsize(path), number, host, dump, head)
+
+
+def ordered(sources: Sequence[Source]) -> list[Source]:
+    """By the ranks' numbers; behind them files without one; files of a rank by name."""
+    return sorted(sources, key=lambda source: (source.rank is None, source.rank or 0, _order(source.path)))
 
 
 def members_of(sources: Sequence[Source]) -> list[Member]:
-    """By the ranks' numbers; behind them files without one, by name. All files of a rank, such as parts and threads,
-    are one member."""
-    by_rank: dict[int, list[Source]] = {}
-    others: list[Member] = []
-    for source in sorted(sources, key=lambda source: _order(source.path)):
-        if source.rank is None:
-            others.append(Member(None, source.host, (source.path,), source.size))
+    """Of ordered ones. All files of a rank, such as parts and threads, are one member."""
+    members: list[list[Source]] = []
+    for source in sources:
+        if members and source.rank is not None and source.rank == members[-1][0].rank:
+            members[-1].append(source)
         else:
-            by_rank.setdefault(source.rank, []).append(source)
-    ranks = [
-        Member(rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here))
-        for rank, here in sorted(by_rank.items())
+            members.append([source])
+    return [
+        Member(
+            here[0].rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here),
+            tuple(sorted({_program(source.head.command) for source in here})),
+        ) for here in members
     ]
-    return ranks + others
+
+
+def _program(command: str) -> str:
+    """Without its arguments, in which ranks of one program may differ."""
+    return command.partition(" ")[0]
 
 
 def shares(members: Sequence[Member], processes: int) -> list[range]:

@@ -14,6 +14,8 @@ from bdcommon.console import EXIT_ERROR
 from ..model.errors import UserError, is_out_of_memory
 
 _Result = TypeVar("_Result")
+# Kinds of messages.
+_DATA, _FAILURE = range(2)
 # How launchers tell each process how many there are, and which one it is: Open MPI, MPICH and Intel MPI, Slurm's
 # srun (SLURM_NTASKS is there in batch scripts, too, which are one process).
 _LAUNCHERS = (
@@ -39,6 +41,15 @@ class Processes(Protocol):
 
     def receive(self, source: int) -> Any: ...
 
+    def tell_failure(self) -> None:
+        """To the others, which need not go on with what they do alone; fail_if must follow in each of them."""
+
+    def has_failed(self) -> bool:
+        """Whether another one has told that it has failed."""
+
+    def fail_if(self, why: str) -> None:
+        """In all processes, if it is a sentence in any of them."""
+
 
 class Alone:
     number = 0
@@ -53,22 +64,51 @@ class Alone:
     def receive(self, source: int) -> NoReturn:
         raise AssertionError("there is no other process")
 
+    def tell_failure(self) -> None:
+        pass
+
+    def has_failed(self) -> bool:
+        return False
+
+    def fail_if(self, why: str) -> None:
+        if why:
+            raise AllKnow(why)
+
 
 class _Mpi:
     def __init__(self, communicator: Any) -> None:
         self._communicator = communicator
         self.number: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
+        self._told: list[Any] = []  # one for each other process
 
     def all_of(self, mine: Any) -> list[Any]:
         found: list[Any] = self._communicator.allgather(mine)
         return found
 
     def send(self, to: int, found: Any) -> None:
-        self._communicator.send(found, to)
+        self._communicator.send(found, to, _DATA)
 
     def receive(self, source: int) -> Any:
-        return self._communicator.recv(source=source)
+        return self._communicator.recv(source=source, tag=_DATA)
+
+    def tell_failure(self) -> None:
+        self._told = [
+            self._communicator.isend(None, other, _FAILURE) for other in range(self.size) if other != self.number
+        ]
+
+    def has_failed(self) -> bool:
+        return bool(self._communicator.iprobe(tag=_FAILURE))
+
+    def fail_if(self, why: str) -> None:
+        found = self.all_of((why, bool(self._told)))
+        for source, (_, has_told) in enumerate(found):
+            if has_told and source != self.number:
+                self._communicator.recv(source=source, tag=_FAILURE)
+        for request in self._told:
+            request.wait()
+        if reasons := [reason for reason, _ in found if reason]:
+            raise AllKnow(reasons[0])
 
 
 def _launched() -> tuple[int, int]:

@@ -21,6 +21,9 @@ from typing import NamedTuple
 
 Row = tuple[int, ...]
 
+# The descriptions of a part that say which caches were simulated.
+CACHE_NAMES = ("I1 cache", "D1 cache", "L2 cache", "LL cache")
+
 # How a part describes a cache: size, size of a line, ways.
 CACHE = re.compile(r"(\d+) B, (\d+) B, (.+?)(?:-way)? associative")
 

@@ -5,23 +5,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import islice
 
 from bdcommon import console
 
+from ..merging.faults import fault_of_names
 from ..merging.job import Merged, merged
-from ..merging.members import MERGED
+from ..merging.members import MERGED, Member
 from ..merging.merged_profile import merged_profile, profile_text
 from ..merging.processes import Processes, with_processes
 from ..merging.ranks_file import ranks_text
-from ..model.errors import UserError
+from ..model.errors import UserError, shorten
 from ..options import Options
 from ..reading.columns import path_beside
 from ..reading.ranks import PREFIX
+from ..views.ranks import missing_ranks, spans
+from ..views.text import shorten_end
 from .inputs import Inputs
 from .outputs import EXIT_GOOD, write_file
 
+# Of different programs, so many are named, with so many characters of their ranks.
+_PROGRAMS = 4
+_ROOM = 32
 # What lies beside profiles and is not merged, with its prefix.
-_BESIDE = (
+_NOT_MERGED = (
     ("context trees", "contexts."), ("data objects", "objects."), ("causes", "why."), ("shared lines", "sharing."),
     ("paths", "paths."),
 )
@@ -33,13 +40,9 @@ def merge(paths: Sequence[str], options: Options) -> int:
     output: str = options.output
     if "-" in paths:
         raise UserError("--merge reads files, not standard input")
-    if twice := [path for path in sorted(set(paths)) if paths.count(path) > 1]:
-        raise UserError(f"{twice[0]} is named twice")
-    if os.path.exists(output) and not os.path.isfile(output):
-        beside = f"{PREFIX}{os.path.basename(output)}"
-        raise UserError(f"{output} is no regular file: --merge writes one, and {beside} beside it")
 
     def work(processes: Processes) -> None:
+        processes.fail_if(fault_of_names(paths, (output, _beside(output))) if processes.number == 0 else "")
         found = merged(processes, paths, Inputs(options).renaming, options.skip_unreadable, _note)
         if found is not None:
             _write(output, found)
@@ -52,17 +55,40 @@ def _write(output: str, found: Merged) -> None:
     tally, members = found.tally, found.members
     profile = merged_profile(tally)
     command = tally.head.command
-    folder, name = os.path.split(output)
     # The statistics first: what is beside a profile of other sums is left out with a note.
-    write_file(os.path.join(folder, PREFIX + name), ranks_text(tally, members, command, found.totals, found.strip))
+    write_file(_beside(output), ranks_text(tally, members, command, found.totals, found.strip))
     write_file(output, profile_text(profile, command, _descriptions(found)))
     hosts = {member.host for member in members if member.host}
     where = f" of {len(hosts):,} hosts" if hosts else ""
     files = sum(len(member.paths) for member in members)
     console.write([f"{output}: {len(members):,} ranks{where} from {files:,} files; bd_annotate --ranks {output}\n"])
-    others = [what for what, prefix in _BESIDE if path_beside(members[0].paths[0], prefix)]
+    for text in (_programs(members), missing_ranks([member.rank for member in members if member.rank is not None])):
+        if text:
+            _note(text)
+    others = [what for what, prefix in _NOT_MERGED if path_beside(members[0].paths[0], prefix)]
     if others:
         _note(f"{' and '.join(others)} beside the files are not merged: report on single ranks for these")
+
+
+def _beside(output: str) -> str:
+    """Where the statistics go."""
+    folder, name = os.path.split(output)
+    return os.path.join(folder, PREFIX + name)
+
+
+def _programs(members: Sequence[Member]) -> str:
+    """Which ranks ran which ones, if these are not the same; otherwise nothing."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for member in members:
+        groups.setdefault(member.programs, []).append(member.name)
+    if len(groups) < 2:
+        return ""
+    shown = [
+        f"{' and '.join(shorten(program) or 'unknown' for program in programs)} ({shorten_end(spans(names), _ROOM)})"
+        for programs, names in islice(groups.items(), _PROGRAMS)
+    ]
+    more = f" and {len(groups) - _PROGRAMS} more" if len(groups) > _PROGRAMS else ""
+    return f"not all ranks ran the same program: {', '.join(shown)}{more}"
 
 
 # What is of one run alone.
@@ -73,8 +99,12 @@ def _descriptions(found: Merged) -> tuple[tuple[str, str], ...]:
     known = [pair for pair in found.tally.head.descriptions if pair[0] not in _OF_ONE_RUN]
     known.append((MERGED, f"{len(found.members)}"))
     if found.left_out:
-        known.append(("Left out", f"{len(found.left_out)} files that could not be read"))
+        known.append(("Left out", _files_left_out(found.left_out)))
     return tuple(known)
+
+
+def _files_left_out(number: int) -> str:
+    return f"{number} {'file' if number == 1 else 'files'} that could not be read or merged"
 
 
 def _note(text: str) -> None:

@@ -20,7 +20,6 @@ _DULL_NAMES = {"Timerange"}
 _MANY = 6
 # A command can be a page of arguments.
 _WRAPPED_LINES = 2
-CACHE_NAMES = ("I1 cache", "D1 cache", "L2 cache", "LL cache")
 
 
 def metadata(profile: Profile) -> list[tuple[str, str]]:

@@ -16,8 +16,8 @@ from ..analyses.verdict import First, Time, Verdict, Waits, verdict
 from ..analyses.waits import FIRST_TOUCHES, IN_ORDER, MADE, OUT_OF_ORDER
 from ..model.metrics import TIMES, Metric
 from ..model.numbers import percent, ratio, seconds_text, short_count
-from ..model.profile import CACHE, Profile
-from .headers import CACHE_NAMES, descriptions, source_text
+from ..model.profile import CACHE, CACHE_NAMES, Profile
+from .headers import descriptions, source_text
 from .names import fit
 from .text import Page, shorten_middle
 

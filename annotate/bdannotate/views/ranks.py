@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..analyses.ranks import ALIKE, CountOverRanks, Imbalance, RanksReport
@@ -18,6 +18,7 @@ from .text import Cell, Page, Table, function_label, left_width, shorten_end, wr
 _HEADINGS = ["most - mean", "mean", "most", "at", "least", "deviation"]
 _LEAST_ROOM = 24
 _RANK_ROOM = 12
+_RANKS_ROOM = 64
 _SPAN = 2  # so many ranks and less are listed one by one
 
 
@@ -138,11 +139,25 @@ def spans(names: Sequence[str]) -> str:
         return ",".join(names)
     numbers = list(map(int, names))
     starts = [0] + [place for place, (before, after) in enumerate(pairwise(numbers), 1) if after != before + 1]
-    found = []
-    for start, stop in pairwise([*starts, len(numbers)]):
-        run = numbers[start:stop]
-        found.append(f"{run[0]}-{run[-1]}" if len(run) > _SPAN else ",".join(map(str, run)))
-    return ",".join(found)
+    return _runs([range(numbers[start], numbers[stop - 1] + 1) for start, stop in pairwise([*starts, len(numbers)])])
+
+
+def missing_ranks(ranks: Sequence[int]) -> str:
+    """Which of the ranks from 0 to the last of these, which are in order, are not there, as a sentence; nothing if all
+    are."""
+    runs = [range(before + 1, after) for before, after in pairwise([-1, *ranks]) if after > before + 1]
+    if not runs:
+        return ""
+    missing = "ranks {} are missing" if sum(map(len, runs)) > 1 else "rank {} is missing"
+    known = "there are ranks {}" if len(ranks) > 1 else "there is rank {}"
+    return (
+        f"{missing.format(shorten_end(_runs(runs), _RANKS_ROOM))}: "
+        f"{known.format(shorten_end(spans(list(map(str, ranks))), _RANKS_ROOM))}"
+    )
+
+
+def _runs(runs: Iterable[range]) -> str:
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > _SPAN else ",".join(map(str, run)) for run in runs)
 
 
 def ranks_json(found: RanksReport) -> Json:
