@@ -324,3 +324,52 @@ def test_more_processes_than_files_that_can_be_read(tmp_path):
     said = [line for line in done.stderr.splitlines() if line.startswith("bd_annotate: ")]
     assert len(said) == 2 and said[0].startswith(f"bd_annotate: note: {paths[0]}")
     assert said[1] == "bd_annotate: none of the files is left"
+
+
+def test_wrong_usage_is_said_once(tmp_path):
+    paths = write_job(tmp_path, [1, 2])
+    for arguments in (paths, ["-o", str(tmp_path / "all"), "-"], ["-o", "all", "--mod-funcname=x", *paths]):
+        done = mpi(2, "--merge", *arguments)
+        assert done.returncode != 0 and done.stderr.count("bd_annotate: ") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_has_a_sentence(tmp_path, capsys, monkeypatch):
+    paths = write_job(tmp_path, [1, 2])
+    folder = tempfile.gettempdir()
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: open("/dev/full", "r+b"))
+    assert refused(capsys, "--merge", "-o", str(tmp_path / "all"), *paths) == (
+        f"bd_annotate: a temporary file in {folder}: No space left on device\n"
+    )
+    assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize(("names", "sentence"), [
+    (["out.2.objects"], ""),
+    (["objects.out.2"], "data objects are not merged: report on single ranks for these"),
+    (["why.out.1.gz", "contexts.out.2"], "context trees and causes are not merged: report on single ranks for these"),
+    (
+        ["paths.out.0", "contexts.out.0", "sharing.out.1"],
+        "context trees, shared lines and paths are not merged: report on single ranks for these",
+    ),
+    (["contexts.left"], ""),
+])
+def test_what_is_not_merged_is_noted(tmp_path, capsys, names, sentence):
+    """Of any of the files that are merged, but of no other."""
+    paths = [write(tmp_path / f"out.{rank}", rank) for rank in range(3)]
+    (tmp_path / "left").write_text("no profile\n")
+    for name in names:
+        (tmp_path / name).write_text("")
+    merged(tmp_path, [*paths, str(tmp_path / "left")], "all", "--skip-unreadable")
+    assert notes_of(capsys)[1:] == ([sentence] if sentence else [])
+
+
+def test_single_instructions_are_not_merged(tmp_path, capsys):
+    paths = [write(tmp_path / f"out.{rank}", rank) for rank in range(2)]
+    text = "version: 1\npid: 3\npart: 1\ndesc: Rank: 2\npositions: instr line\nevents: Ir\nfn=f\n0x1 1 2\ntotals: 2\n"
+    Path(paths[0]).write_text(text.replace("Rank: 2", "Rank: 0"))
+    Path(paths[1]).write_text(text.replace("Rank: 2", "Rank: 1"))
+    merged(tmp_path, paths)
+    assert notes_of(capsys) == [
+        "single instructions but the hot ones are not merged: report on single ranks for these"
+    ]

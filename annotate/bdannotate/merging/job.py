@@ -9,6 +9,7 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
+from typing import IO
 
 from bdcommon.regular_files import is_regular_file
 
@@ -171,9 +172,22 @@ class _Spool:
         self._columns = columns
         self._numbers: dict[Function, int] = {}
         self._lengths: list[int] = []
-        self._file = tempfile.TemporaryFile()
+        self._open: IO[bytes] | None = None
+
+    @property
+    def _file(self) -> IO[bytes]:
+        if self._open is None:
+            self._open = tempfile.TemporaryFile()
+        return self._open
 
     def add(self, costs: Mapping[Function, Row]) -> None:
+        try:
+            self._write(costs)
+        except OSError as error:
+            where = f" in {tempfile.tempdir}" if tempfile.tempdir else ""
+            raise UserError(f"a temporary file{where}: {error.strerror}") from None
+
+    def _write(self, costs: Mapping[Function, Row]) -> None:
         numbers = self._numbers
         for function in costs:
             numbers.setdefault(function, len(numbers))
@@ -186,6 +200,7 @@ class _Spool:
             except OverflowError:
                 raise UserError("a count is larger than 63 bits hold") from None
             values.tofile(self._file)
+        self._file.flush()
 
     def rows(self, functions: Sequence[Function]) -> Iterator[list[Row]]:
         self._file.seek(0)

@@ -9,11 +9,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..model.errors import UserError, shorten
+from ..reading.columns import path_beside
 from ..reading.heads import FileHead
 from .rank_tally import Head
 
 # What the merged profile says of itself.
 MERGED = "Ranks"
+# What the files beside profiles have, with their prefixes.
+_BESIDE = (
+    ("context trees", "contexts."), ("data objects", "objects."), ("causes", "why."), ("shared lines", "sharing."),
+    ("paths", "paths."),
+)
+_INSTRUCTIONS = "single instructions but the hot ones"
+# In the order of sentences.
+NOT_MERGED = (_INSTRUCTIONS, *(what for what, _ in _BESIDE))
 _DIGITS = re.compile(r"(\d+)")
 _MOST_DIGITS = 9
 
@@ -33,7 +42,8 @@ class Dump(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A file, and what its head says of where it is from. dump: its first one."""
+    """A file, and what its head says of where it is from. dump: its first one; not_merged: what it and the files
+    beside it have that is not merged, of NOT_MERGED."""
 
     path: str
     size: int
@@ -41,17 +51,19 @@ class Source(NamedTuple):
     host: str
     dump: Dump
     head: Head
+    not_merged: tuple[str, ...]
 
 
 class Member(NamedTuple):
     """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; and the programs that it ran, by name."""
+    names it if it has no number; the programs that it ran, by name; and what these files have that is not merged."""
 
     rank: int | None
     host: str
     paths: tuple[str, ...]
     size: int
     programs: tuple[str, ...]
+    not_merged: frozenset[str]
 
     @property
     def name(self) -> str:
@@ -70,7 +82,12 @@ def source_of(path: str, found: FileHead) -> Source:
     )
     host = "_".join(found.described("Host").split())
     dump = Dump(*(headers.texts.get(key, "") for key in ("pid", "part", "thread")))
-    return Source(path, os.path.getsize(path), number, host, dump, head)
+    return Source(path, os.path.getsize(path), number, host, dump, head, _not_merged(path, headers.positions))
+
+
+def _not_merged(path: str, positions: Sequence[str]) -> tuple[str, ...]:
+    beside = tuple(what for what, prefix in _BESIDE if path_beside(path, prefix))
+    return ((_INSTRUCTIONS,) if "instr" in positions else ()) + beside
 
 
 def ordered(sources: Sequence[Source]) -> list[Source]:
@@ -90,6 +107,7 @@ def members_of(sources: Sequence[Source]) -> list[Member]:
         Member(
             here[0].rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here),
             tuple(sorted({_program(source.head.command) for source in here})),
+            frozenset(what for source in here for what in source.not_merged),
         ) for here in members
     ]
 

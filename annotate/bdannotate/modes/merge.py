@@ -11,13 +11,12 @@ from bdcommon import console
 
 from ..merging.faults import fault_of_names
 from ..merging.job import Merged, merged
-from ..merging.members import MERGED, Member
+from ..merging.members import MERGED, NOT_MERGED, Member
 from ..merging.merged_profile import merged_profile, profile_text
-from ..merging.processes import Processes, with_processes
+from ..merging.processes import AllKnow, Processes, with_processes
 from ..merging.ranks_file import ranks_text
 from ..model.errors import UserError, shorten
 from ..options import Options
-from ..reading.columns import path_beside
 from ..reading.ranks import PREFIX
 from ..views.ranks import missing_ranks, spans
 from ..views.text import shorten_end
@@ -27,28 +26,29 @@ from .outputs import EXIT_GOOD, write_file
 # Of different programs, so many are named, with so many characters of their ranks.
 _PROGRAMS = 4
 _ROOM = 32
-# What lies beside profiles and is not merged, with its prefix.
-_NOT_MERGED = (
-    ("context trees", "contexts."), ("data objects", "objects."), ("causes", "why."), ("shared lines", "sharing."),
-    ("paths", "paths."),
-)
 
 
 def merge(paths: Sequence[str], options: Options) -> int:
-    if options.output is None:
-        raise UserError("--merge needs -o FILE, the file to write")
-    output: str = options.output
-    if "-" in paths:
-        raise UserError("--merge reads files, not standard input")
-
     def work(processes: Processes) -> None:
+        try:
+            output, renaming = _output(paths, options), Inputs(options).renaming
+        except UserError as error:
+            raise AllKnow(str(error)) from None
         processes.fail_if(fault_of_names(paths, (output, _beside(output))) if processes.number == 0 else "")
-        found = merged(processes, paths, Inputs(options).renaming, options.skip_unreadable, _note)
+        found = merged(processes, paths, renaming, options.skip_unreadable, _note)
         if found is not None:
             _write(output, found)
 
     with_processes(work)
     return EXIT_GOOD
+
+
+def _output(paths: Sequence[str], options: Options) -> str:
+    if options.output is None:
+        raise UserError("--merge needs -o FILE, the file to write")
+    if "-" in paths:
+        raise UserError("--merge reads files, not standard input")
+    return options.output
 
 
 def _write(output: str, found: Merged) -> None:
@@ -65,9 +65,10 @@ def _write(output: str, found: Merged) -> None:
     for text in (_programs(members), missing_ranks([member.rank for member in members if member.rank is not None])):
         if text:
             _note(text)
-    others = [what for what, prefix in _NOT_MERGED if path_beside(members[0].paths[0], prefix)]
-    if others:
-        _note(f"{' and '.join(others)} beside the files are not merged: report on single ranks for these")
+    *others, last = [what for what in NOT_MERGED if any(what in member.not_merged for member in members)] or [""]
+    if last:
+        all_others = f"{', '.join(others)} and {last}" if others else last
+        _note(f"{all_others} are not merged: report on single ranks for these")
 
 
 def _beside(output: str) -> str:
