@@ -58,6 +58,7 @@ class Options:
     separate_inlines: bool
     hints: bool
     sharing: bool
+    paths: bool
     curve: str | None  # of which functions; empty: of the program
     html: str | None
     sources: bool
@@ -107,7 +108,7 @@ _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
     "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--ranks",
-    "--sharing",
+    "--sharing", "--paths",
     "--inclusive", "--instructions", "--objects", "--separate-inlines", "--separate-loops", "--show-percs",
     "--structure", "--totals",
 })
@@ -148,6 +149,9 @@ def _parser() -> argparse.ArgumentParser:
     _flag(what, "--sharing",
           "which cache lines threads take from each other, and which of their bytes each thread uses; needs "
           "profiles written with --cores=threads", "no")
+    _flag(what, "--paths",
+          "the paths within functions that have most of the data misses, and where they part; needs profiles written "
+          "with --paths=yes or --paths=FUNCTION", "no")
     what.add_argument("--curve", metavar="FUNCTION",
                       help="data misses and bytes loaded with caches from D1's size to 1 GiB; of the matching "
                            "functions, or with --object of data [of the program]; needs profiles written with "
@@ -332,6 +336,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         separate_inlines=given.separate_inlines == "yes",
         hints=given.hints == "yes",
         sharing=given.sharing == "yes",
+        paths=given.paths == "yes",
         curve=given.curve,
         html=given.html,
         sources=not given.no_sources,
@@ -354,8 +359,8 @@ def parse_options(argv: Sequence[str]) -> Options:
 
 
 # What each mode other than the report has no place for, nor has a page.
-_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "ranks", "sharing", "structure", "totals")
-_VIEWS_BUT_OF_DIFF = ("files", "instructions", "ranks", "structure", "totals")
+_VIEWS = ("hints", "files", "annotate", "instructions", "objects", "paths", "ranks", "sharing", "structure", "totals")
+_VIEWS_BUT_OF_DIFF = ("files", "instructions", "paths", "ranks", "structure", "totals")
 
 
 def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
@@ -379,8 +384,9 @@ def _refuse_other_views(mode: str, given: argparse.Namespace) -> None:
 def _refuse_two_tables(given: argparse.Namespace) -> None:
     if given.format == "csv" and given.objects == "yes" and given.object is not None:
         raise UserError("--format=csv has one table: --object cannot be combined with --objects there")
-    if given.format == "csv" and given.curve is not None:
-        raise UserError("--format=csv has a table of functions or objects: it cannot be combined with --curve")
+    for option, is_given in (("--curve", given.curve is not None), ("--paths", given.paths == "yes")):
+        if given.format == "csv" and is_given:
+            raise UserError(f"--format=csv has a table of functions or objects: it cannot be combined with {option}")
 
 
 def _refuse_separation(mode: str, given: argparse.Namespace) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Paths within functions: reading the file beside a profile, whether it agrees with it, and what is said of it."""
 
+import json
+
 import pytest
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
@@ -159,3 +161,198 @@ def test_profile_is_consistent(tmp_path, capsys):
     assert tuple(map(sum, zip(A, B, C, OTHER))) == FIND
     (tmp_path / "p.out").write_text(PROFILE)
     assert "all costs add up" in printed(str(tmp_path / "p.out"), capsys, "--check")
+
+
+WHOLE = """\
+Profile  p.out (bdgrind-1, pid 7)
+Command  prog
+
+== Paths within functions ==
+4 paths of 2 functions were executed. Hot is what has 1% of the 101 D1 misses or
+more; dense, what has more D1 misses for each instruction than the program.
+
+ D1 misses      instr.
+----------------------------------------------------------------
+100  99.0%  820  93.5%  3 hot paths
+ 79  78.2%  260  29.6%    2 dense
+ 21  20.8%  560  63.9%    1 sparse
+  0          50   5.7%  1 colder path
+  1   1.0%    7   0.8%  not separated: see --paths-nodes
+101 100.0%  877 100.0%  2 hot functions, of 2.0 paths on average
+  9   8.9%   20   2.3%    1 dense
+ 92  91.1%  857  97.7%    1 sparse
+
+D1 misses  never used  instr.  D1 miss  path
+---------------------------------------------------------------
+92  91.1%  740 100.0%   97.7%    26.3%  find  hash.c [prog]
+70  69.3%  640  86.5%   27.4%    58.8%    1. 30 times, dense
+    lines 10, 12-14
+    at line 12: to 13 rather than 16
+21  20.8%  100  13.5%   63.9%    10.0%    2. 70 times, sparse
+    lines 10, 12, 16, 18
+    at line 12: to 16 rather than 13
+ 0           0           5.7%     0.0%    1 colder path
+ 1   1.0%    0           0.8%   100.0%    not separated: 1 time
+ 9   8.9%    0           2.3%   150.0%  main  hash.c [prog]
+ 9   8.9%    0           2.3%   150.0%    1. 1 time, dense
+    lines 2-3
+"""
+
+
+def test_hot_paths_are_shown(tmp_path, capsys, monkeypatch):
+    beside(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert printed("p.out", capsys, "--paths", "--width=80") == WHOLE
+
+
+def test_other_metrics_and_marks(tmp_path, capsys):
+    path = beside(tmp_path)
+    text = " ".join(printed(path, capsys, "--paths", "--sort=Ir", "--threshold=20", "--width=80").split())
+    # B has 560 of 877 instructions, A 240; as many for each instruction as the program is all there can be.
+    assert "Hot is what has 20% of the 877 instr. or more" in text
+    assert "1. 70 times lines 10, 12, 16, 18" in text and "2. 30 times lines 10, 12-14" in text
+    assert "main" not in text
+    text = " ".join(printed(path, capsys, "--paths", "--sort=D1mw", "--width=80").split())
+    assert "100% of" not in text and "1 hot path" in text
+    # A mark of a column is as good; a ratio has no share, so it is of the next column.
+    text = printed(path, capsys, "--paths", "--sort=D1rate,D1mw:self:3")
+    assert "20 D1 wr miss" in text
+
+
+def test_some_functions_alone(tmp_path, capsys):
+    text = " ".join(printed(beside(tmp_path), capsys, "--paths", "--function=main", "--width=80").split())
+    assert "1 path of 1 function was executed." in text
+    assert "1% of the 9 D1 misses of these functions or more" in text
+    assert "find" not in text
+
+
+def test_what_does_not_fit_a_limit_is_summed(tmp_path, capsys):
+    text = printed(beside(tmp_path), capsys, "--paths", "--limit=1", "--width=80")
+    assert "21  20.8%  100  13.5%   63.9%    10.0%    1 more hot path\n" in text
+    assert text.endswith("2 more hot paths: --limit=all\n")
+
+
+def test_functions_that_were_not_followed_are_named(tmp_path, capsys):
+    sections = {**SECTIONS, NODES: [(0, 1, 1, 0, 0), (1, 0, 0, 6, 1)], CELLS: [(2, 0, 0, 0, 0, 9, 0, 0)]}
+    text = printed(beside(tmp_path, path_file(sections)), capsys, "--paths", "--width=80")
+    assert "\n92  91.1%  857  97.7%  functions without paths\n" in text
+
+
+def test_without_misses_nothing_is_hot(tmp_path, capsys):
+    profile = PROFILE.replace("72 20 740", "0 0 740").replace(" 9 0 0", " 0 0 0").replace("81 20 740", "0 0 740")
+    cells = [(node, place, *row[:3], 0, 0, row[5]) for node, place, *row in SECTIONS[CELLS]]
+    text = printed(beside(tmp_path, path_file({**SECTIONS, CELLS: cells}), profile), capsys, "--paths", "--width=80")
+    assert "0 hot paths" in text and "4 colder paths" in text
+    assert "find" not in text
+
+
+def test_source_lines_are_quoted(tmp_path, capsys, monkeypatch):
+    path = beside(tmp_path)
+    (tmp_path / "hash.c").write_text("\n" * 11 + "    if (key\t==  wanted) \x1b[31m\n")
+    monkeypatch.chdir(tmp_path)
+    text = printed(path, capsys, "--paths", "--include=.", "--width=80")
+    assert "    at line 12 (if (key == wanted) ?[31m): to 13 rather than 16\n" in text
+
+
+def test_names_do_not_reach_the_terminal(tmp_path, capsys):
+    data = path_file().replace(b" find\n", b" fi\x1b[2Jnd\n").replace(b"hash.c", b"h\x1bsh.c")
+    profile = PROFILE.replace("find", "fi\x1b[2Jnd").replace("hash.c", "h\x1bsh.c")
+    assert "\x1b" not in printed(beside(tmp_path, data, profile), capsys, "--paths", "--threshold=0")
+
+
+def test_json(tmp_path, capsys):
+    found = json.loads(printed(beside(tmp_path), capsys, "--format=json", "--paths"))["paths"]
+    assert (found["metric"], found["threshold"], found["base"], found["limit"]) == ("D1m", 1.0, 101, 1000)
+    assert found["events"] == EVENTS.split()
+    find, other = found["functions"]
+    assert (find["function"], find["file"], find["object"], find["paths"]) == ("find", "/src/hash.c", "prog", 3)
+    assert find["self"] == list(FIND)
+    first, second = find["hot"]
+    assert (first["times"], first["self"], first["dense"]) == (30, list(A), True)
+    assert first["trail"] == [{"file": "/src/hash.c", "lines": [10, 10]}, {"file": "/src/hash.c", "lines": [12, 14]}]
+    at = {"file": "/src/hash.c", "line": 12, "address": 0x10C}
+    thirteen = {"file": "/src/hash.c", "line": 13, "address": 0x110}
+    sixteen = {"file": "/src/hash.c", "line": 16, "address": 0x130}
+    assert first["partings"] == [{"at": at, "to": thirteen, "others": [sixteen]}]
+    assert second["partings"] == [{"at": at, "to": sixteen, "others": [thirteen]}]
+    assert find["colder"] == {"paths": 1, "self": list(C)}
+    assert find["other"] == {"times": 1, "self": list(OTHER)}
+    assert (other["function"], other["hot"][0]["self"], other["hot"][0]["partings"]) == ("main", list(MAIN), [])
+    assert found["unfollowed"] == [0] * 6
+
+
+def test_without_a_file_it_is_said_what_writes_one(tmp_path, capsys):
+    path = beside(tmp_path)
+    (tmp_path / "paths.p.out").unlink()
+    assert main(["--paths", path]) != 0
+    assert "a run with --paths=yes, or --paths=FUNCTION," in " ".join(capsys.readouterr().err.split())
+
+
+def test_only_who_asks_reads_the_file(tmp_path, capsys):
+    path = beside(tmp_path, path_file()[:300])
+    printed(path, capsys)
+    assert main(["--paths", path]) != 0
+
+
+@pytest.mark.parametrize("option", ["--format=csv", "--format=sarif", "--html=page.html", "--check", "--diff"])
+def test_what_has_no_place_for_paths_says_so(option, tmp_path, capsys):
+    path = beside(tmp_path)
+    assert main([option, "--paths", path, *([path] if option == "--diff" else [])]) == 2
+    assert "--paths" in capsys.readouterr().err
+
+
+def partings_of(tmp_path, capsys, steps, pieces, routes):
+    """What is said of paths of `find` of so many steps each, by the order of the routes: the first is the costliest."""
+    nodes, cells = [(0, 1, 2, 0, 0)], []
+    known = {(): 1}
+    for number, route in enumerate(routes):
+        for length in range(1, len(route) + 1):
+            if route[:length] not in known:
+                nodes.append((known[route[: length - 1]], 0, 0, route[length - 1], 0))
+                known[route[:length]] = len(nodes)
+        nodes[known[route] - 1] = (*nodes[known[route] - 1][:4], 1)
+        cells.append((known[route], 0, 0, 0, 0, 100 - number, 0, 0))
+    data = path_file({STEPS: steps, PIECES: pieces, NODES: nodes, CELLS: sorted(cells)})
+    found = json.loads(printed(beside(tmp_path, data), capsys, "--format=json", "--paths"))["paths"]["functions"][0]
+    text = printed(beside(tmp_path, data), capsys, "--paths")
+    assert text.count("\n    at ") + text.count("\n    begins ") == sum(len(path["partings"]) for path in found["hot"])
+    return [line.strip() for line in text.split("\n") if line.startswith(("    at ", "    begins ", "      "))]
+
+
+def test_a_block_that_is_left_in_its_middle(tmp_path, capsys):
+    """Lines 10 to 14 are one block, left behind 11 to 20, behind 14 to 15, or there back to where it began."""
+    steps = [
+        (0x10, 0x18, 0x1C, 3, 0, 0), (0x10, 0x2C, 0x30, 4, 0, 0), (0x10, 0x2C, 0x30, 3, 0, 0),
+        (0x50, 0x50, 0x54, 2, 0, 0), (0x30, 0x34, 0x38, 2, 0, 0),
+    ]
+    block = [(10, 2), (11, 1), (12, 3), (14, 2)]
+    pieces = [
+        *((1, 1, *piece) for piece in block[:2]), *((2, 1, *piece) for piece in block),
+        *((3, 1, *piece) for piece in block), (4, 1, 20, 1), (5, 1, 15, 2),
+    ]
+    assert partings_of(tmp_path, capsys, steps, pieces, [(1, 4), (2, 5), (3,)]) == [
+        "at line 11: to 20 rather than 12",
+        "at line 11: to 12 rather than 20", "at line 14: to 15 rather than going back",
+        "at line 11: to 12 rather than 20", "at line 14: goes back rather than to 15",
+    ]
+
+
+def test_an_exit_that_leads_to_several_places(tmp_path, capsys):
+    steps = [
+        (0x10, 0x18, 0x1C, 5, 0, 0), (0x30, 0x30, 0x34, 2, 0, 0), (0x40, 0x40, 0x44, 2, 0, 0),
+        (0x50, 0x50, 0x54, 2, 0, 0),
+    ]
+    pieces = [(1, 1, 10, 3), (2, 1, 11, 1), (3, 1, 11, 1), (4, 1, 12, 1)]
+    assert partings_of(tmp_path, capsys, steps, pieces, [(1, 2), (1, 3), (1, 4)]) == [
+        "at line 10: to 11 (0x30) rather than 11 (0x40) or 12",
+        "at line 10: to 11 (0x40) rather than 11 (0x30) or 12",
+        "at line 10: to 12 rather than 11 (0x30) or 11 (0x40)",
+    ]
+
+
+def test_paths_that_begin_in_different_places(tmp_path, capsys):
+    steps = [(0x10, 0x18, 0x1C, 2, 0, 0), (0x30, 0x30, 0x34, 2, 0, 0)]
+    pieces = [(1, 1, 10, 3), (2, 0, 0, 1)]
+    assert partings_of(tmp_path, capsys, steps, pieces, [(1,), (2,)]) == [
+        "begins at 10, not at 0x30", "begins at 0x30, not at 10",
+    ]

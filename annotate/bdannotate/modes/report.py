@@ -9,6 +9,7 @@ from bdcommon import console
 
 from ..analyses.hints import hints
 from ..analyses.loads import Loads
+from ..analyses.paths import PathsReport
 from ..analyses.ranks import RanksReport
 from ..analyses.repair_unshare import with_unshare
 from ..analyses.repairs import Repairs, told_of
@@ -22,6 +23,7 @@ from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views import csv_report, json_report, text_report
 from ..views.json_values import to_json
 from ..views.names import Names
+from ..views.paths import PATHS_TITLE, line_texts, path_lines
 from ..views.ranks import rank_sections
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
@@ -33,6 +35,7 @@ from .objects import (
     ReportedObjects, known_objects, object_sections, objects_as_csv, reported_objects,
 )
 from .outputs import judge, rows_of, selection_of, with_threshold, write_text
+from .paths import paths_of
 from .ranks import ranks_of
 from .sharing import shares_lines, sharing_of
 from .why import repairs_of, sites_of_run, why_beside, why_if_readable, with_what_misses_cost
@@ -66,6 +69,7 @@ def report(paths: Sequence[str], options: Options) -> int:
     if options.format != "csv":
         sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs)
     ranks = ranks_of(paths, profile, made.graph, options)
+    ways = paths_of(paths, inputs.whole(paths) if inputs.separation else profile, made, inputs)
     repairs = repairs_of(sites, whole, known, inputs) if sites else None
     if repairs is not None and sharing is not None:
         repairs = with_unshare(repairs, sharing)
@@ -73,7 +77,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         shape = json_report.profile_json(
             made, found, objects.asked_for, objects.details,
             hints(with_threshold(made)) if options.hints else None,
-            of_sizes, repairs, sharing, ranks,
+            of_sizes, repairs, sharing, ranks, ways,
         )
         console.write_data(to_json(shape))
     elif options.format == "sarif":
@@ -83,7 +87,7 @@ def report(paths: Sequence[str], options: Options) -> int:
         console.write_data([csv_report.profile_csv(made) if of_objects is None else of_objects])
     else:
         def lines(page: Page) -> list[str]:
-            first = _sections(made, found, objects, of_sizes, repairs, sharing, ranks, options, page)
+            first = _sections(made, found, objects, of_sizes, repairs, sharing, ranks, ways, options, page)
             if of_sizes is not None and of_sizes.data:
                 return first
             return [*first, *object_sections(objects, options, page)]
@@ -119,9 +123,11 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
 
 
 def _is_of_details_alone(options: Options) -> bool:
-    """One who asks for some objects, for curves, for ranks, or for what threads share has seen the first screen,
-    unless other views are asked for, too."""
-    is_asked_for = options.object is not None or options.curve is not None or options.sharing or options.ranks
+    """One who asks for some objects, for curves, for ranks, for paths, or for what threads share has seen the first
+    screen, unless other views are asked for, too."""
+    is_asked_for = (
+        options.object is not None or options.curve is not None or options.sharing or options.paths or options.ranks
+    )
     return is_asked_for and not (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure or options.objects
@@ -130,7 +136,8 @@ def _is_of_details_alone(options: Options) -> bool:
 
 def _sections(
     made: Report, found: Sequence[Structure], objects: ReportedObjects, of_sizes: NamedCurve | None,
-    repairs: Repairs | None, sharing: SharingReport | None, ranks: RanksReport | None, options: Options, page: Page
+    repairs: Repairs | None, sharing: SharingReport | None, ranks: RanksReport | None, ways: PathsReport | None,
+    options: Options, page: Page,
 ) -> list[str]:
     limits = text_report.Limits(
         rows_of(options.limit, DEFAULT_FUNCTIONS), rows_of(options.limit, DEFAULT_LINES),
@@ -139,7 +146,7 @@ def _sections(
     asked_for_more = (
         options.totals or options.hints or options.tree != "none" or options.files
         or options.annotate or options.instructions or options.structure
-        or objects.asked_for is not None or of_sizes is not None or options.sharing or options.ranks
+        or objects.asked_for is not None or of_sizes is not None or options.sharing or options.paths or options.ranks
     )
     events = made.profile.events
     instructions = made.totals[events.index("Ir")] if "Ir" in events else 0
@@ -169,6 +176,10 @@ def _sections(
     if options.sharing and sharing is not None:
         most = rows_of(options.limit, DEFAULT_OBJECTS)
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
+    if ways is not None:
+        most = rows_of(options.limit, None)
+        told = path_lines(ways, made.selection.columns, most, line_texts(options.include), page)
+        lines += text_report.section(PATHS_TITLE, told, page)
     for title, about in () if ranks is None else rank_sections(ranks, rows_of(options.limit, DEFAULT_FUNCTIONS), page):
         lines += text_report.section(title, about, page)
     if options.tree != "none":

@@ -13,6 +13,7 @@ from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint
 from ..analyses.layout import Layout
 from ..analyses.object_labels import label
+from ..analyses.paths import PathsReport
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.ranks import RanksReport
 from ..analyses.repairs import Repairs
@@ -29,6 +30,7 @@ from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
 from .curve import NamedCurve
 from .json_why import named_curve_json, repairs_json
+from .paths import paths_json
 from .ranks import ranks_json
 from .sharing import sharing_json
 
@@ -40,9 +42,10 @@ def profile_json(
     report: Report, found: Sequence[Structure] = (), objects: Objects | None = None,
     details: Sequence[Details] = (), hints: Sequence[Hint] | None = None, curve: NamedCurve | None = None,
     repairs: Repairs | None = None, sharing: SharingReport | None = None,
-    ranks: RanksReport | None = None,
+    ranks: RanksReport | None = None, paths: PathsReport | None = None,
 ) -> Json:
-    """hints, curve and ranks: None if they are not asked for; repairs and sharing: if nothing is known of any."""
+    """hints, curve, ranks and paths: None if they are not asked for; repairs and sharing: if nothing is known of
+    any."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -95,6 +98,7 @@ def profile_json(
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
         **({} if sharing is None else {"sharing": sharing_json(sharing)}),
         **({} if ranks is None else {"ranks": ranks_json(ranks)}),
+        **({} if paths is None else {"paths": paths_json(paths)}),
     }
 
 

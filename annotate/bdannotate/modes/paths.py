@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Paths within functions: what lies beside the profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analyses.paths import PathsReport, report_paths
+from ..analyses.report import Report
+from ..model.graph import build
+from ..model.profile import Profile
+from ..options import DEFAULT_THRESHOLD
+from ..reading.load import load_paths
+from .inputs import Inputs
+
+
+def paths_of(paths: Sequence[str], whole: Profile, made: Report, inputs: Inputs) -> PathsReport | None:
+    """Of these profiles, whose sum `whole` is, as the report sorts and chooses. Only if they are asked for; what is
+    asked for must be readable."""
+    if not inputs.options.paths:
+        return None
+    found = load_paths(paths, whole, inputs.renaming)
+    selection = made.selection
+    keys = selection.keys if inputs.options.sort else ()
+    threshold = keys[0].threshold if keys and keys[0].threshold is not None else inputs.options.threshold
+    return report_paths(
+        found, whole, made.graph if whole is made.profile else build(whole),
+        [key.column.metric.name for key in keys], DEFAULT_THRESHOLD if threshold is None else threshold,
+        None if selection.function is None else selection.function.matches,
+    )
