@@ -373,3 +373,52 @@ def test_single_instructions_are_not_merged(tmp_path, capsys):
     assert notes_of(capsys) == [
         "single instructions but the hot ones are not merged: report on single ranks for these"
     ]
+
+SAMPLE = "desc: Sample: bursts of 100000 blocks in 500000, seed 1, margins of 100000; counted {} of 99 blocks, in 3 bursts"
+
+
+def calls_cost(folder, rank, head, below, self_cost="10 5"):
+    """A rank whose only call, of f, costs `below`, but f itself 10 and 5."""
+    path = folder / f"out.{rank}"
+    path.write_text(
+        f"version: 1\npid: {rank}\ncmd: job\npart: 1\ndesc: Rank: {rank}\n{head}\nevents: Ir D1mr\nfn=main\n"
+        f"1 0\ncfn=f\ncalls=1 1\n1 {below}\nfn=f\n1 {self_cost}\ntotals: {self_cost}\n"
+    )
+    return str(path)
+
+
+def test_sums_of_estimates_may_be_off_by_more(tmp_path, capsys):
+    """By one half for each rank, and not by more."""
+    for ranks, wrong in ((12, 1), (12, 9)):
+        head = SAMPLE.format(7)
+        paths = [calls_cost(tmp_path, rank, head, f"{10 + wrong} 5") for rank in range(ranks)]
+        output = merged(tmp_path, paths)
+        alone, both = (main(["--check", path]) for path in (paths[0], output))
+        assert alone == both == (0 if wrong == 1 else 1)
+    capsys.readouterr()
+
+
+def test_what_was_sampled_is_said_of_all_ranks(tmp_path, capsys):
+    paths = [calls_cost(tmp_path, rank, SAMPLE.format(rank) if rank else "", "10 5") for rank in range(3)]
+    setting = "bursts of 100000 blocks in 500000, seed 1, margins of 100000"
+    assert f"desc: Sample: {setting}; in 2 of 3 ranks\n".encode() in contents(merged(tmp_path, paths))[0]
+    Path(paths[1]).write_text(Path(paths[1]).read_text().replace("seed 1", "seed 2"))
+    assert b"seed 2, margins of 100000, and others; in 2 of 3 ranks\n" in contents(merged(tmp_path, paths))[0]
+    assert b"Sample" not in contents(merged(tmp_path, paths[:1]))[0]
+
+
+def test_ranks_that_were_not_counted_from_the_start_pass_the_check(tmp_path, capsys):
+    """What was loaded before is evicted in functions that callers do not account for."""
+    paths = [
+        calls_cost(tmp_path, rank, "desc: Timerange: Basic block 5 - 10", "10 3") for rank in range(2)
+    ]
+    assert main(["--check", paths[0], merged(tmp_path, paths)]) == 0
+
+
+def test_one_host_is_one(tmp_path, capsys):
+    merged(tmp_path, write_job(tmp_path, [1, 2]))
+    assert "2 ranks of 1 host from 2 files;" in capsys.readouterr().out
+    merged(tmp_path, write_job(tmp_path, [1]))
+    assert "1 rank of 1 host from 1 file;" in capsys.readouterr().out
+    assert main(["--ranks", str(tmp_path / "all")]) == 0
+    assert "== 1 rank of 1 host ==" in capsys.readouterr().out

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..model.errors import UserError, shorten
+from ..model.ranks import MERGED
+from ..model.sample import SAMPLE
 from ..reading.columns import path_beside
 from ..reading.heads import FileHead
 from .rank_tally import Head
 
-# What the merged profile says of itself.
-MERGED = "Ranks"
 # What the files beside profiles have, with their prefixes.
 _BESIDE = (
     ("context trees", "contexts."), ("data objects", "objects."), ("causes", "why."), ("shared lines", "sharing."),
@@ -56,7 +56,8 @@ class Source(NamedTuple):
 
 class Member(NamedTuple):
     """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; the programs that it ran, by name; and what these files have that is not merged."""
+    names it if it has no number; the programs that it ran, by name; what these files have that is not merged; and what was
+    sampled, if anything was."""
 
     rank: int | None
     host: str
@@ -64,6 +65,7 @@ class Member(NamedTuple):
     size: int
     programs: tuple[str, ...]
     not_merged: frozenset[str]
+    sample: str
 
     @property
     def name(self) -> str:
@@ -108,8 +110,14 @@ def members_of(sources: Sequence[Source]) -> list[Member]:
             here[0].rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here),
             tuple(sorted({_program(source.head.command) for source in here})),
             frozenset(what for source in here for what in source.not_merged),
+            next(filter(None, map(_sample, here)), ""),
         ) for here in members
     ]
+
+
+def _sample(source: Source) -> str:
+    """Without what was counted."""
+    return dict(source.head.descriptions).get(SAMPLE, "").partition(";")[0]
 
 
 def _program(command: str) -> str:

@@ -15,7 +15,8 @@ counts begin in mid-run, after a dump or a zeroing: an uncovered run before may 
 that are evicted only now.
 
 Estimates from a sample are rounded one by one. Self costs are rounded so that they add up all the
-same; of what calls cost, each may be off by one half, and self costs by one.
+same; of what calls cost, each may be off by one half, and self costs by one. In the sum of many
+ranks, each of them may be.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from .components import strongly_connected
 from .graph import CallGraph, build
 from .profile import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
+from .ranks import merged_ranks
 from .sample import is_estimate
 
 REFERENCE_EVENT = "Ir"
@@ -90,7 +92,10 @@ def _call_violation(
     width = len(profile.events)
     source = profile.parts[0].source
     estimated = is_estimate(profile.parts)
-    from_the_start = not estimated and _is_from_the_start(profile.parts)
+    ranks = merged_ranks(profile.parts)
+    # When the counts of ranks began is not known of their sum.
+    from_the_start = not estimated and not ranks and _is_from_the_start(profile.parts)
+    each = max(ranks, 1)
     rounded = _rounded_rows(profile) if estimated else {}
     root_cost = profile.zero
     falling = _falling(profile)
@@ -104,7 +109,7 @@ def _call_violation(
             if caller not in members
         ]
         uncovered = subtract_rows(inclusive, sum_rows(incoming, width))
-        slack = len(incoming) + sum(rounded.get(member, 0) for member in group) if estimated else 0
+        slack = each * (len(incoming) + sum(rounded.get(member, 0) for member in group)) if estimated else 0
         uncovered = tuple(0 if abs(count) <= slack else count for count in uncovered)
         wrong = _wrong_event(uncovered, reference, bool(incoming) and from_the_start, falling)
         if wrong is not None:
@@ -115,7 +120,7 @@ def _call_violation(
         if not incoming or any(uncovered):
             root_cost = add_rows(root_cost, uncovered)
             (also_called if incoming else roots).append(min(group))
-    slack = sum(rounded.values()) + len(profile.calls) if estimated else 0
+    slack = each * (sum(rounded.values()) + len(profile.calls)) if estimated else 0
     for event, total, found in zip(profile.events, profile.totals(), root_cost):
         if abs(total - found) > slack:
             return f"{source}: {event}: the roots cost {found:,}, but the total is {total:,}"

@@ -62,6 +62,11 @@ def ratio(metric: Metric, value: Number | None) -> str:
     return f"{value:.1f}" if abs(value) < 10_000 else short_count(value)
 
 
+def counted(number: int, what: str) -> str:
+    """what: one of these; several have an s."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def bytes_told(number: int) -> str:
     return "1 byte" if number == 1 else f"{number:,} bytes"
 

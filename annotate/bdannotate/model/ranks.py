@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
 from .profile import CallSite, Function, Part, Profile, Row
+
+
+# What a merged profile describes.
+MERGED = "Ranks"
+_MOST_DIGITS = 9
+
+
+def merged_ranks(parts: Sequence[Part]) -> int:
+    """Of how many ranks a profile is the sum; 0 if it has not been merged."""
+    found = dict(parts[0].descriptions).get(MERGED, "")
+    return int(found) if found.isascii() and found.isdigit() and len(found) <= _MOST_DIGITS else 0
 
 
 class Rank(NamedTuple):

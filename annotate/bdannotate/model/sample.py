@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from .profile import Part
 
-_SAMPLE = "Sample"
+SAMPLE = "Sample"
 
 
 def is_estimate(parts: Sequence[Part]) -> bool:
     """Whether any of the parts is."""
-    return any(name == _SAMPLE for part in parts for name, _ in part.descriptions)
+    return any(name == SAMPLE for part in parts for name, _ in part.descriptions)

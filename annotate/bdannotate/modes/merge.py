@@ -11,11 +11,14 @@ from bdcommon import console
 
 from ..merging.faults import fault_of_names
 from ..merging.job import Merged, merged
-from ..merging.members import MERGED, NOT_MERGED, Member
+from ..merging.members import NOT_MERGED, Member
 from ..merging.merged_profile import merged_profile, profile_text
 from ..merging.processes import AllKnow, Processes, with_processes
 from ..merging.ranks_file import ranks_text
 from ..model.errors import UserError, shorten
+from ..model.numbers import counted
+from ..model.ranks import MERGED
+from ..model.sample import SAMPLE
 from ..options import Options
 from ..reading.ranks import PREFIX
 from ..views.ranks import missing_ranks, spans
@@ -59,9 +62,10 @@ def _write(output: str, found: Merged) -> None:
     write_file(_beside(output), ranks_text(tally, members, command, found.totals, found.strip))
     write_file(output, profile_text(profile, command, _descriptions(found)))
     hosts = {member.host for member in members if member.host}
-    where = f" of {len(hosts):,} hosts" if hosts else ""
-    files = sum(len(member.paths) for member in members)
-    console.write([f"{output}: {len(members):,} ranks{where} from {files:,} files; bd_annotate --ranks {output}\n"])
+    where = f" of {counted(len(hosts), 'host')}" if hosts else ""
+    files = counted(sum(len(member.paths) for member in members), "file")
+    ranks = counted(len(members), "rank")
+    console.write([f"{output}: {ranks}{where} from {files}; bd_annotate --ranks {output}\n"])
     for text in (_programs(members), missing_ranks([member.rank for member in members if member.rank is not None])):
         if text:
             _note(text)
@@ -93,19 +97,18 @@ def _programs(members: Sequence[Member]) -> str:
 
 
 # What is of one run alone.
-_OF_ONE_RUN = ("Rank", "Host", "Timerange", "Trigger")
+_OF_ONE_RUN = ("Rank", "Host", "Timerange", "Trigger", SAMPLE)
 
 
 def _descriptions(found: Merged) -> tuple[tuple[str, str], ...]:
     known = [pair for pair in found.tally.head.descriptions if pair[0] not in _OF_ONE_RUN]
     known.append((MERGED, f"{len(found.members)}"))
+    if samples := [member.sample for member in found.members if member.sample]:
+        others = ", and others" if len(set(samples)) > 1 else ""
+        known.append((SAMPLE, f"{samples[0]}{others}; in {len(samples)} of {len(found.members)} ranks"))
     if found.left_out:
-        known.append(("Left out", _files_left_out(found.left_out)))
+        known.append(("Left out", f"{counted(found.left_out, 'file')} that could not be read or merged"))
     return tuple(known)
-
-
-def _files_left_out(number: int) -> str:
-    return f"{number} {'file' if number == 1 else 'files'} that could not be read or merged"
 
 
 def _note(text: str) -> None:

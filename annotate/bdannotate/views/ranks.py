@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ..analyses.ranks import ALIKE, CountOverRanks, Imbalance, RanksReport
 from ..model.metrics import metrics_for
-from ..model.numbers import percent, short_count
+from ..model.numbers import counted, percent, short_count
 from ..model.profile import CallSite, Function
 from ..model.ranks import Rank, Spread
 from .json_values import Json, text
@@ -36,7 +36,8 @@ def rank_sections(found: RanksReport, limit: int | None, page: Page) -> list[tup
 
 def _title(found: RanksReport) -> str:
     hosts = {rank.host for rank in found.ranks.ranks if rank.host}
-    return f"{len(found.ranks.ranks):,} ranks{f' of {len(hosts):,} hosts' if hosts else ''}"
+    where = f" of {counted(len(hosts), 'host')}" if hosts else ""
+    return counted(len(found.ranks.ranks), "rank") + where
 
 
 def _heading(name: str, found: RanksReport) -> str:
