@@ -15,14 +15,24 @@ std::optional<Address> read_word(Address at, const GuestWords& words) {
     return words.word(words.memory, at);
 }
 
-// The word behind the thread pointer's own.
-std::optional<Address> table_of(Address thread_pointer, const GuestWords& words) {
-    if (thread_pointer == 0 || read_word(thread_pointer, words) != thread_pointer) return std::nullopt;
+enum class Form { kGlibc, kMusl };
+
+// Where the C library's table is, if it is of this form.
+std::optional<Address> table_of(Address thread_pointer, Form form, const GuestWords& words) {
+    if (thread_pointer == 0) return std::nullopt;
+    if (words.has_blocks_above) {
+        return read_word(form == Form::kGlibc ? thread_pointer : thread_pointer - words.bytes, words);
+    }
+    if (read_word(thread_pointer, words) != thread_pointer) return std::nullopt;
     return read_word(thread_pointer + words.bytes, words);
 }
 
 // The linker has computed with it.
-Address program_block(Address thread_pointer, const ThreadLocalSegment& segment) {
+Address program_block(Address thread_pointer, const ThreadLocalSegment& segment, const GuestWords& words) {
+    if (words.has_blocks_above) {
+        const Address begin = thread_pointer + 2 * words.bytes;
+        return begin + ((segment.skew - begin) & (segment.alignment - 1));
+    }
     const Address end = thread_pointer - segment.size;
     return end - ((end - segment.skew) & (segment.alignment - 1));
 }
@@ -30,10 +40,13 @@ Address program_block(Address thread_pointer, const ThreadLocalSegment& segment)
 // The C library's table of a thread's blocks.
 class Table {
 public:
-    enum class Form { kGlibc, kMusl };
     static constexpr Address kNone = 0;
 
-    Table(Address at, Form form, const GuestWords& words) : at_(at), form_(form), words_(words) {
+    Table(Address thread_pointer, Form form, const GuestWords& words) : form_(form), words_(words) {
+        const std::optional<Address> found = table_of(thread_pointer, form, words);
+        if (!found) return;
+        const Address at = *found;
+        at_ = at;
         // glibc writes the length before what the thread pointer points to, musl there.
         const std::optional<Address> length = read_word(form == Form::kGlibc ? at - entry_bytes() : at, words);
         if (!length || *length >= kMostModules) return;
@@ -54,7 +67,7 @@ public:
 private:
     Address entry_bytes() const { return form_ == Form::kGlibc ? 2 * words_.bytes : words_.bytes; }
 
-    Address at_;
+    Address at_ = 0;
     Form form_;
     const GuestWords& words_;
     Address length_ = 0;  // so many modules have entries; more may have none yet
@@ -63,35 +76,41 @@ private:
 }  // namespace
 
 ThreadPointers thread_pointers(Address thread_pointer, const GuestWords& words) {
-    const std::optional<Address> table = table_of(thread_pointer, words);
-    if (!table) return {};
-    return {*table, read_word(*table, words).value_or(0)};
+    for (const Form form : {Form::kGlibc, Form::kMusl}) {
+        const std::optional<Address> table = table_of(thread_pointer, form, words);
+        if (table && *table != 0) return {*table, read_word(*table, words).value_or(0)};
+    }
+    return {};
 }
 
 std::vector<ThreadLocalBlock> thread_local_blocks(Address thread_pointer, std::span<const ThreadLocalModule> modules,
                                                   const GuestWords& words) {
-    const std::optional<Address> table_at = table_of(thread_pointer, words);
-    if (!table_at || modules.empty()) return {};
+    if (!table_of(thread_pointer, Form::kGlibc, words) || modules.empty()) return {};
     std::vector<ThreadLocalBlock> blocks;
     const auto fits = [&](const ThreadLocalBlock& block) {
         const std::uint64_t size = block.module->segment->size;
-        return block.begin < thread_pointer && size <= thread_pointer - block.begin &&
-               words.is_readable(words.memory, block.begin, size);
+        const bool is_beside = words.has_blocks_above
+                                   ? block.begin >= thread_pointer + 2 * words.bytes
+                                   : block.begin < thread_pointer && size <= thread_pointer - block.begin;
+        return is_beside && words.is_readable(words.memory, block.begin, size);
     };
     const auto program = std::ranges::find(modules, true, &ThreadLocalModule::is_program);
     if (program != modules.end()) {
-        const ThreadLocalBlock block{&*program, program_block(thread_pointer, *program->segment)};
+        const ThreadLocalBlock block{&*program, program_block(thread_pointer, *program->segment, words)};
         if (!fits(block)) return {};
         blocks.push_back(block);
     }
     const std::vector<ThreadLocalBlock> sure = blocks;
 
-    const Table glibc(*table_at, Table::Form::kGlibc, words);
-    const Table musl(*table_at, Table::Form::kMusl, words);
+    const Table glibc(thread_pointer, Form::kGlibc, words);
+    const Table musl(thread_pointer, Form::kMusl, words);
     const auto has_program = [&](const Table& table) { return table.block(program->number) == sure.front().begin; };
     // Without a block that is known beforehand, anything might look like musl's.
     const bool is_glibc = sure.empty() ? !glibc.is_empty() : has_program(glibc);
-    if (!is_glibc && (sure.empty() || !has_program(musl))) return sure;
+    if (!is_glibc && (sure.empty() || !has_program(musl))) {
+        // A thread pointer that does not point to itself might be anything.
+        return words.has_blocks_above ? std::vector<ThreadLocalBlock>{} : sure;
+    }
     const Table& table = is_glibc ? glibc : musl;
     for (const ThreadLocalModule& module : modules) {
         if (module.is_program) continue;

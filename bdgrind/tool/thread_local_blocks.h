@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where a thread's copies of thread-local variables are, as amd64 and x86 have it (variant II of ELF's thread-local
-// storage):
+// Where a thread's copies of thread-local variables are. amd64 and x86 have variant II of ELF's thread-local storage:
 //
 //     ...  block of module 2   block of module 1 | thread pointer: its own address, then a table of blocks
 //                                                        by the number of the module
 //
-// The program's own block, if there is one, ends at the thread pointer whatever the C library. The table is the C
+// and arm64 has variant I, in which the table of musl lies one word before:
+//
+//     thread pointer: a table of blocks, then a word | block of module 1   block of module 2  ...
+//
+// The program's own block, if there is one, lies next to the thread pointer whatever the C library. The table is the C
 // library's: that of glibc and of musl are known. Nothing says which one it is, nor whether the thread pointer is used
 // for something else: so what is read is believed only if all of it fits together.
 
@@ -35,7 +38,8 @@ struct ThreadLocalBlock {
 };
 
 struct GuestWords {
-    unsigned bytes;  // of a word, 4 or 8
+    unsigned bytes;         // of a word, 4 or 8
+    bool has_blocks_above;  // the thread pointer: variant I
     // Whether all of this memory may be read.
     bool (*is_readable)(const void* memory, Address begin, std::uint64_t size);
     // The word there, which may be read.

@@ -44,6 +44,10 @@ Addr thread_pointer(ThreadId thread) {
     if (selector == 0 || table == 0) return 0;
     const auto* const descriptor = reinterpret_cast<const UChar*>(static_cast<Addr>(table)) + (selector & ~7u);
     return Addr{descriptor[7]} << 24 | Addr{descriptor[4]} << 16 | Addr{descriptor[3]} << 8 | descriptor[2];
+#elif defined(VGA_arm64)
+    ULong base = 0;
+    get(offsetof(VexGuestARM64State, guest_TPIDR_EL0), &base);
+    return base;
 #else
     return 0;
 #endif
@@ -58,7 +62,12 @@ Address word_at(const void*, Address at) {
     return *reinterpret_cast<const Addr*>(static_cast<Addr>(at));
 }
 
-constexpr GuestWords kGuestWords{sizeof(Addr), is_readable, word_at, nullptr};
+#if defined(VGA_arm64)
+constexpr bool kHasBlocksAbove = true;
+#else
+constexpr bool kHasBlocksAbove = false;
+#endif
+constexpr GuestWords kGuestWords{sizeof(Addr), kHasBlocksAbove, is_readable, word_at, nullptr};
 
 // --- Object files
 

@@ -42,7 +42,7 @@ protected:
         std::vector<ThreadLocalModule> modules;
         if (has_program) modules.push_back({&program_, 1, true});
         modules.push_back({&library_, library, false});
-        const GuestWords words{word(), is_readable, value, &words_};
+        const GuestWords words{word(), false, is_readable, value, &words_};
         std::string text;
         for (const ThreadLocalBlock& block : thread_local_blocks(thread_pointer, modules, words)) {
             text += std::to_string(block.module->number) + "@-" + std::to_string(kThread - block.begin) + " ";
@@ -141,7 +141,7 @@ TEST_P(ThreadLocalBlocksTest, WhatDoesNotPointToItselfIsNoThreadPointer) {
 }
 
 TEST_P(ThreadLocalBlocksTest, WhatTellsWhetherTheyChange) {
-    const GuestWords words{word(), is_readable, value, &words_};
+    const GuestWords words{word(), false, is_readable, value, &words_};
     set(kTable, 7);
     EXPECT_EQ(thread_pointers(kThread, words), (ThreadPointers{kTable, 7}));
     EXPECT_EQ(thread_pointers(0, words), ThreadPointers{});
@@ -150,6 +150,89 @@ TEST_P(ThreadLocalBlocksTest, WhatTellsWhetherTheyChange) {
     EXPECT_EQ(thread_pointers(kThread, words), (ThreadPointers{0x30000, 0}));
 }
 
+// Variant I: the same table, which the thread pointer points to; blocks lie above.
+class ThreadLocalBlocksAboveTest : public ThreadLocalBlocksTest {
+protected:
+    ThreadLocalBlocksAboveTest() {
+        set(kThread, kTable);
+        set(kThread + word(), 0);
+        set(kTable, 3);  // the generation
+        glibc_length(16);
+    }
+
+    // As distances from the thread pointer.
+    std::string above(Address thread_pointer = kThread, bool has_program = true) {
+        std::vector<ThreadLocalModule> modules;
+        if (has_program) modules.push_back({&program_, 1, true});
+        modules.push_back({&library_, has_program ? 2u : 1u, false});
+        const GuestWords words{word(), true, is_readable, value, &words_};
+        std::string text;
+        for (const ThreadLocalBlock& block : thread_local_blocks(thread_pointer, modules, words)) {
+            text += std::to_string(block.module->number) + "@" + std::to_string(block.begin - kThread) + " ";
+        }
+        return text;
+    }
+};
+
+TEST_P(ThreadLocalBlocksAboveTest, TheProgramsBlockBeginsBehindTwoWords) {
+    glibc(1, kThread + 32);
+    EXPECT_EQ(above(), "1@32 ");
+    program_.alignment = 8;
+    glibc(1, kThread + 2 * word());
+    EXPECT_EQ(above(), word() == 8 ? "1@16 " : "1@8 ");
+    program_.alignment = 64;
+    program_.skew = 24;
+    glibc(1, kThread + 24);
+    EXPECT_EQ(above(), "1@24 ");
+    program_.skew = 0;
+    glibc(1, kThread + 64);
+    EXPECT_EQ(above(), "1@64 ");
+}
+
+TEST_P(ThreadLocalBlocksAboveTest, OthersAreInTheTable) {
+    glibc(1, kThread + 32);
+    glibc(2, kThread + 0x100);
+    EXPECT_EQ(above(), "1@32 2@256 ");
+    for (const Address wrong : {kThread + 0x108, kThread + 0x40, kThread, kThread - 0x200, kMemoryEnd - 16}) {
+        glibc(2, wrong);  // not aligned, over the program's block, not above, not mapped
+        EXPECT_EQ(above(), "1@32 ");
+    }
+    glibc(2, 0x1e000, 0x1e000);  // was allocated when it was used
+    EXPECT_EQ(above(), "1@32 ");
+    glibc(1, kThread + 0x100);
+    EXPECT_EQ(above(kThread, false), "1@256 ");
+}
+
+TEST_P(ThreadLocalBlocksAboveTest, TheTableOfMuslIsOneWordBefore) {
+    set(kThread, 0);
+    set(kThread - word(), kTable);
+    musl(0, 2);
+    musl(1, kThread + 32);
+    musl(2, kThread + 0x100);
+    EXPECT_EQ(above(), "1@32 2@256 ");
+}
+
+TEST_P(ThreadLocalBlocksAboveTest, WithoutATableThatFitsNothingIsBelieved) {
+    EXPECT_EQ(above(), "");
+    glibc(1, kThread + 40);
+    EXPECT_EQ(above(), "");
+    EXPECT_EQ(above(0), "");
+    EXPECT_EQ(above(kThread + 1), "");
+    EXPECT_EQ(above(kMemoryEnd), "");
+    set(kThread, 0x30000);
+    EXPECT_EQ(above(), "");
+}
+
+TEST_P(ThreadLocalBlocksAboveTest, WhatTellsWhetherTheyChange) {
+    const GuestWords words{word(), true, is_readable, value, &words_};
+    EXPECT_EQ(thread_pointers(kThread, words), (ThreadPointers{kTable, 3}));
+    set(kThread, 0);
+    EXPECT_EQ(thread_pointers(kThread, words), ThreadPointers{});
+    set(kThread - word(), kTable);
+    EXPECT_EQ(thread_pointers(kThread, words), (ThreadPointers{kTable, 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(WordBytes, ThreadLocalBlocksAboveTest, testing::Values(4u, 8u));
 INSTANTIATE_TEST_SUITE_P(WordBytes, ThreadLocalBlocksTest, testing::Values(4u, 8u));
 
 }  // namespace
