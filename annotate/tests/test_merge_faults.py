@@ -374,7 +374,11 @@ def test_single_instructions_are_not_merged(tmp_path, capsys):
         "single instructions but the hot ones are not merged: report on single ranks for these"
     ]
 
-SAMPLE = "desc: Sample: bursts of 100000 blocks in 500000, seed 1, margins of 100000; counted {} of 99 blocks, in 3 bursts"
+
+SAMPLE = (
+    "desc: Sample: bursts of 100000 blocks in 500000, seed 1, margins of 100000; "
+    "counted {} of 99 blocks, in 3 bursts"
+)
 
 
 def calls_cost(folder, rank, head, below, self_cost="10 5"):

@@ -13,6 +13,7 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..model.machine import Figure, Machine, Order
 from ..model.why import Distance, bucket_start
@@ -27,6 +28,9 @@ class Access(enum.Enum):
     INDEPENDENT = "independent"  # others can be asked for: latency over overlap
     NEARBY = "nearby"  # the next address is in it, but the processor foresees it: of these, one at a time
     CHAIN = "chain"  # nothing, as the next address is in it: latency
+
+    # Enum's own is a function of Python, and most tables of costs have such keys.
+    __hash__ = object.__hash__
 
 
 _ORDERS = {
@@ -57,7 +61,7 @@ class Rounds(enum.Enum):
         return {Rounds.ESTIMATE: figure.value, Rounds.LEAST: figure.least, Rounds.MEDIAN: figure.median}[self]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loads:
     """Lines that come in this order. near: those that are in some cache, by the bucket of their distance. walks:
     addresses that have to be looked up besides. blocks: whether instructions behind it pile up until it has come; not
@@ -70,7 +74,7 @@ class Loads:
     walks: float = 0.0
     blocks: bool = True
 
-    @property
+    @cached_property
     def near_lines(self) -> float:
         return sum(count for _, count in self.near)
 
@@ -97,6 +101,20 @@ def loads_of(
     return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
 
 
+class _BucketCosts(dict[int, float]):
+    """Nanoseconds of a line, by the bucket of its distance: there are few, which are asked for often."""
+
+    def __init__(self, costs: MissCosts, access: Access, line: int) -> None:
+        super().__init__()
+        self._costs = costs
+        self._access = access
+        self._line = line
+
+    def __missing__(self, bucket: int) -> float:
+        cost = self[bucket] = self._costs.miss_cost(self._access, bucket_start(bucket) * self._line)
+        return cost
+
+
 class MissCosts:
     """Of a machine, for a run with such caches. All times are nanoseconds."""
 
@@ -114,7 +132,10 @@ class MissCosts:
         self.misprediction = MISPREDICTED * machine.figure("misprediction")  # for each simulated one
         first, last = machine.caches[0], machine.caches[-1]
         self._simulated = d1_bytes or first, max(ll_bytes or last, d1_bytes or first)
-        self._known: dict[tuple[Access, int, int], float] = {}
+        self._memory = {access: self._rounds.of(machine.lines[_ORDERS[access]][-1][1]) for access in Access}
+        # How many lines from memory are on their way at a time, at most.
+        self.in_flight = max(self._memory[Access.CHAIN] / max(self._memory[Access.INDEPENDENT], 1e-9), 1.0)
+        self._of_buckets: dict[tuple[Access, int], _BucketCosts] = {}
 
     def miss_cost(self, access: Access, size: float) -> float:
         """Of a line that is loaded again after `size` bytes of others."""
@@ -124,34 +145,31 @@ class MissCosts:
         """Of an address of a page that has to be looked up: several at a time, where lines are."""
         return self.page_walk / self.in_flight if access in OVERLAPPING else self.page_walk
 
-    @property
-    def in_flight(self) -> float:
-        """How many lines from memory are on their way at a time, at most."""
-        return max(self.memory_cost(Access.CHAIN) / max(self.memory_cost(Access.INDEPENDENT), 1e-9), 1.0)
-
-    def memory_cost(self, access: Access) -> float:
-        return self._rounds.of(self.machine.lines[_ORDERS[access]][-1][1])
-
     def time_of(self, loads: Loads, alone: tuple[float, float] = (0.0, 0.0)) -> float:
         """alone: so many lines of those that could overlap, from memory and from caches, have to be waited for one at
         a time, at most."""
-        access, far, near = loads.access, loads.far, loads.near_lines
-        far_alone, near_alone = (
-            min(one / lines, 1.0) if lines and access in OVERLAPPING else 0.0 for one, lines in zip(alone, (far, near))
-        )
-        total = far * max(self.memory_cost(access), far_alone * self.memory_cost(Access.CHAIN))
-        for bucket, count in loads.near:
-            one = self._bucket_cost(access, bucket, loads.line)
-            if near_alone:
-                one = max(one, near_alone * self._bucket_cost(Access.CHAIN, bucket, loads.line))
-            total += count * one
+        access, far = loads.access, loads.far
+        total = far * self._memory[access]
+        costs = self._costs_of_buckets(access, loads.line)
+        if access not in OVERLAPPING or alone == (0.0, 0.0):
+            for bucket, count in loads.near:
+                total += count * costs[bucket]
+        else:
+            far_alone, near_alone = (
+                min(one / lines, 1.0) if lines else 0.0 for one, lines in zip(alone, (far, loads.near_lines))
+            )
+            total = max(total, far * far_alone * self._memory[Access.CHAIN])
+            chain = self._costs_of_buckets(Access.CHAIN, loads.line)
+            for bucket, count in loads.near:
+                total += count * max(costs[bucket], near_alone * chain[bucket])
         return total + loads.walks * self.walk_cost(access)
 
-    def _bucket_cost(self, access: Access, bucket: int, line: int) -> float:
-        key = access, bucket, line
-        if key not in self._known:  # there are few buckets
-            self._known[key] = self.miss_cost(access, bucket_start(bucket) * line)
-        return self._known[key]
+    def _costs_of_buckets(self, access: Access, line: int) -> _BucketCosts:
+        key = access, line
+        found = self._of_buckets.get(key)
+        if found is None:
+            found = self._of_buckets[key] = _BucketCosts(self, access, line)
+        return found
 
     def _stretched(self, size: float) -> float:
         """The size in the machine's caches."""

@@ -30,7 +30,7 @@ from .repair_sets import pad_repairs
 from .repair_working_set import working_set_repairs
 from .site import Site
 from .site_rows import SiteRows
-from .sites import Sites
+from .sites import Known, Sites
 from .waits import estimated_time
 
 # What saves less of the estimated time is not worth a sentence.
@@ -85,7 +85,7 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
 
 def sites_of(
     rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders(),
-    known: Mapping[int, Site] = {}, work: Mapping[tuple[Function, int], Estimate] = {},
+    known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
 ) -> Sites:
     return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known, work)
 

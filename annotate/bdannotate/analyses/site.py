@@ -54,7 +54,7 @@ class Change(NamedTuple):
     is_asked_ahead: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Site:
     """where: the file and line of the program's own code that the instruction is of, or that library code
     was inlined into."""
@@ -76,7 +76,8 @@ class Site:
     costs: MissCosts
     reads: bool = False
     writes: bool = False
-    waits: Estimate = Estimate()  # nanoseconds in which the processor has nothing else to do
+    # Nanoseconds in which the processor has nothing else to do: Sites sets it, who knows what else it does.
+    waits: Estimate = Estimate()
 
     @cached_property
     def inner(self) -> Level | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..model.frames import Chains
 from ..model.profile import Function, Row
@@ -24,14 +24,22 @@ from .site_rows import SiteRows
 _ROUNDS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of other sites of the same run, some instructions by number."""
+
+    sites: Sites
+    by_number: Mapping[int, Site]
+
+
 class Sites:
     """All instructions of a file, the costliest first, with the loops that they are in."""
 
     def __init__(
         self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders(),
-        known: Mapping[int, Site] = {}, work: Mapping[tuple[Function, int], Estimate] = {},
+        known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
     ) -> None:
-        """known: by number, those of which loops and chains say nothing. work: nanoseconds that instructions take, by
+        """known: those of which loops and chains say nothing. work: nanoseconds that instructions take, by
         address, where more is known than how many there are."""
         self.why = rows.why
         self.loops = loops
@@ -43,12 +51,14 @@ class Sites:
         self._chains = chains
         self._chooser = Chooser(chains, folders.is_library, ())
         self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
+        by_number = known.by_number if known else {}
         found = [
-            known.get(number) or self._site(number, place)
+            by_number.get(number) or self._site(number, place)
             for number, place in enumerate(rows.why.places)
             if place is not None and (number in rows.distances or number in rows.orders)
         ]
-        found = self._with_waits(found)
+        self._times = self._groups(found)
+        self._set_waits(known.sites if known else None)
         self.all = sorted(found, key=lambda site: (-site.waiting, -site.time, site.number))
         self.by_number = {site.number: site for site in self.all}
 
@@ -89,17 +99,22 @@ class Sites:
         loop = site.deciding_loop
         return loop if loop is not None and self._instructions_of(loop) else site.place.function
 
-    def _with_waits(self, found: Sequence[Site]) -> list[Site]:
-        self._times = self._groups(found)
-        done: list[Site] = []
+    def _set_waits(self, known: Sites | None) -> None:
+        """known: what has those of groups that are the same there."""
         for where, here in self._members.items():
-            loads = {site.number: site.loads for site in here}
-            value, least, most = self._estimates(where, loads)
-            done += [
-                replace(site, waits=Estimate(value[site.number], least[site.number], most[site.number]))
-                for site in here
-            ]
-        return done
+            if known is not None and known.has_group(where, here, self._times[where]):
+                continue
+            value, least, most = self._estimates(where, {site.number: site.loads for site in here})
+            for site in here:
+                site.waits = Estimate(value[site.number], least[site.number], most[site.number])
+
+    def has_group(self, where: LoopPlace | Function, members: Sequence[Site], time: LoopTime) -> bool:
+        """Whether the very same instructions have the same time there."""
+        mine = self._members.get(where, [])
+        return (
+            self._times.get(where) == time and len(mine) == len(members)
+            and all(one is other for one, other in zip(mine, members))
+        )
 
     def _estimates(
         self, where: LoopPlace | Function, loads: Mapping[int, Loads]

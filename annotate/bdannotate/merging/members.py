@@ -56,8 +56,8 @@ class Source(NamedTuple):
 
 class Member(NamedTuple):
     """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; the programs that it ran, by name; what these files have that is not merged; and what was
-    sampled, if anything was."""
+    names it if it has no number; the programs that it ran, by name; what these files have that is not merged; and what
+    was sampled, if anything was."""
 
     rank: int | None
     host: str

@@ -15,7 +15,7 @@ from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, t
 from ..analyses.report import Report
 from ..analyses.site import Site
 from ..analyses.site_rows import SiteRows
-from ..analyses.sites import Sites
+from ..analyses.sites import Known, Sites
 from ..analyses.waits import estimated_time, with_waits
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
@@ -114,9 +114,8 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
     else:
         chains = inputs.chains_of(places)
     nests = nests_of(profile, functions, chains)
-    return sites_of(
-        rows, nests, chains, inputs.folders, _of_others(first, functions), _work(profile, rows, nests, machine)
-    )
+    known = Known(first, _of_others(first, functions))
+    return sites_of(rows, nests, chains, inputs.folders, known, _work(profile, rows, nests, machine))
 
 
 # Functions with so many of the program's instructions are looked at for loops.

@@ -53,8 +53,8 @@ _LONGEST = 20_000
 
 def _fortran_name(function: Function) -> str:
     """As its source has it: compilers append a `_`, or two. Empty if it is not from there."""
-    found = _FORTRAN_77.fullmatch(function.name)
-    return f"{found[1]}{found[2]}" if found and _FORTRAN_FILE.search(function.file) else ""
+    found = _FORTRAN_77.fullmatch(function.name) if _FORTRAN_FILE.search(function.file) else None
+    return f"{found[1]}{found[2]}" if found else ""
 
 
 class Names:
