@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bdannotate.model.flow import BasicBlock, Flow, flows
-from bdannotate.model.frames import Kind, Position, frames_of
+from bdannotate.model.frames import Kind, Position, frames_of, nest_of
 from bdannotate.model.profile import Function
 from bdannotate.model.regions import find_regions
 from bdannotate.reading.parser import Detail, parse_text
@@ -215,6 +215,12 @@ def frames(text: str, chains=None):
     return frames_of(F, flows(profile, [F])[F], chains or {}, {})
 
 
+def nest(text: str):
+    profile = parse_text("positions: instr line\nevents: Ir\nob=app\nfl=a.c\nfn=f\n" + text,
+                         Detail.INSTRUCTIONS)
+    return nest_of(F, flows(profile, [F])[F], {})
+
+
 # Three instructions, executed 10 times: the last one jumps back to the first.
 LOOP = "0x10 5 10\n0x14 6 10\n0x18 4 10\njcnd=9/10 0x10 5\n0x18 4\n0x1c 8 1\n"
 
@@ -249,6 +255,19 @@ def test_what_a_loop_begins_with_may_have_the_line_of_another_one():
     other = "0x20 4 10\n0x24 9 10\n0x28 8 10\njcnd=9/10 0x20 4\n0x28 8\n0x2c 11 1\n"
     first, second = frames("0xc 2 1\n" + LOOP + other).frames
     assert (first.line, second.line) == (4, 8)
+
+
+def test_a_loop_does_not_begin_before_the_one_around():
+    """What it begins with may have the line of earlier code that computes the same, such as a constant or a place."""
+    text = (
+        "0x8 6 4\n0xc 5 4\njcnd=3/4 0x8 6\n0xc 5\n"  # a loop of lines 5 and 6
+        "0x10 10 2\n0x14 6 6\n0x18 12 6\n0x1c 11 6\njcnd=4/6 0x14 6\n0x1c 11\n"
+        "0x20 9 2\njcnd=1/2 0x10 10\n0x20 9\n0x24 14 1\n"
+    )
+    first, outer = frames("0x4 2 1\n" + text).frames
+    (inner,) = outer.frames
+    assert (first.line, outer.line, inner.line) == (5, 9, 11)
+    assert [loop.line for loop in nest("0x4 2 1\n" + text).loops] == [5, 9, 11]
 
 
 def test_copies_of_a_loop_have_its_line():

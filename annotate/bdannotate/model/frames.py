@@ -161,8 +161,9 @@ def frames_of(
         around, depth = root, 0
         if region.parent is not None:
             around, depth = nodes[region.parent], len(shared[region.parent])
+        outer = (around.file, around.line) if around is not root and depth == len(common) else ("", 0)
         around = _below(around, common[depth:])
-        nodes.append(_loop_node(region, flow, all_chains, around, len(common), opening, named))
+        nodes.append(_loop_node(region, flow, all_chains, around, len(common), opening, named, outer))
     own: list[_Node] = []
     for calls_in, within in zip(inlined, innermost):
         if within is None:
@@ -264,12 +265,13 @@ class _Named(NamedTuple):
 
 def _named(
     region: Region, flow: Flow, chains: Sequence[Chain], depth: int, opening: Position,
-    others: Container[tuple[str, int]],
+    others: Container[tuple[str, int]], around: tuple[str, int] = ("", 0),
 ) -> _Named:
     """By the first line in the file of those that may decide whether the loop goes on: a
     compiler puts the test to the end or to the beginning, and tests of the body to the other. The
     line in which a function begins is that of instructions from anywhere, and what a loop begins with may
-    have a line that one of the others, outer or earlier ones, goes by."""
+    have a line that one of the others, outer or earlier ones, goes by, or that is before the loop around,
+    as of a constant that code there has, too. around: the loop around, in the same inlined function."""
     first = min(flow.blocks[header].first for header in region.headers)
     at_start = flow.blocks[region.headers[0]]
 
@@ -288,6 +290,7 @@ def _named(
     known = [place for place in map(position, deciding) if place.line]
     # In a function of one line, that line is the only one to know.
     known = [place for place in known if not opens_function(place)] or known
+    known = [place for place in known if place.file != around[0] or place.line >= around[1]] or known
     jump = position(deciding[0])
     if jump in known and (jump.file, jump.line) not in others:
         known = [place for place in known if (place.file, place.line) not in others]
@@ -303,9 +306,9 @@ def _named(
 
 def _loop_node(
     region: Region, flow: Flow, chains: Sequence[Chain], around: _Node, depth: int,
-    opening: Position, others: set[tuple[str, int]],
+    opening: Position, others: set[tuple[str, int]], outer: tuple[str, int],
 ) -> _Node:
-    name = _named(region, flow, chains, depth, opening, others)
+    name = _named(region, flow, chains, depth, opening, others, outer)
     others.add((name.file, name.line))
     kind = Kind.REGION if region.is_irreducible else Kind.LOOP
     # Without a source line, loops are known by where they are.
@@ -350,7 +353,10 @@ def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest
     named: set[tuple[str, int]] = set()
     innermost: dict[int, int] = {}
     for number, (region, common) in enumerate(zip(regions, shared)):
-        name = _named(region, flow, all_chains, len(common), opening, named)
+        outer = ("", 0)
+        if region.parent is not None and len(shared[region.parent]) == len(common):
+            outer = loops[region.parent].file, loops[region.parent].line
+        name = _named(region, flow, all_chains, len(common), opening, named, outer)
         named.add((name.file, name.line))
         loops.append(Loop(
             name.file, name.line, tuple((call.file, call.line) for call in common), name.address,

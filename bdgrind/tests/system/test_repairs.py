@@ -157,6 +157,14 @@ def test_the_repair_is_the_same_without_data_objects(program: Program) -> None:
     assert repairs(profiled(program.name, False, ALONE))[0]["remedy"] == program.remedy
 
 
+def test_a_loop_has_its_own_line_where_it_begins_with_that_of_earlier_code() -> None:
+    """As gcc 12 compiles it: the place of the column is computed as where the matrix is cleared."""
+    source = (PROGRAMS / "reflect.c").read_text().split("\n")
+    columns = next(number for number, line in enumerate(source, 1) if "column < SIZE" in line)
+    found = [one for one in repairs(profiled("reflect.c", False)) if one["remedy"] == "interchange"]
+    assert found and all(one["lines"][0] == columns for one in found)
+
+
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_nothing_is_to_be_gained_that_is_said(name: str) -> None:
     path = profiled(name, False)
