@@ -168,8 +168,8 @@ Profile  p.out (bdgrind-1, pid 7)
 Command  prog
 
 == Paths within functions ==
-4 paths of 2 functions were executed. Hot is what has 1% of the 101 D1 misses or
-more; dense, what has more D1 misses for each instruction than the program.
+4 paths of 2 functions were executed. Hot is what has 1% or more of 101 (D1
+misses); dense, what has more of it for each instruction than the program.
 
  D1 misses      instr.
 ----------------------------------------------------------------
@@ -209,20 +209,20 @@ def test_other_metrics_and_marks(tmp_path, capsys):
     path = beside(tmp_path)
     text = " ".join(printed(path, capsys, "--paths", "--sort=Ir", "--threshold=20", "--width=80").split())
     # B has 560 of 877 instructions, A 240; as many for each instruction as the program is all there can be.
-    assert "Hot is what has 20% of the 877 instr. or more" in text
+    assert "Hot is what has 20% or more of 877 (instr.)" in text
     assert "1. 70 times lines 10, 12, 16, 18" in text and "2. 30 times lines 10, 12-14" in text
     assert "main" not in text
     text = " ".join(printed(path, capsys, "--paths", "--sort=D1mw", "--width=80").split())
-    assert "100% of" not in text and "1 hot path" in text
+    assert "1 hot path 20 100.0%" in text
     # A mark of a column is as good; a ratio has no share, so it is of the next column.
     text = printed(path, capsys, "--paths", "--sort=D1rate,D1mw:self:3")
-    assert "20 D1 wr miss" in text
+    assert "3% or more of 20 (D1 wr miss)" in text
 
 
 def test_some_functions_alone(tmp_path, capsys):
     text = " ".join(printed(beside(tmp_path), capsys, "--paths", "--function=main", "--width=80").split())
     assert "1 path of 1 function was executed." in text
-    assert "1% of the 9 D1 misses of these functions or more" in text
+    assert "1% or more of 9 (D1 misses of these functions)" in text
     assert "find" not in text
 
 
@@ -254,6 +254,13 @@ def test_source_lines_are_quoted(tmp_path, capsys, monkeypatch):
     assert "    at line 12 (if (key == wanted) ?[31m): to 13 rather than 16\n" in text
 
 
+def test_paths_that_do_not_add_up_are_not_shown(tmp_path, capsys):
+    path = beside(tmp_path, path_file(changed(CELLS, 6, (8, 3, 0, 0, 0, 1, 19, 100))))
+    assert main(["--paths", path]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the paths of find do not cost what the profile says that it costs; --check says more" in said
+
+
 def test_names_do_not_reach_the_terminal(tmp_path, capsys):
     data = path_file().replace(b" find\n", b" fi\x1b[2Jnd\n").replace(b"hash.c", b"h\x1bsh.c")
     profile = PROFILE.replace("find", "fi\x1b[2Jnd").replace("hash.c", "h\x1bsh.c")
@@ -273,8 +280,8 @@ def test_json(tmp_path, capsys):
     at = {"file": "/src/hash.c", "line": 12, "address": 0x10C}
     thirteen = {"file": "/src/hash.c", "line": 13, "address": 0x110}
     sixteen = {"file": "/src/hash.c", "line": 16, "address": 0x130}
-    assert first["partings"] == [{"at": at, "to": thirteen, "others": [sixteen]}]
-    assert second["partings"] == [{"at": at, "to": sixteen, "others": [thirteen]}]
+    assert find["branches"] == [{"at": at, "ways": [thirteen, sixteen]}]
+    assert first["partings"] == [{"branch": 0, "way": 0}] and second["partings"] == [{"branch": 0, "way": 1}]
     assert find["colder"] == {"paths": 1, "self": list(C)}
     assert find["other"] == {"times": 1, "self": list(OTHER)}
     assert (other["function"], other["hot"][0]["self"], other["hot"][0]["partings"]) == ("main", list(MAIN), [])
@@ -313,8 +320,14 @@ def partings_of(tmp_path, capsys, steps, pieces, routes):
         nodes[known[route] - 1] = (*nodes[known[route] - 1][:4], 1)
         cells.append((known[route], 0, 0, 0, 0, 100 - number, 0, 0))
     data = path_file({STEPS: steps, PIECES: pieces, NODES: nodes, CELLS: sorted(cells)})
-    found = json.loads(printed(beside(tmp_path, data), capsys, "--format=json", "--paths"))["paths"]["functions"][0]
-    text = printed(beside(tmp_path, data), capsys, "--paths")
+    beside(tmp_path, data)
+    (costs,) = self_costs(read_paths(str(tmp_path / "paths.p.out"))).values()
+    row = " ".join(map(str, costs))
+    profile = PROFILE.replace(" ".join(map(str, FIND)), row)
+    profile = profile[: profile.index("totals:")] + f"totals: {' '.join(map(str, map(sum, zip(MAIN, costs))))}\n"
+    whole = json.loads(printed(beside(tmp_path, data, profile), capsys, "--format=json", "--paths"))["paths"]
+    found = whole["functions"][0]
+    text = printed(beside(tmp_path, data, profile), capsys, "--paths")
     assert text.count("\n    at ") + text.count("\n    begins ") == sum(len(path["partings"]) for path in found["hot"])
     return [line.strip() for line in text.split("\n") if line.startswith(("    at ", "    begins ", "      "))]
 
@@ -348,6 +361,15 @@ def test_an_exit_that_leads_to_several_places(tmp_path, capsys):
         "at line 10: to 11 (0x40) rather than 11 (0x30) or 12",
         "at line 10: to 12 rather than 11 (0x30) or 11 (0x40)",
     ]
+
+
+def test_of_many_ways_some_are_named(tmp_path, capsys):
+    steps = [(0x10 * number, 0x10 * number, 0x10 * number + 4, 2, 0, 0) for number in range(1, 7)]
+    pieces = [(number, 1, 10 + number, 1) for number in range(1, 7)]
+    first, *_ = partings_of(tmp_path, capsys, steps, pieces, [(number,) for number in range(1, 7)])
+    assert first == "begins at 11, not at 12, 13, 14 or 2 others"
+    path = str(tmp_path / "p.out")
+    assert "begins at 11, not at 12, 13, 14, 15 or 16\n" in printed(path, capsys, "--paths", "--full-names")
 
 
 def test_paths_that_begin_in_different_places(tmp_path, capsys):

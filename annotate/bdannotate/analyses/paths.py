@@ -7,6 +7,7 @@ Ammons, Ball and Larus (PLDI 1997).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -40,12 +41,20 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
-    """Where a path goes another way than other hot paths of its function. at: the branch; None: where paths begin."""
+class Branch:
+    """Where hot paths of a function part that have been the same so far. at: None where paths begin. ways: two or
+    more. shared_lines: files and lines to which several of them lead."""
 
     at: Spot | None
-    to: Way
-    others: tuple[Way, ...]
+    ways: tuple[Way, ...]
+    shared_lines: frozenset[tuple[str, int]]
+
+
+class Parting(NamedTuple):
+    """Which way a path takes. branch, way: their places, from 0."""
+
+    branch: int
+    way: int
 
 
 class Stretch(NamedTuple):
@@ -80,11 +89,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPaths:
-    """hot: the costliest first. colder: its other paths. other: those that have not been separated; their number is
-    how many there were, not how many differ. They all cost what the function costs itself."""
+    """hot: the costliest first. branches: of these. colder: its other paths. other: those that have not been separated;
+    their number is how many there were, not how many differ. They all cost what the function costs itself."""
 
     function: Function
     hot: tuple[HotPath, ...]
+    branches: tuple[Branch, ...]
     colder: Group
     other: Group
 
@@ -141,24 +151,23 @@ class PathsReport:
         return [path for function in self.functions for path in function.hot]
 
 
-def ranked_by(sort: Sequence[str], metrics: Mapping[str, Metric]) -> Metric:
-    """sort: names of metrics. A ratio has no share of anything."""
-    for name in sort:
-        if name not in metrics:
-            raise UserError(f"paths do not have {name}; known are {' '.join(metrics)}")
-        if not metrics[name].is_ratio:
-            return metrics[name]
-    return metrics[next((name for name in _RANKED_BY if name in metrics), next(iter(metrics)))]
+def ranked_by(name: str | None, metrics: Mapping[str, Metric]) -> Metric:
+    """name: None if the user has not said by what."""
+    if name is None:
+        return metrics[next((known for known in _RANKED_BY if known in metrics), next(iter(metrics)))]
+    if name not in metrics:
+        raise UserError(f"paths do not have {name}; known are {' '.join(metrics)}")
+    return metrics[name]
 
 
 def report_paths(
-    paths: Paths, profile: Profile, graph: CallGraph, sort: Sequence[str], threshold: float,
+    paths: Paths, profile: Profile, graph: CallGraph, metric_name: str | None, threshold: float,
     is_wanted: Callable[[Function], bool] | None = None,
 ) -> PathsReport:
-    """profile: the one of which these are, whose graph that is. sort: the names of metrics to rank by, the first that
-    is not a ratio. threshold: in percent."""
+    """profile: the one of which these are, whose graph that is. metric_name: what to rank by, no ratio; None: as
+    usual. threshold: in percent."""
     metrics = metrics_for(paths.events, profile.titles, profile.formulas)
-    metric = ranked_by(sort, metrics)
+    metric = ranked_by(metric_name, metrics)
     places = [profile.events.index(event) for event in paths.events]
     zero = (0,) * len(paths.events)
     totals = tuple(profile.totals()[place] for place in places)
@@ -186,15 +195,29 @@ def report_paths(
         else:
             colder.add(row, 1 if times else 0)
     functions = [
-        FunctionPaths(paths.functions[number], _hot_paths(paths, hot, count), colder, other)
+        FunctionPaths(paths.functions[number], *_hot_paths(paths, hot, count), colder, other)
         for number, (hot, colder, other) in found.items()
     ]
     functions.sort(key=lambda one: (-sum(count(path.cost) for path in one.hot), -count(one.cost), one.function))
+    _check_sums(functions, graph, paths, places)
     followed = sum_rows((one.cost for one in functions), len(zero))
     return PathsReport(
         paths.events, metrics, metric, threshold, base, is_wanted is not None, totals, paths.limit, tuple(functions),
         subtract_rows(whole, followed), count,
     )
+
+
+def _check_sums(
+    functions: Iterable[FunctionPaths], graph: CallGraph, paths: Paths, places: Sequence[int]
+) -> None:
+    """places: of the paths' events among the profile's."""
+    for one in functions:
+        known = graph.functions.get(one.function)
+        if one.cost != tuple(known.self_cost[place] if known else 0 for place in places):
+            raise UserError(
+                f"{paths.parts[0].source}: the paths of {one.function.name} do not cost what the profile says that it "
+                "costs; --check says more"
+            )
 
 
 def _is_hot(value: int, base: int, threshold: float) -> bool:
@@ -203,14 +226,15 @@ def _is_hot(value: int, base: int, threshold: float) -> bool:
 
 def _hot_paths(
     paths: Paths, hot: Sequence[tuple[int, Row]], count: Callable[[Row], int]
-) -> tuple[HotPath, ...]:
+) -> tuple[tuple[HotPath, ...], tuple[Branch, ...]]:
     ranked = sorted(hot, key=lambda one: (-count(one[1]), one[0]))
     routes = [_route(paths, node) for node, _ in ranked]
-    partings = _partings(routes)
-    return tuple(
+    branches = _Branches(routes)
+    made = tuple(
         HotPath(node, paths.times[node], row, _trail(route), tuple(here))
-        for (node, row), route, here in zip(ranked, routes, partings)
+        for (node, row), route, here in zip(ranked, routes, branches.partings)
     )
+    return made, tuple(branches.list)
 
 
 class _Leg(NamedTuple):
@@ -276,64 +300,59 @@ def _trail(route: _Route) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _partings(routes: Sequence[_Route]) -> list[list[Parting]]:
-    """Of each route, from all others that have been the same so far: in the order in which they come."""
-    found: list[list[Parting]] = [[] for _ in routes]
-    pending = [(list(range(len(routes))), 0)]
-    while pending:
-        members, depth = pending.pop()
-        by_step: dict[tuple[int, bool] | None, list[int]] = {}
+class _Branches:
+    """list: those of some routes. partings: of each route, in the order in which they come."""
+
+    def __init__(self, routes: Sequence[_Route]) -> None:
+        self._routes = routes
+        self.list: list[Branch] = []
+        self.partings: list[list[Parting]] = [[] for _ in routes]
+        pending = [(list(range(len(routes))), 0)]
+        while pending:
+            members, depth = pending.pop()
+            by_step: dict[tuple[int, bool] | None, list[int]] = {}
+            for member in members:
+                leg = routes[member][depth] if depth < len(routes[member]) else None
+                by_step.setdefault(leg and leg.key, []).append(member)
+            if len(by_step) > 1:
+                at = routes[members[0]][depth - 1].last if depth else None
+                self._add(at, {member: self._way(member, depth) for member in members})
+                for here in self._by_begin(members, depth):
+                    self._add_exits(here, depth)
+            pending += [(here, depth + 1) for key, here in by_step.items() if key is not None and len(here) > 1]
+
+    def _add(self, at: Spot | None, way_of: Mapping[int, Way]) -> None:
+        ways = {way: place for place, way in enumerate(dict.fromkeys(way_of.values()))}
+        if len(ways) > 1:
+            for member, way in way_of.items():
+                self.partings[member].append(Parting(len(self.list), ways[way]))
+            lines = Counter(way.spot[:2] for way in ways if way.spot)
+            shared = frozenset(line for line, number in lines.items() if number > 1)
+            self.list.append(Branch(at, tuple(ways), shared))
+
+    def _way(self, member: int, depth: int) -> Way:
+        route = self._routes[member]
+        if depth < len(route):
+            return route[depth].begin
+        return Way(None, route[-1].step.ending if route else Ending.PLAIN)
+
+    def _by_begin(self, members: Sequence[int], depth: int) -> Iterator[list[int]]:
+        """Those that go on with the same block."""
+        by_begin: dict[tuple[int, bool], list[int]] = {}
         for member in members:
-            leg = routes[member][depth] if depth < len(routes[member]) else None
-            by_step.setdefault(leg and leg.key, []).append(member)
-        if len(by_step) > 1:
-            at = routes[members[0]][depth - 1].last if depth else None
-            _part(found, at, {member: _way(routes[member], depth) for member in members})
-            for here in _by_begin(routes, members, depth):
-                _part_within(found, routes, here, depth)
-        pending += [(here, depth + 1) for key, here in by_step.items() if key is not None and len(here) > 1]
-    return found
+            if depth < len(self._routes[member]):
+                leg = self._routes[member][depth]
+                by_begin.setdefault((leg.step.begin, leg.is_hidden), []).append(member)
+        yield from by_begin.values()
 
-
-def _way(route: _Route, depth: int) -> Way:
-    if depth < len(route):
-        return route[depth].begin
-    return Way(None, route[-1].step.ending if route else Ending.PLAIN)
-
-
-def _part(found: Sequence[list[Parting]], at: Spot | None, ways: Mapping[int, Way]) -> None:
-    different = tuple(dict.fromkeys(ways.values()))
-    if len(different) < 2:
-        return
-    for member, way in ways.items():
-        others = tuple(other for other in different if other != way)
-        known = found[member]
-        if known and known[-1].at == at and at is not None:
-            # An exit that leads to several places.
-            others = tuple(dict.fromkeys((*known.pop().others, *others)))
-        known.append(Parting(at, way, others))
-
-
-def _by_begin(routes: Sequence[_Route], members: Sequence[int], depth: int) -> Iterator[list[int]]:
-    """Those that go on with the same block."""
-    by_begin: dict[tuple[int, bool], list[int]] = {}
-    for member in members:
-        if depth < len(routes[member]):
-            leg = routes[member][depth]
-            by_begin.setdefault((leg.step.begin, leg.is_hidden), []).append(member)
-    yield from by_begin.values()
-
-
-def _part_within(found: Sequence[list[Parting]], routes: Sequence[_Route], members: list[int], depth: int) -> None:
-    """Where they leave the block: exit by exit."""
-    while members:
-        first = min((routes[member][depth] for member in members), key=lambda leg: leg.step.last)
-        leaving = [member for member in members if routes[member][depth].step.last == first.step.last]
-        staying = [member for member in members if member not in set(leaving)]
-        if len({routes[member][depth].key for member in members}) > 1:
-            ways = {member: _way(routes[member], depth + 1) for member in leaving}
+    def _add_exits(self, members: list[int], depth: int) -> None:
+        """Where they leave the same block: exit by exit."""
+        while len({self._routes[member][depth].key for member in members}) > 1:
+            first = min((self._routes[member][depth] for member in members), key=lambda leg: leg.step.last)
+            staying = [member for member in members if self._routes[member][depth].step.last > first.step.last]
+            gone = set(members).difference(staying)
+            ways = {member: self._way(member, depth + 1) for member in members if member in gone}
             for member in staying:
-                spot = routes[member][depth].after(first.step.instructions, first.step.end)
-                ways[member] = Way(spot)
-            _part(found, first.last, ways)
-        members = staying
+                ways[member] = Way(self._routes[member][depth].after(first.step.instructions, first.step.end))
+            self._add(first.last, ways)
+            members = staying

@@ -21,10 +21,13 @@ def paths_of(paths: Sequence[str], whole: Profile, made: Report, inputs: Inputs)
         return None
     found = load_paths(paths, whole, inputs.renaming)
     selection = made.selection
-    keys = selection.keys if inputs.options.sort else ()
-    threshold = keys[0].threshold if keys and keys[0].threshold is not None else inputs.options.threshold
+    # A ratio has no share of anything.
+    keys = [key for key in selection.keys if inputs.options.sort and not key.column.metric.is_ratio]
+    threshold = inputs.options.threshold
+    if keys and keys[0].threshold is not None:
+        threshold = keys[0].threshold
     return report_paths(
         found, whole, made.graph if whole is made.profile else build(whole),
-        [key.column.metric.name for key in keys], DEFAULT_THRESHOLD if threshold is None else threshold,
+        keys[0].column.metric.name if keys else None, DEFAULT_THRESHOLD if threshold is None else threshold,
         None if selection.function is None else selection.function.matches,
     )

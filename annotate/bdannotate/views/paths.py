@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bdcommon.console import printable
 
 from ..analyses.columns import Column, CostKind
-from ..analyses.paths import FunctionPaths, Group, HotPath, Parting, PathsReport, Spot, Stretch, Way
+from ..analyses.paths import Branch, FunctionPaths, Group, HotPath, PathsReport, Spot, Stretch, Way
 from ..analyses.source_text import SourceText, read_source
 from ..model.paths import Ending
 from ..model.profile import Function, Row
@@ -24,6 +24,7 @@ from .text import Cell, Page, function_label, shorten_end
 PATHS_TITLE = "Paths within functions"
 _MOST_LINES = 3  # of the page, of a path
 _MOST_SOURCE = 48
+_MOST_WAYS = 3  # that a path has not taken
 _ENDS = {Ending.RETURN: "returns", Ending.CALL: "ends in a call", Ending.PLAIN: "goes back"}
 _ENDING = {Ending.RETURN: "returning", Ending.CALL: "ending in a call", Ending.PLAIN: "going back"}
 
@@ -95,7 +96,7 @@ def _summary(found: PathsReport, page: Page) -> list[str]:
     verb = "was" if executed == 1 else "were"
     lines = _wrapped(
         f"{_number(executed, 'path')} of {_number(len(found.functions), 'function')} {verb} executed. Hot is what has "
-        f"{found.threshold:g}% of the {found.base:,} {what}{some} or more; dense, what has more {what} for each "
+        f"{found.threshold:g}% or more of {found.base:,} ({what}{some}); dense, what has more of it for each "
         "instruction than the program.", "", "", page,
     )
     columns = [Column(found.metric, CostKind.SELF)]
@@ -141,8 +142,9 @@ def _function(
         dense = found.is_dense(path.cost)
         kind = "" if dense is None else ", dense" if dense else ", sparse"
         below = _trail(path.trail, one.function, page)
-        for parting in path.partings:
-            below += _wrapped(_parting(parting, one.function, line_text, page), "    ", "      ", page)
+        for branch, way in path.partings:
+            told = _parting(one.branches[branch], way, one.function, line_text, page)
+            below += _wrapped(told, "    ", "      ", page)
         rows.append(_Row(f"  {number}. {_number(path.times, 'time')}{kind}", path.cost, below))
     if hidden := one.hot[len(shown):]:
         rows.append(_Row(
@@ -201,32 +203,35 @@ def _file(name: str, page: Page) -> str:
     return printable(name) if page.full_names else printable(os.path.basename(name))
 
 
-def _parting(parting: Parting, function: Function, line_text: LineText, page: Page) -> str:
-    file = function.file if parting.at is None or not parting.at.file else parting.at.file
-    ways = [parting.to, *parting.others]
-    spots = [_way(way, ways, file, page) for way in ways]
-    to, others = spots[0], list(dict.fromkeys(spots[1:]))
-    if parting.at is None:
-        return f"begins at {to}, not at {_or(others)}"
-    at = f"at line {parting.at.line}" if parting.at.line else f"at {parting.at.address:#x}"
-    if parting.at.line and parting.at.file != function.file:
-        at = f"at {_spot(parting.at, function.file, page)}"
-    source = line_text(parting.at.file, parting.at.line) if parting.at.line else ""
+def _parting(branch: Branch, taken: int, function: Function, line_text: LineText, page: Page) -> str:
+    """taken: the place of the way that the path takes."""
+    at = branch.at
+    file = function.file if at is None or not at.file else at.file
+    way = branch.ways[taken]
+    others = [other for other in branch.ways if other != way]
+    if at is None:
+        return f"begins at {_way(way, branch, file, page)}, not at {_or(_ways(others, branch, file, page), page)}"
+    where = f"line {at.line}" if at.line and at.file == function.file else _spot(at, function.file, page)
+    source = line_text(at.file, at.line) if at.line else ""
     told = f" ({printable(shorten_end(source, _MOST_SOURCE))})" if source else ""
-    if parting.to.spot is None:
-        others = [f"to {spot}" if way.spot else _ends(way, _ENDING) for way, spot in zip(ways[1:], spots[1:])]
-        return f"{at}{told}: {_ends(parting.to, _ENDS)} rather than {_or(list(dict.fromkeys(others)))}"
-    return f"{at}{told}: to {to} rather than {_or(others)}"
+    texts = _ways(others, branch, file, page)
+    if way.spot is None:
+        texts = [text if other.spot is None else f"to {text}" for other, text in zip(others, texts)]
+        return f"at {where}{told}: {_ends(way, _ENDS)} rather than {_or(texts, page)}"
+    return f"at {where}{told}: to {_way(way, branch, file, page)} rather than {_or(texts, page)}"
 
 
-def _way(way: Way, ways: Sequence[Way], file: str, page: Page) -> str:
+def _ways(ways: Sequence[Way], branch: Branch, file: str, page: Page) -> list[str]:
+    return [_way(way, branch, file, page) for way in ways]
+
+
+def _way(way: Way, branch: Branch, file: str, page: Page) -> str:
     """The line where it goes on; its address, too, where others go to the same line."""
     if way.spot is None:
         return _ends(way, _ENDING)
     if way.is_hidden:
         return f"hidden code at {way.spot.address:#x}"
-    is_twice = sum(1 for other in ways if other.spot and other.spot[:2] == way.spot[:2]) > 1
-    address = f" ({way.spot.address:#x})" if is_twice and way.spot.line else ""
+    address = f" ({way.spot.address:#x})" if way.spot.line and way.spot[:2] in branch.shared_lines else ""
     return f"{_spot(way.spot, file, page)}{address}"
 
 
@@ -240,8 +245,11 @@ def _spot(spot: Spot, file: str, page: Page) -> str:
     return str(spot.line) if spot.file in ("", file) else f"{_file(spot.file, page)}:{spot.line}"
 
 
-def _or(texts: Sequence[str]) -> str:
+def _or(texts: Sequence[str], page: Page) -> str:
+    """Some of many, unless names are not to be shortened either."""
     texts = list(dict.fromkeys(texts))
+    if len(texts) > _MOST_WAYS + 1 and not page.full_names:
+        return f"{', '.join(texts[:_MOST_WAYS])} or {len(texts) - _MOST_WAYS:,} others"
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
@@ -273,15 +281,16 @@ def _function_json(one: FunctionPaths, found: PathsReport) -> Json:
             {
                 "times": path.times, "self": list(path.cost), "dense": found.is_dense(path.cost),
                 "trail": [_stretch_json(stretch) for stretch in path.trail],
-                "partings": [
-                    {
-                        "at": None if parting.at is None else _spot_json(parting.at),
-                        "to": _way_json(parting.to), "others": [_way_json(way) for way in parting.others],
-                    }
-                    for parting in path.partings
-                ],
+                "partings": [{"branch": parting.branch, "way": parting.way} for parting in path.partings],
             }
             for path in one.hot
+        ],
+        "branches": [
+            {
+                "at": None if branch.at is None else _spot_json(branch.at),
+                "ways": [_way_json(way) for way in branch.ways],
+            }
+            for branch in one.branches
         ],
         "colder": {"paths": one.colder.number, "self": list(one.colder.cost)},
         "other": {"times": one.other.number, "self": list(one.other.cost)},
