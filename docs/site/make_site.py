@@ -31,8 +31,8 @@ PARTS = {
     "Beside the guide": ["docs/callgrind.md", "docs/guide/from-*.md", "docs/guide/words.md", "docs/comparison.md"],
     "Examples": ["docs/example/README.md", "docs/cases/README.md", "docs/cases/*.md", "docs/gallery/*.md"],
     "Reference": [f"docs/{name}.md" for name in (
-        "annotate", "why", "objects", "loops", "contexts", "threads", "machines", "simulation",
-        "web-report", "ci", "format", "annotate-json", "platforms", "releases", "comparison", "results")],
+        "annotate", "why", "objects", "loops", "contexts", "paths", "threads", "machines", "sampling", "ranks",
+        "simulation", "web-report", "ci", "format", "annotate-json", "platforms", "releases", "results")],
     "For those who change it": ["README.md", "docs/*.md"],
 }
 
