@@ -15,13 +15,13 @@ std::optional<Address> read_word(Address at, const GuestWords& words) {
     return words.word(words.memory, at);
 }
 
-enum class Form { kGlibc, kMusl };
+enum class TableForm { kGlibc, kMusl };
 
 // Where the C library's table is, if it is of this form.
-std::optional<Address> table_of(Address thread_pointer, Form form, const GuestWords& words) {
+std::optional<Address> table_of(Address thread_pointer, TableForm form, const GuestWords& words) {
     if (thread_pointer == 0) return std::nullopt;
     if (words.has_blocks_above) {
-        return read_word(form == Form::kGlibc ? thread_pointer : thread_pointer - words.bytes, words);
+        return read_word(form == TableForm::kGlibc ? thread_pointer : thread_pointer - words.bytes, words);
     }
     if (read_word(thread_pointer, words) != thread_pointer) return std::nullopt;
     return read_word(thread_pointer + words.bytes, words);
@@ -42,13 +42,13 @@ class Table {
 public:
     static constexpr Address kNone = 0;
 
-    Table(Address thread_pointer, Form form, const GuestWords& words) : form_(form), words_(words) {
+    Table(Address thread_pointer, TableForm form, const GuestWords& words) : form_(form), words_(words) {
         const std::optional<Address> found = table_of(thread_pointer, form, words);
         if (!found) return;
         const Address at = *found;
         at_ = at;
         // glibc writes the length before what the thread pointer points to, musl there.
-        const std::optional<Address> length = read_word(form == Form::kGlibc ? at - entry_bytes() : at, words);
+        const std::optional<Address> length = read_word(form == TableForm::kGlibc ? at - entry_bytes() : at, words);
         if (!length || *length >= kMostModules) return;
         if (words.is_readable(words.memory, at, (*length + 1) * entry_bytes())) length_ = *length;
     }
@@ -60,15 +60,15 @@ public:
         const Address entry = at_ + module * entry_bytes();
         const Address all_ones = words_.bytes == 4 ? 0xffff'ffff : ~Address{0};
         const Address block = words_.word(words_.memory, entry);
-        const bool is_allocated = form_ == Form::kGlibc && words_.word(words_.memory, entry + words_.bytes) > 1;
+        const bool is_allocated = form_ == TableForm::kGlibc && words_.word(words_.memory, entry + words_.bytes) > 1;
         return block == all_ones || is_allocated ? kNone : block;
     }
 
 private:
-    Address entry_bytes() const { return form_ == Form::kGlibc ? 2 * words_.bytes : words_.bytes; }
+    Address entry_bytes() const { return form_ == TableForm::kGlibc ? 2 * words_.bytes : words_.bytes; }
 
     Address at_ = 0;
-    Form form_;
+    TableForm form_;
     const GuestWords& words_;
     Address length_ = 0;  // so many modules have entries; more may have none yet
 };
@@ -76,7 +76,7 @@ private:
 }  // namespace
 
 ThreadPointers thread_pointers(Address thread_pointer, const GuestWords& words) {
-    for (const Form form : {Form::kGlibc, Form::kMusl}) {
+    for (const TableForm form : {TableForm::kGlibc, TableForm::kMusl}) {
         const std::optional<Address> table = table_of(thread_pointer, form, words);
         if (table && *table != 0) return {*table, read_word(*table, words).value_or(0)};
     }
@@ -85,7 +85,7 @@ ThreadPointers thread_pointers(Address thread_pointer, const GuestWords& words) 
 
 std::vector<ThreadLocalBlock> thread_local_blocks(Address thread_pointer, std::span<const ThreadLocalModule> modules,
                                                   const GuestWords& words) {
-    if (!table_of(thread_pointer, Form::kGlibc, words) || modules.empty()) return {};
+    if (!table_of(thread_pointer, TableForm::kGlibc, words) || modules.empty()) return {};
     std::vector<ThreadLocalBlock> blocks;
     const auto fits = [&](const ThreadLocalBlock& block) {
         const std::uint64_t size = block.module->segment->size;
@@ -102,8 +102,8 @@ std::vector<ThreadLocalBlock> thread_local_blocks(Address thread_pointer, std::s
     }
     const std::vector<ThreadLocalBlock> sure = blocks;
 
-    const Table glibc(thread_pointer, Form::kGlibc, words);
-    const Table musl(thread_pointer, Form::kMusl, words);
+    const Table glibc(thread_pointer, TableForm::kGlibc, words);
+    const Table musl(thread_pointer, TableForm::kMusl, words);
     const auto has_program = [&](const Table& table) { return table.block(program->number) == sure.front().begin; };
     // Without a block that is known beforehand, anything might look like musl's.
     const bool is_glibc = sure.empty() ? !glibc.is_empty() : has_program(glibc);
