@@ -8,7 +8,8 @@ runs of equal rows are counted for these.
 
 from __future__ import annotations
 
-from operator import add, mul
+from collections.abc import Sequence
+from operator import add, gt, lt, mul
 from typing import NamedTuple
 
 from ..model.profile import Row
@@ -135,20 +136,13 @@ class RankRows:
             self._most_at = _longer(self._most_at, width, self._begin)
         self._sums = tuple(map(add, self._sums, sums))
         self._squares = tuple(map(add, self._squares, squares))
-        lower = tuple([one if one < other else other for one, other in zip(self._least, least)])
-        if lower != self._least:
-            self._least_at = tuple(
-                at if new == old else other
-                for new, old, at, other in zip(lower, self._least, self._least_at, least_at)
-            )
-            self._least = lower
-        higher = tuple([one if one > other else other for one, other in zip(self._most, most)])
-        if higher != self._most:
-            self._most_at = tuple(
-                at if new == old else other
-                for new, old, at, other in zip(higher, self._most, self._most_at, most_at)
-            )
-            self._most = higher
+        # After some ranks, few have less or more than all before them.
+        if any(lower := list(map(lt, least, self._least))):
+            self._least = _replaced(self._least, least, lower)
+            self._least_at = _replaced(self._least_at, least_at, lower)
+        if any(higher := list(map(gt, most, self._most))):
+            self._most = _replaced(self._most, most, higher)
+            self._most_at = _replaced(self._most_at, most_at, higher)
 
 
 def _remade(*values: object) -> RankRows:
@@ -156,6 +150,10 @@ def _remade(*values: object) -> RankRows:
     for name, value in zip(RankRows.__slots__, values):
         setattr(found, name, value)
     return found
+
+
+def _replaced(row: Row, new: Row, where: Sequence[bool]) -> Row:
+    return tuple([other if there else one for one, other, there in zip(row, new, where)])
 
 
 def _trimmed(row: Row) -> Row:

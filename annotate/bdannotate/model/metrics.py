@@ -56,6 +56,8 @@ class Metric:
             return lambda row: sum(weight * row[index] for index, weight in weights)
         factors = tuple(weight for _, weight in weights)
         counted = itemgetter(*(index for index, _ in weights))
+        if set(factors) == {1}:
+            return lambda row: sum(counted(row))
         return lambda row: sum(map(mul, factors, counted(row)))
 
 
