@@ -378,3 +378,13 @@ def test_paths_that_begin_in_different_places(tmp_path, capsys):
     assert partings_of(tmp_path, capsys, steps, pieces, [(1,), (2,)]) == [
         "begins at 10, not at 0x30", "begins at 0x30, not at 10",
     ]
+
+
+def test_a_page_leaves_out_what_cannot_be_read(tmp_path, capsys):
+    path = beside(tmp_path, path_file()[:300])
+    page = str(tmp_path / "page.html")
+    assert main([f"--html={page}", path]) == 0
+    assert "note: paths within functions are left out:" in " ".join(capsys.readouterr().err.split())
+    beside(tmp_path)
+    assert main([f"--html={page}", path]) == 0
+    assert capsys.readouterr().err == ""

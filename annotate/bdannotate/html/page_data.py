@@ -30,6 +30,7 @@ from .page_frames import frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
 from .page_ranges import member_tables
+from .page_paths import paths_for_page
 from .page_sharing import sharing_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
@@ -89,6 +90,7 @@ def page_data(
         subject.sharing, subject.objects.objects.groups if subject.objects else (),
         _instructions(counted.report), subject.functions, numbers,
     )
+    paths = None if subject.paths is None else paths_for_page(subject.paths, subject.functions, numbers)
     why: schema.Why | None = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
@@ -140,6 +142,7 @@ def page_data(
         "places": places,
         "data": objects,
         "sharing": sharing,
+        "paths": paths,
         "tree": None if subject.tree is None else {
             "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
         },

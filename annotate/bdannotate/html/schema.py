@@ -268,6 +268,47 @@ class Sharing(TypedDict):
     data: list[SharedData]  # most transfers first
 
 
+class PathRow(TypedDict):
+    """What some paths cost: one count for each of Paths.columns."""
+
+    number: int  # of them, or how often one path was executed
+    costs: list[int]
+
+
+class HotPath(TypedDict):
+    """A path. trail: files or -1, first and last lines in the order in which it passes them; of code without lines,
+    addresses. parts: sentences, one for each branch where it parts from others that are hot."""
+
+    row: PathRow
+    dense: bool | None
+    trail: list[tuple[int, int, int]]
+    parts: list[str]
+
+
+class PathsOf(TypedDict):
+    """Those of a function."""
+
+    function: int
+    whole: PathRow
+    hot: list[HotPath]
+    colder: PathRow
+    other: PathRow  # not separated
+
+
+class Paths(TypedDict):
+    """Paths within functions."""
+
+    columns: list[str]  # metrics: what hot paths have a share of comes first
+    totals: list[int]
+    mark: str  # a sentence: from what on a path is hot
+    hot: PathRow
+    dense: PathRow
+    colder: PathRow
+    other: PathRow
+    unfollowed: PathRow  # of functions
+    functions: list[PathsOf]  # with hot paths, the costliest first
+
+
 class UseLevel(TypedDict):
     title: str
     loaded: str
@@ -353,6 +394,7 @@ class Facts(TypedDict):
     places: list[tuple[int, int]]  # file or -1, line
     data: Data | None
     sharing: Sharing | None  # of a run with cores
+    paths: Paths | None  # of a run with --paths
     tree: TreeFacts | None
     sourceNotes: dict[str, str]
     hasSources: bool
@@ -414,6 +456,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "treemap": (),
     "data": ("data", "dataRows", "dataBytes"),
     "sharing": (),
+    "paths": (),
     "profiles": ("members",),
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..analyses.diff import matching_functions
+from ..analyses.paths import PathsReport
 from ..analyses.sharing import SharingReport
 from ..analyses.structure import Structure
 from ..analyses.report import Report, make_report, make_selection
@@ -50,6 +51,7 @@ class Subject:
     costed: Report | None = None
     member_trees: tuple[ContextTree, ...] = ()  # of the members, in their order, if all have one
     sharing: SharingReport | None = None  # lines that cores take from each other
+    paths: PathsReport | None = None  # within functions
     structures: tuple[Structure, ...] = ()  # loops and inlined functions, of what is reported on
 
     @property

@@ -24,6 +24,7 @@ from ..views.json_values import text
 from .inputs import Inputs
 from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
+from .paths import paths_of_page
 from .sharing import sharing_of
 from .why import why_of_page
 
@@ -48,7 +49,8 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     sharing = sharing_of(reported, subject.report.profile, known, inputs)
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))
-    subject = replace(subject, why=why, sharing=sharing)
+    flow = None if options.mode == "diff" else paths_of_page(paths, subject.report, inputs)
+    subject = replace(subject, why=why, sharing=sharing, paths=flow)
     subject = replace(subject, costed=_costed(subject, inputs), structures=_structures(subject, inputs))
     inputs.say_notes([
         f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"

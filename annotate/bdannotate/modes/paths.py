@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from ..analyses.paths import PathsReport, report_paths
 from ..analyses.report import Report
+from ..model.errors import UserError
 from ..model.graph import build
 from ..model.profile import Profile
 from ..options import DEFAULT_THRESHOLD
 from ..reading.load import load_paths
+from ..reading.paths import paths_path
 from .inputs import Inputs
 
 
@@ -31,3 +33,18 @@ def paths_of(paths: Sequence[str], whole: Profile, made: Report, inputs: Inputs)
         keys[0].column.metric.name if keys else None, DEFAULT_THRESHOLD if threshold is None else threshold,
         None if selection.function is None else selection.function.matches,
     )
+
+
+def paths_of_page(paths: Sequence[str], made: Report, inputs: Inputs) -> PathsReport | None:
+    """Of profiles that all have such a file beside them. What cannot be read is left out, with a note."""
+    if not all(paths_path(path) is not None for path in paths):
+        return None
+    try:
+        found = load_paths(paths, made.profile, inputs.renaming)
+        threshold = inputs.options.threshold
+        return report_paths(
+            found, made.profile, made.graph, None, DEFAULT_THRESHOLD if threshold is None else threshold
+        )
+    except UserError as error:
+        inputs.say_notes([f"paths within functions are left out: {error}"])
+        return None

@@ -89,16 +89,20 @@ def _columns(found: PathsReport, chosen: Sequence[Column]) -> list[Column]:
     ]
 
 
-def _summary(found: PathsReport, page: Page) -> list[str]:
-    what = found.metric.heading
+def mark_text(found: PathsReport) -> str:
+    """How many paths there are, and from what on they are hot, as sentences."""
     executed = sum(one.executed for one in found.functions)
     some = " of these functions" if found.is_of_some else ""
     verb = "was" if executed == 1 else "were"
-    lines = _wrapped(
+    return (
         f"{_number(executed, 'path')} of {_number(len(found.functions), 'function')} {verb} executed. Hot is what has "
-        f"{found.threshold:g}% or more of {found.base:,} ({what}{some}); dense, what has more of it for each "
-        "instruction than the program.", "", "", page,
+        f"{found.threshold:g}% or more of {found.base:,} ({found.metric.heading}{some}); dense, what has more of it "
+        "for each instruction than the program."
     )
+
+
+def _summary(found: PathsReport, page: Page) -> list[str]:
+    lines = _wrapped(mark_text(found), "", "", page)
     columns = [Column(found.metric, CostKind.SELF)]
     if "Ir" in found.metrics and found.metric.name != "Ir":
         columns.append(Column(found.metrics["Ir"], CostKind.SELF))
@@ -143,7 +147,7 @@ def _function(
         kind = "" if dense is None else ", dense" if dense else ", sparse"
         below = _trail(path.trail, one.function, page)
         for branch, way in path.partings:
-            told = _parting(one.branches[branch], way, one.function, line_text, page)
+            told = parting_text(one.branches[branch], way, one.function, line_text, page)
             below += _wrapped(told, "    ", "      ", page)
         rows.append(_Row(f"  {number}. {_number(path.times, 'time')}{kind}", path.cost, below))
     if hidden := one.hot[len(shown):]:
@@ -203,7 +207,7 @@ def _file(name: str, page: Page) -> str:
     return printable(name) if page.full_names else printable(os.path.basename(name))
 
 
-def _parting(branch: Branch, taken: int, function: Function, line_text: LineText, page: Page) -> str:
+def parting_text(branch: Branch, taken: int, function: Function, line_text: LineText, page: Page) -> str:
     """taken: the place of the way that the path takes."""
     at = branch.at
     file = function.file if at is None or not at.file else at.file

@@ -14,6 +14,7 @@ import { rangeOf, type Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
 import { store, stored } from "./stored";
 import { Data } from "./views/data";
+import { PathsView } from "./views/flow_paths";
 import { Graph } from "./views/graph";
 import { Icicle } from "./views/icicle";
 import { Profiles } from "./views/profiles";
@@ -32,6 +33,7 @@ const titles: Record<View, string> = {
     treemap: "Treemap",
     data: "Data",
     sharing: "Sharing",
+    paths: "Paths",
     profiles: "Profiles",
 };
 const components: Record<View, () => preact.JSX.Element> = {
@@ -43,6 +45,7 @@ const components: Record<View, () => preact.JSX.Element> = {
     treemap: Treemap,
     data: Data,
     sharing: SharingView,
+    paths: PathsView,
     profiles: Profiles,
 };
 
@@ -130,7 +133,7 @@ export function App({ report }: { report: Report }) {
     const View = components[state.view];
     const tabs = (Object.keys(titles) as View[]).filter((view) =>
         (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data)
-        && (view !== "sharing" || report.facts.sharing));
+        && (view !== "sharing" || report.facts.sharing) && (view !== "paths" || report.facts.paths));
     const command = report.facts.sides[0]![0]!.command;
     return (
         <PageContext.Provider value={page}>

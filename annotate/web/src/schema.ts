@@ -245,6 +245,43 @@ export interface Sharing {
     data: SharedData[]; // most transfers first
 }
 
+// What some paths cost: one count for each of Paths.columns.
+export interface PathRow {
+    number: number; // of them, or how often one path was executed
+    costs: number[];
+}
+
+// A path. trail: files or -1, first and last lines in the order in which it passes them; of code without lines,
+// addresses. parts: sentences, one for each branch where it parts from others that are hot.
+export interface HotPath {
+    row: PathRow;
+    dense: boolean | null;
+    trail: [number, number, number][];
+    parts: string[];
+}
+
+// Those of a function.
+export interface PathsOf {
+    function: number;
+    whole: PathRow;
+    hot: HotPath[];
+    colder: PathRow;
+    other: PathRow; // not separated
+}
+
+// Paths within functions.
+export interface Paths {
+    columns: string[]; // metrics: what hot paths have a share of comes first
+    totals: number[];
+    mark: string; // a sentence: from what on a path is hot
+    hot: PathRow;
+    dense: PathRow;
+    colder: PathRow;
+    other: PathRow;
+    unfollowed: PathRow; // of functions
+    functions: PathsOf[]; // with hot paths, the costliest first
+}
+
 export interface UseLevel {
     title: string;
     loaded: string;
@@ -326,6 +363,7 @@ export interface Facts {
     places: [number, number][]; // file or -1, line
     data: Data | null;
     sharing: Sharing | null; // of a run with cores
+    paths: Paths | null; // of a run with --paths
     tree: TreeFacts | null;
     sourceNotes: Record<string, string>;
     hasSources: boolean;
@@ -387,6 +425,7 @@ export const views = {
     treemap: [],
     data: ["data", "dataRows", "dataBytes"],
     sharing: [],
+    paths: [],
     profiles: ["members"],
 } as const;
 export type ViewName = keyof typeof views;

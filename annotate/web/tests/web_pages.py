@@ -26,6 +26,7 @@ from bdannotate.cli import main  # noqa: E402
 from bdannotate.model.data_types import Field, Type  # noqa: E402
 from context_files import ContextFile  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
+from path_files import beside as paths_beside  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
 from test_sharing import beside as sharing_beside  # noqa: E402
@@ -178,6 +179,8 @@ def make_reports(folder):
         annotate(f"--html={folder}/{name}.html", folder / name / "p.out")
     (folder / "shared").mkdir()
     annotate(f"--html={folder}/shared.html", sharing_beside(folder / "shared"))
+    (folder / "flow").mkdir()
+    annotate(f"--html={folder}/flow.html", paths_beside(folder / "flow"))
     (folder / "typed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         profile = of_four_in_a_line(folder / "typed", patch)
