@@ -39,6 +39,18 @@ def ones(constant, columns, blocks):
 
 ROOT = struct.pack("<H", 1) + bytes(43)
 PLACES = b"1 1 1 1 " * (1 << 18)
+END = struct.pack("<HQ", 0, 0)
+PATHS = head(["paths: 1", "limit: 1000000000", "events: Ir", *LISTS, "places: 0"])
+STEPS = head(["steps: begin last end ending reads writes"])
+STEP = struct.pack("<H", 1) + b"\x01\x01\x01\x01\x01\x02" + bytes(3) + struct.pack("<HQ", 0, 1)
+
+
+def many_steps(blocks):
+    """The same one again and again."""
+    block = struct.pack("<H", BLOCK) + b"".join(b"\x01" + byte * BLOCK for byte in (b"\x01", b"\x01", b"\x02"))
+    return (block + bytes(3)) * blocks + struct.pack("<HQ", 0, blocks * BLOCK)
+
+
 BOMBS = {
     "rows": ("objects", OBJECTS + zeros(5, 40000), "more than 8,388,608 values"),
     "rows of one group": ("objects", OBJECTS + ones(1, 5, 200), "more than 8,388,608 values"),
@@ -60,6 +72,19 @@ BOMBS = {
             for number in range(40)
         ), "more than 8,388,608 values",
     ),
+    "steps": ("paths", PATHS + STEPS + many_steps(21) + head(["pieces: step file line instructions"]) + END,
+              "'nodes:' is missing"),
+    "as many steps as there may be": (
+        "paths", PATHS + STEPS + many_steps(21) + head(["pieces: step file line instructions"]) + END
+        + head(["nodes: parent kind function step times"]) + END + head(["cells: node place Ir"]) + END,
+        "is from another run than",
+    ),
+    "pieces": (
+        "paths", PATHS + STEPS + STEP + head(["pieces: step file line instructions"])
+        + (struct.pack("<H", BLOCK) + b"\x01" + b"\x01" * BLOCK + bytes(2) + b"\x01" + b"\x01" * BLOCK) * 20
+        + struct.pack("<HQ", 0, 20 * BLOCK) + head(["nodes: parent kind function step times"]) + END
+        + head(["cells: node place Ir"]) + END, "more than 4,096 pieces",
+    ),
     "newlines": ("contexts", b"\n" * (1 << 26), "this is not a context tree"),
 }
 
@@ -68,7 +93,7 @@ def read(folder, kind, data):
     profile = folder / "p.out"
     profile.write_bytes(HELPER.read_bytes())
     (folder / f"{kind}.p.out.gz").write_bytes(data)
-    words = {"objects": ["--objects"], "contexts": ["--check"], "why": ["--curve"]}[kind]
+    words = {"objects": ["--objects"], "contexts": ["--check"], "why": ["--curve"], "paths": ["--paths"]}[kind]
     return subprocess.run(
         [*BD_ANNOTATE, *words, str(profile)], capture_output=True, text=True, timeout=SECONDS,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),

@@ -100,6 +100,7 @@ def test_of_another_run_it_is_a_violation(data, sentence, tmp_path, capsys):
         ({**SECTIONS, "cells: node place Ir": [(1, 0, 0)]}, "cells: has no column Dr"),
         (changed(PIECES, 1, (7, 1, 10, 3)), "there is no step 7"),
         (changed(PIECES, 1, (1, 2, 10, 3)), "there is no file 2"),
+        (changed(PIECES, 1, (1, 1, 10, 0)), "step 1 has a piece without instructions"),
         (changed(STEPS, 3, (0x110, 0x11C, 0x120, 6, 2, 0)), "step 3 has an end that no step has"),
         (changed(STEPS, 3, (0x120, 0x11C, 0x120, 0, 2, 0)), "step 3 has an end that no step has"),
         (changed(NODES, 4, (4, 0, 0, 6, 1)), "node 4 cannot be below node 4"),

@@ -24,6 +24,8 @@ _SECTIONS = {
 _CELLS = ("node", "place")
 # --paths-nodes can be no more.
 _MOST_NODES = 1 << 30
+# Valgrind's blocks have a hundred instructions or so.
+_MOST_PIECES = 1 << 12
 _ENDINGS = frozenset(Ending)
 _KINDS = frozenset(NodeKind)
 
@@ -73,6 +75,8 @@ def _steps(steps: Table, pieces: Table, files: Sequence[str]) -> tuple[Step | No
     for step, file, line, instructions in pieces.rows:
         _check(step, len(found), "step")
         _check(file, len(files), "file")
+        if not instructions or len(found[step]) == _MOST_PIECES:
+            raise FormatProblem(f"step {step:,} has a piece without instructions, or more than {_MOST_PIECES:,} pieces")
         found[step].append(Piece(files[file], line, instructions))
     made: list[Step | None] = [None]
     for (begin, last, end, ending, reads, writes), own in zip(steps.rows, found[1:]):
