@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace bd {
 namespace {
@@ -17,6 +18,14 @@ double root(double square) {
     return value;
 }
 
+// The 97.5 % quantile of Student's t.
+double quantile(double freedom) {
+    constexpr double kQuantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                     2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+    const auto whole = static_cast<std::size_t>(std::max(freedom, 1.0));
+    return whole <= std::size(kQuantiles) ? kQuantiles[whole - 1] : 1.96 + 2.5 / freedom;
+}
+
 }  // namespace
 
 std::uint32_t BurstSums::row(const Key& key) {
@@ -25,6 +34,8 @@ std::uint32_t BurstSums::row(const Key& key) {
         rows_.push_back({key.kind, key.context, key.file, key.line});
         counted_.resize(rows_.size() * width_);
         before_.resize(counted_.size());
+        last_.resize(counted_.size());
+        fourths_.resize(counted_.size());
         squares_.resize(counted_.size());
         products_.resize(counted_.size());
     }
@@ -91,35 +102,79 @@ void BurstSums::add(const Engine& engine, std::uint64_t blocks) {
     if (blocks == 0) return;
     note_rows(engine);
     count(engine);
-    ++bursts_;
-    blocks_ += blocks;
     const auto n = static_cast<double>(blocks);
-    squared_blocks_ += n * n;
+    const double more_blocks = n - last_blocks_;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         bool any = false;
         for (std::size_t at = i * width_; at < (i + 1) * width_; ++at) {
             // What is given back makes a count smaller.
             const auto c = static_cast<double>(static_cast<std::int64_t>(counted_[at] - before_[at]));
-            if (c == 0) continue;
-            any = true;
-            squares_[at] += c * c;
-            products_[at] += c * n;
+            if (c == 0 && last_[at] == 0) continue;
+            any = any || c != 0;
+            if (bursts_ != 0) {
+                const double more = c - last_[at];
+                squares_[at] += more * more;
+                products_[at] += more * more_blocks;
+                const double deviation = more - ratio(at) * more_blocks;
+                fourths_[at] += deviation * deviation * deviation * deviation;
+            }
+            last_[at] = c;
+            if (i == 0) most_[at] = std::max(most_[at], c);
         }
         if (any) ++rows_[i].bursts;
     }
+    if (bursts_ != 0) squared_blocks_ += more_blocks * more_blocks;
+    last_blocks_ = n;
+    ++bursts_;
+    blocks_ += blocks;
     before_ = counted_;
 }
 
-double BurstSums::error(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
-    if (bursts_ < 2) return 0;
+void BurstSums::add_start(const Engine& engine, std::uint64_t blocks) {
+    note_rows(engine);
+    count(engine);
+    start_blocks_ = blocks;
+    start_ = before_ = counted_;
+    for (std::size_t event = 0; event < width_; ++event) {
+        most_[event] = static_cast<double>(static_cast<std::int64_t>(counted_[event]));
+    }
+}
+
+double BurstSums::ratio(std::size_t at) const {
+    const std::uint64_t count = before_[at] - (at < start_.size() ? start_[at] : 0);
+    return static_cast<double>(static_cast<std::int64_t>(count)) / static_cast<double>(blocks_);
+}
+
+BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
     const std::size_t at = index * width_ + event;
-    const auto n = static_cast<double>(blocks_);
-    const double ratio = static_cast<double>(static_cast<std::int64_t>(before_[at])) / n;
-    const double deviations = squares_[at] - 2 * ratio * products_[at] + ratio * ratio * squared_blocks_;
+    const double per_block = ratio(at);
+    const double deviations = squares_[at] - 2 * per_block * products_[at] + per_block * per_block * squared_blocks_;
     const double bursts = bursts_;
-    const double missed = 1 - std::min(1.0, n / static_cast<double>(all_blocks));
-    const double variance = bursts * std::max(deviations, 0.0) / (bursts - 1) * missed;
-    return scale(all_blocks) * root(variance);
+    const double all = static_cast<double>(all_blocks - start_blocks_);
+    const double missed = 1 - std::min(1.0, static_cast<double>(blocks_) / all);
+    const double factor = scale(all_blocks);
+    Spread spread;
+    spread.value = per_block * all;
+    spread.variance = factor * factor * bursts * std::max(deviations, 0.0) / (2 * (bursts - 1)) * missed;
+    // That of a mean square of differences is 2 (n - 1)^2 / (3 n - 4), if all n bursts vary alike (von Neumann, The
+    // Annals of Mathematical Statistics 12, 1941). Where a few make up most of it, it is fewer (Satterthwaite,
+    // Biometrics Bulletin 2, 1946); the fourth power of a normal deviation is 3 times its square's square.
+    spread.freedom = 2 * (bursts - 1) * (bursts - 1) / (3 * bursts - 4);
+    if (fourths_[at] > 0) spread.freedom = std::min(spread.freedom, 2 * deviations * deviations / fourths_[at]);
+    return spread;
+}
+
+double BurstSums::error(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
+    return bursts_ < 2 ? 0 : root(spread(index, event, all_blocks).variance);
+}
+
+double BurstSums::half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
+    if (bursts_ < 2 || blocks() >= all_blocks) return 0;
+    const Spread of = spread(index, event, all_blocks);
+    const double width = quantile(of.freedom) * root(of.variance);
+    const double part = of.value > 0 ? width / of.value : 0;
+    // The beginning of the series of e^part - 1.
+    return width * (1 + part / 2 + part * part / 6) + most_[event];
 }
 
 }  // namespace bd

@@ -2,10 +2,12 @@
 //
 // What bursts of a sampled run have counted, one by one: from how they differ follows how far an estimate may be off.
 // Of each function (itself, and with its calls) and each line, and of the whole: of the counts c of bursts with n
-// blocks, the sums of c^2 and c n. (The sum of c is in the engine's counts.)
+// blocks, and their differences dc and dn from one burst to the next, the sums of dc^2 and dc dn; and the largest c of
+// the whole. (The sum of c is in the engine's counts.)
 //
-// The estimate of a cost in N blocks of the whole run is N * sum(c) / sum(n), a ratio. Its variance is that of bursts
-// drawn at random; they are drawn from one period each, which can only make it smaller.
+// The start of the run counts as it is. The estimate of a cost in the N blocks behind it is N * sum(c) / sum(n), a
+// ratio. Each burst is drawn from a period of its own, so its variance is that of bursts within their periods, which
+// the differences between neighbours show, and not that between phases of the program.
 
 #pragma once
 
@@ -33,30 +35,48 @@ public:
         std::uint32_t bursts = 0;  // that it has cost anything in
     };
 
-    explicit BurstSums(std::size_t width) : width_(width) { row({Row::Kind::kTotal, nullptr, nullptr, 0}); }
+    explicit BurstSums(std::size_t width) : width_(width), most_(width) {
+        row({Row::Kind::kTotal, nullptr, nullptr, 0});
+    }
 
     // A burst of so many blocks has ended. `engine` has been settled, and has counted nothing but all bursts so far.
     void add(const Engine& engine, std::uint64_t blocks);
+
+    // The same of the start, which is before all bursts.
+    void add_start(const Engine& engine, std::uint64_t blocks);
 
     // The engine has forgotten all of them.
     void clear() { *this = BurstSums(width_); }
 
     std::uint32_t bursts() const { return bursts_; }
-    std::uint64_t blocks() const { return blocks_; }
+    // That have counted, in bursts and in the start.
+    std::uint64_t blocks() const { return blocks_ + start_blocks_; }
+    std::uint64_t start_blocks() const { return start_blocks_; }
 
-    // So many blocks have run in all: by how much counts are multiplied. 0 without any burst.
+    // So many blocks have run in all: by how much the counts of bursts are multiplied. 0 without any burst.
     double scale(std::uint64_t all_blocks) const {
-        return blocks_ == 0 ? 0 : static_cast<double>(all_blocks) / static_cast<double>(blocks_);
+        return blocks_ == 0 ? 0 : static_cast<double>(all_blocks - start_blocks_) / static_cast<double>(blocks_);
     }
 
     // In the order in which they came up.
     std::span<const Row> rows() const { return rows_; }
 
-    // The standard error of the estimate of an event of row number `index`, for so many blocks in all. Nothing is known
-    // of it with fewer than two bursts.
+    // The standard error of the estimate of an event of row number `index`, for so many blocks in all. 0 with fewer
+    // than two bursts, of which nothing is known.
     double error(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
 
+    // By how much the estimate may be off, with 95 % certainty: Student's quantile times the error, upwards on a scale
+    // of logarithms, as high costs are rarer than low ones; and as the program may have done nothing but this between
+    // two bursts, for as long as one, what all code has cost in the costliest burst, or in the start. 0 with fewer than
+    // two bursts.
+    double half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
+
 private:
+    struct Spread {
+        double value = 0;     // the estimate, without the start
+        double variance = 0;  // of it
+        double freedom = 1;   // degrees of freedom of that
+    };
     struct Key {
         Row::Kind kind;
         const Context* context;
@@ -72,6 +92,9 @@ private:
         }
     };
 
+    // The counts of all bursts so far, by their blocks.
+    double ratio(std::size_t at) const;
+    Spread spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
     std::uint32_t row(const Key& key);
     void note_rows(const Engine& engine);
     void count(const Engine& engine);
@@ -79,16 +102,22 @@ private:
 
     std::size_t width_;
     std::uint32_t bursts_ = 0;
-    std::uint64_t blocks_ = 0;
-    double squared_blocks_ = 0;  // the sum of n^2
+    std::uint64_t blocks_ = 0;  // of bursts
+    std::uint64_t start_blocks_ = 0;
+    double last_blocks_ = 0;     // n of the latest burst
+    double squared_blocks_ = 0;  // the sum of dn^2
 
     std::vector<Row> rows_;
     boost::unordered_flat_map<Key, std::uint32_t, KeyHash> by_key_;
+    std::vector<double> most_;  // by event: the largest c of the whole
     // By row and event.
     std::vector<std::uint64_t> counted_;
     std::vector<std::uint64_t> before_;  // the latest burst
-    std::vector<double> squares_;        // the sum of c^2
-    std::vector<double> products_;       // the sum of c n
+    std::vector<std::uint64_t> start_;   // of it, as far as there were rows then
+    std::vector<double> last_;           // c of the latest burst
+    std::vector<double> squares_;        // the sum of dc^2
+    std::vector<double> products_;       // the sum of dc dn
+    std::vector<double> fourths_;        // the sum of (dc - r dn)^4, where r is that of the bursts so far
 
     // By the number of a block's costs, and of an arc, less 1, which never change.
     struct BlockRows {
@@ -102,7 +131,8 @@ private:
 };
 
 // Caches of many lines are not full when a burst counts, and a few of a program's lines in LL may have been there for
-// long: what bursts count of L2 and LL is wrong in either direction, and not written.
+// long: what bursts count of L2 and LL is wrong in either direction, and not written. (Nor is how often a line of L1
+// was accessed: most accesses are to lines that stay for longer than a burst, which were not loaded in it.)
 constexpr EventSet sampled_events(EventSet events) {
     for (const EventGroup group : {EventGroup::kMissesLast, EventGroup::kUse2, EventGroup::kWriteBacks,
                                    EventGroup::kMissesL2, EventGroup::kUseL2}) {
@@ -110,18 +140,5 @@ constexpr EventSet sampled_events(EventSet events) {
     }
     return events;
 }
-
-// What a profile is to be an estimate from; of none, all has been counted.
-struct RunSample {
-    const BurstSums* sums = nullptr;
-    std::uint64_t blocks = 0;  // of the whole run
-
-    // For the whole run, if that much has been counted; what is negative wraps, as all counts do.
-    std::uint64_t estimate(std::uint64_t count) const {
-        if (sums == nullptr) return count;
-        const double value = static_cast<double>(static_cast<std::int64_t>(count)) * sums->scale(blocks);
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(value < 0 ? value - 0.5 : value + 0.5));
-    }
-};
 
 }  // namespace bd

@@ -25,6 +25,13 @@ void write_number(TextOutput& out, std::uint64_t number, std::uint64_t last, boo
     }
 }
 
+// Of the same place; empty if there are none.
+template <class Row>
+ConstCosts costs_in(const FunctionProfile* start, const Row& row) {
+    const Row* const found = start != nullptr ? StartCounts::find(*start, row) : nullptr;
+    return found != nullptr ? start->costs(*found) : ConstCosts{};
+}
+
 }  // namespace
 
 std::pair<std::uint32_t, bool> CallgrindWriter::Names::number(std::uint32_t id) {
@@ -36,7 +43,7 @@ std::pair<std::uint32_t, bool> CallgrindWriter::Names::number(std::uint32_t id) 
 
 void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     const bool is_sampled = options_.sample.sums != nullptr;
-    events_ = {is_sampled ? sampled_events(profile.events()) : profile.events(), options_.compat_events};
+    events_ = {is_sampled ? sampled_events(profile.events()) : profile.events(), options_.compat_events, is_sampled};
     kinds_ = profile.kinds();
     // A position there must be: without any, line 0.
     if (!kinds_.instructions) kinds_.lines = true;
@@ -44,13 +51,14 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     FunctionProfile function;
     for (std::size_t i = 0; i < profile.function_count(); ++i) {
         profile.collect(i, &function);
+        start_ = in_start(*function.context, profile.kinds());
         if (!function.rows.empty() || !function.calls.empty()) write_function(function);
     }
     for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
     if (options_.hot_code) write_hot_code(profile);
-    if (is_sampled) write_errors();
+    if (is_sampled) write_intervals();
     out_ << "\ntotals:";
-    write_costs(profile.totals());
+    write_totals(profile.totals());
 }
 
 void CallgrindWriter::write_header(const RunDescription& run, const Profile& profile) {
@@ -61,7 +69,7 @@ void CallgrindWriter::write_header(const RunDescription& run, const Profile& pro
     out_ << "\npositions:" << (kinds_.instructions ? " instr" : "") << (kinds_.lines ? " line" : "") << '\n';
     write_events(out_, events_);
     out_ << "summary:";
-    write_costs(profile.totals());
+    write_totals(profile.totals());
 }
 
 void CallgrindWriter::write_function(const FunctionProfile& function) {
@@ -102,7 +110,7 @@ void CallgrindWriter::write_function(const FunctionProfile& function) {
         write_jumps_before(&row.position);
         enter_file(row.position.file);
         write_position(row.position);
-        write_self_costs(function.costs(row));
+        write_self_costs(function.costs(row), costs_in(start_, row));
     }
     write_calls_before(nullptr);
     write_jumps_before(nullptr);
@@ -140,13 +148,14 @@ void CallgrindWriter::write_hot_code(const Profile& profile) {
         write_file("# fl=", *name.file);
         write_context("# fn=", *function.context);
         const SourceFile* file = name.file;
+        const FunctionProfile* const start = in_start(*function.context, {.lines = true, .instructions = true});
         const auto write_row = [&](std::string_view key, const auto& row) {
             if (row.position.file != file) write_file("# fi=", *row.position.file);
             file = row.position.file;
             out_ << key;
             out_.hex(row.position.address);
             out_ << ' ' << row.position.line;
-            write_costs(function.costs(row));
+            write_costs(function.costs(row), costs_in(start, row));
         };
         for (const CostRow& row : function.rows) write_row("# at=", row);
         for (const CallRow& row : function.calls) write_row("# call=", row);
@@ -161,19 +170,22 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
         write_file("cfi=", *callee.file);
     }
     write_context("cfn=", *call.callee);
-    out_ << "calls=" << estimate(call.calls) << ' ';
+    const CallRow* const start = start_ != nullptr ? StartCounts::find(*start_, call) : nullptr;
+    out_ << "calls=" << estimate(call.calls, start != nullptr ? start->calls : 0) << ' ';
     write_target(call.target);
     write_position(call.position);
-    write_costs(function.costs(call));
+    write_costs(function.costs(call), start != nullptr ? start_->costs(*start) : ConstCosts{});
 }
 
 // The line behind has the position of the jump, and no costs.
 void CallgrindWriter::write_jump(const JumpRow& jump) {
     if (jump.target.file != file_) write_file("jfi=", *jump.target.file);
+    const JumpRow* const start = start_ != nullptr ? StartCounts::find(*start_, jump) : nullptr;
+    const std::uint64_t followed = estimate(jump.followed, start != nullptr ? start->followed : 0);
     if (jump.conditional) {
-        out_ << "jcnd=" << estimate(jump.followed) << '/' << estimate(jump.executed) << ' ';
+        out_ << "jcnd=" << followed << '/' << estimate(jump.executed, start != nullptr ? start->executed : 0) << ' ';
     } else {
-        out_ << "jump=" << estimate(jump.followed) << ' ';
+        out_ << "jump=" << followed << ' ';
     }
     write_target(jump.target);
     write_position(jump.position);
@@ -235,29 +247,41 @@ void CallgrindWriter::write_counts(ConstCosts counts) {
     out_ << '\n';
 }
 
-void CallgrindWriter::write_costs(ConstCosts costs) {
-    if (options_.sample.sums == nullptr) return write_counts(costs);
-    estimates_.assign(costs.begin(), costs.end());
-    for (std::uint64_t& count : estimates_) count = estimate(count);
-    write_counts(estimates_);
+void CallgrindWriter::write_totals(ConstCosts totals) {
+    const StartCounts* const start = options_.sample.start;
+    write_costs(totals, start != nullptr ? start->totals() : ConstCosts{});
 }
 
-// Their sum is rounded as the total is: by how much that grows is written.
-void CallgrindWriter::write_self_costs(ConstCosts costs) {
+void CallgrindWriter::write_costs(ConstCosts costs, ConstCosts in_start) {
     if (options_.sample.sums == nullptr) return write_counts(costs);
-    counted_.resize(costs.size());
     estimates_.resize(costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) {
-        const std::uint64_t before = estimate(counted_[i]);
-        counted_[i] += costs[i];
-        estimates_[i] = estimate(counted_[i]) - before;
+        estimates_[i] = estimate(costs[i], in_start.empty() ? 0 : in_start[i]);
     }
     write_counts(estimates_);
 }
 
-// In comments: of the whole, of each function and of its lines, the standard errors of all estimates, rounded up. What
-// has cost something in fewer than two bursts has none.
-void CallgrindWriter::write_errors() {
+// Their sum is rounded as the total is: by how much that grows is written.
+void CallgrindWriter::write_self_costs(ConstCosts costs, ConstCosts in_start) {
+    if (options_.sample.sums == nullptr) return write_counts(costs);
+    counted_.resize(costs.size());
+    estimates_.resize(costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        const std::uint64_t in_start_only = in_start.empty() ? 0 : in_start[i];
+        const std::uint64_t before = estimate(counted_[i], 0);
+        counted_[i] += costs[i] - in_start_only;
+        estimates_[i] = in_start_only + estimate(counted_[i], 0) - before;
+    }
+    write_counts(estimates_);
+}
+
+const FunctionProfile* CallgrindWriter::in_start(const Context& context, PositionKinds kinds) const {
+    return options_.sample.start != nullptr ? options_.sample.start->function(context, kinds) : nullptr;
+}
+
+// In comments: of the whole, of each function and of its lines, how far all estimates may be off, rounded up. What has
+// cost something in fewer than two bursts has none.
+void CallgrindWriter::write_intervals() {
     const BurstSums& sums = *options_.sample.sums;
     const std::span<const BurstSums::Row> rows = sums.rows();
     std::vector<std::size_t> order;
@@ -278,7 +302,7 @@ void CallgrindWriter::write_errors() {
     };
     std::sort(order.begin(), order.end(), before);
 
-    out_ << "\n# standard errors: " << sums.bursts() << " bursts\n";
+    out_ << "\n# intervals: " << sums.bursts() << " bursts\n";
     const ObjectFile* object = nullptr;
     const Context* context = nullptr;
     const SourceFile* file = nullptr;
@@ -313,7 +337,7 @@ void CallgrindWriter::write_errors() {
         for (std::size_t event = 0; event < events_.events.width(); ++event) {
             if (!events_.has(event)) continue;
             // Not where it is but the rounding of what it is computed from.
-            out_ << ' ' << static_cast<std::uint64_t>(sums.error(i, event, options_.sample.blocks) + 0.999);
+            out_ << ' ' << static_cast<std::uint64_t>(sums.half_width(i, event, options_.sample.blocks) + 0.999);
         }
         out_ << '\n';
     }

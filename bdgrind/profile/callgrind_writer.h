@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/base/text_output.h"
-#include "profile/burst_sums.h"
 #include "profile/file_head.h"
 #include "profile/profile.h"
+#include "profile/run_sample.h"
 
 namespace bd {
 
@@ -46,7 +46,7 @@ private:
     void write_function(const FunctionProfile& function);
     void write_origin(const ThreadOrigin& origin);
     void write_hot_code(const Profile& profile);
-    void write_errors();
+    void write_intervals();
     void write_call(const FunctionProfile& function, const CallRow& call);
     void write_jump(const JumpRow& jump);
     // Writes the number of a name. Returns whether the name is to follow.
@@ -58,9 +58,15 @@ private:
     void write_position(const Position& position);
     void write_target(const Position& target);
     void write_counts(ConstCosts counts);
-    void write_costs(ConstCosts costs);
-    void write_self_costs(ConstCosts costs);
-    std::uint64_t estimate(std::uint64_t count) const { return options_.sample.estimate(count); }
+    void write_totals(ConstCosts totals);
+    // Of `in_start`, which may be empty, the start of a sampled run has counted a part.
+    void write_costs(ConstCosts costs, ConstCosts in_start);
+    void write_self_costs(ConstCosts costs, ConstCosts in_start);
+    std::uint64_t estimate(std::uint64_t count, std::uint64_t in_start) const {
+        return options_.sample.estimate(count, in_start);
+    }
+    // Null if it has none of that.
+    const FunctionProfile* in_start(const Context& context, PositionKinds kinds) const;
 
     TextOutput& out_;
     WriteOptions options_;
@@ -74,7 +80,9 @@ private:
     const ObjectFile* object_ = nullptr;
     const SourceFile* file_ = nullptr;
     Position last_{};
-    // Of a sample: the self costs so far, as they were counted; and estimates that are being written.
+    // Of a sample: the function in the start; the self costs so far, as bursts counted them; and estimates that are
+    // being written.
+    const FunctionProfile* start_ = nullptr;
     std::vector<std::uint64_t> counted_;
     std::vector<std::uint64_t> estimates_;
 };

@@ -34,9 +34,12 @@ struct RunDescription {
 struct FileEvents {
     EventSet events;
     bool compat_events = false;  // only those that Callgrind has
+    bool are_sampled = false;    // only those that bursts can count, see sampled_events
 
     bool has(std::size_t event) const {
-        return events.has(static_cast<Event>(event)) && (!compat_events || kEvents[event].known != EventName::kBdgrind);
+        const auto of = static_cast<Event>(event);
+        if (are_sampled && (of == Event::kAccess1 || of == Event::kAccessD1)) return false;
+        return events.has(of) && (!compat_events || kEvents[event].known != EventName::kBdgrind);
     }
 };
 

@@ -2,11 +2,14 @@
 //
 // --sample=bursts: when the program is observed, and which part of that counts. Time is how many blocks have run.
 //
-//     not observed  ->  warming: caches fill  ->  counting  ->  cooling: what was loaded is used on  ->  not observed
+//     start: counted  ->  cooling: what was loaded is used on
+//     ->  not observed  ->  warming: caches fill  ->  burst: counted  ->  cooling  ->  not observed  ->  ...
+//     ->  warming, if the next burst is close
 //
-// Each period has one burst. Where in the period it begins to count is random, but follows from the seed, so that each
-// block of the program is as likely to be counted as any other, and no rhythm of the program's can hide from all
-// bursts.
+// The start counts as it is, as long as a burst is. Behind it, each period has one burst, at a random place of it.
+// Where the first period begins is random, too, and all of that follows from the seed. A burst counts from the first
+// look of Valgrind's behind its place to the first one that is LENGTH behind it, so each piece between two looks is as
+// likely to be counted as any other, however long it is: its first block is behind the place, and less than LENGTH.
 
 #pragma once
 
@@ -27,9 +30,9 @@ struct BurstRules {
 
 class BurstSchedule {
 public:
-    enum class Phase : std::uint8_t { kUnobserved, kWarming, kCounting, kCooling };
+    enum class Phase : std::uint8_t { kStart, kCooling, kUnobserved, kWarming, kCounting };
 
-    explicit BurstSchedule(const BurstRules& rules) : rules_(rules) { plan(); }
+    explicit BurstSchedule(const BurstRules& rules) : rules_(rules), change_at_(rules.length) {}
 
     Phase phase() const { return phase_; }
 
@@ -37,32 +40,50 @@ public:
     bool go_on(std::uint64_t blocks) {
         if (blocks < change_at_) return false;
         switch (phase_) {
-            case Phase::kUnobserved:
-                phase_ = Phase::kWarming;
-                // What is late has to be warmed all the same; at the program's start, caches are cold.
-                change_at_ = std::max(count_at_, blocks == 0 ? 0 : blocks + rules_.margin());
-                break;
-            case Phase::kWarming:
-                phase_ = Phase::kCounting;
-                change_at_ = blocks + rules_.length;
-                break;
+            case Phase::kStart:
             case Phase::kCounting:
                 phase_ = Phase::kCooling;
                 change_at_ = blocks + rules_.margin();
                 break;
             case Phase::kCooling:
-                phase_ = Phase::kUnobserved;
-                ++number_;
-                plan();
+                plan(blocks);
+                if (blocks < change_at_) {
+                    phase_ = Phase::kUnobserved;
+                } else {
+                    // The next burst is close behind: caches are warm.
+                    phase_ = Phase::kWarming;
+                    change_at_ = std::max(count_at_, blocks);
+                }
+                break;
+            case Phase::kUnobserved:
+                phase_ = Phase::kWarming;
+                // What is late has to be warmed all the same.
+                change_at_ = std::max(count_at_, blocks + rules_.margin());
+                break;
+            case Phase::kWarming:
+                phase_ = Phase::kCounting;
+                change_at_ = count_at_ + rules_.length;
                 break;
         }
         return true;
     }
 
 private:
-    void plan() {
-        count_at_ = number_ * rules_.period + random(rules_.seed, number_) % rules_.period;
-        change_at_ = count_at_ - std::min(count_at_, rules_.margin());
+    // Valgrind looks at least that often.
+    static constexpr std::uint64_t kBetweenLooks = 100'000;
+
+    // The next burst of which anything can still count.
+    void plan(std::uint64_t blocks) {
+        do {
+            // The first period may begin, and its burst end, before the start has ended.
+            const std::uint64_t place = rules_.length + number_ * rules_.period +
+                                        random(rules_.seed, 0) % rules_.period +
+                                        random(rules_.seed, number_ + 1) % rules_.period;
+            ++number_;
+            count_at_ = place - std::min(place, rules_.period);
+        } while (count_at_ + rules_.length <= blocks);
+        const std::uint64_t before = rules_.margin() + kBetweenLooks;
+        change_at_ = count_at_ - std::min(count_at_, before);
     }
 
     // The finaliser of MurmurHash3, of two numbers.
@@ -74,10 +95,10 @@ private:
     }
 
     BurstRules rules_;
-    std::uint64_t number_ = 0;
-    std::uint64_t count_at_ = 0;   // where this period's burst begins to count
-    std::uint64_t change_at_ = 0;  // when the next phase begins
-    Phase phase_ = Phase::kUnobserved;
+    std::uint64_t number_ = 0;    // of the next period
+    std::uint64_t count_at_ = 0;  // where the burst begins to count
+    std::uint64_t change_at_;     // when the next phase begins
+    Phase phase_ = Phase::kStart;
 };
 
 }  // namespace bd

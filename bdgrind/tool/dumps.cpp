@@ -104,6 +104,10 @@ private:
 
 }  // namespace
 
+PositionKinds position_kinds() {
+    return {.lines = options.dump_line, .instructions = options.dump_instr || options.has_structure()};
+}
+
 void write_command(TextOutput& out) {
     out << VG_(args_the_exename);
     const ::Word count = VG_(sizeXA)(VG_(args_for_client));
@@ -220,9 +224,7 @@ std::vector<std::uint32_t> Dumps::threads_with_counts() const {
 }
 
 bool Dumps::write(const Part& part, std::uint32_t thread) {
-    const PositionKinds kinds{.lines = options.dump_line,
-                              .instructions = options.dump_instr || options.has_structure()};
-    const Profile profile(engine_, kinds, thread);
+    const Profile profile(engine_, position_kinds(), thread);
     TextBuffer command;
     TextBuffer range;
     TextBuffer trigger;
@@ -252,11 +254,12 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     RunSample sample;
     TextBuffer sampled;
     if (sampler_ != nullptr) {
-        sample = {&sampler_->sums(), sampler_->blocks()};
+        sample = sampler_->sample();
         const BurstRules& rules = sampler_->rules();
         sampled << "Sample: bursts of " << rules.length << " blocks in " << rules.period << ", seed " << rules.seed
                 << ", margins of " << rules.margin() << "; counted " << sample.sums->blocks() << " of "
-                << sample.blocks << " blocks, in " << sample.sums->bursts() << " bursts";
+                << sample.blocks << " blocks, in " << sample.sums->bursts() << " bursts and the first "
+                << sample.sums->start_blocks();
         run.descriptions.push_back(sampled.view());
     }
     TextBuffer order;
@@ -287,7 +290,10 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     if (!place.is_whole && !is_kept) any_is_lost_ = true;
     if (place.where == PartPlace::Where::kNowhere) return false;
     note_place(place, part.is_last || options.combine_dumps);
-    for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] += sample.estimate(profile.totals()[i]);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+        const std::uint64_t in_start = sample.start != nullptr ? sample.start->totals()[i] : 0;
+        totals_[i] += sample.estimate(profile.totals()[i], in_start);
+    }
     if (tree_file_ != nullptr) add(other_paths_, costs_of_other_paths(engine_, thread));
     return true;
 }

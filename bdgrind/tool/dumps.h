@@ -26,6 +26,9 @@ void write_command(TextOutput& out);
 
 class Sampler;
 
+// Of what profiles give the costs.
+PositionKinds position_kinds();
+
 class Dumps {
 public:
     // Ends the process with a sentence if the profile could not be written. `geometry_source`: where the geometry of

@@ -10,13 +10,10 @@ namespace bd {
 
 using Phase = BurstSchedule::Phase;
 
-bool Sampler::start() {
-    while (schedule_.go_on(0)) continue;
-    const bool counts = schedule_.phase() == Phase::kCounting;
-    mark_trace(Marker::kCollect, counts ? 1 : 0);
+void Sampler::start() {
+    mark_trace(Marker::kCollect, 1);
     // All calls are seen as they are made.
     knows_calls_.assign(VG_N_THREADS, true);
-    return schedule_.phase() != Phase::kUnobserved;
 }
 
 void Sampler::before_code(ThreadId thread) {
@@ -33,7 +30,15 @@ void Sampler::after_code(std::uint64_t blocks) {
 
 void Sampler::enter(Phase phase) {
     switch (phase) {
+        case Phase::kStart:
+            return;
         case Phase::kWarming:
+            if (std::exchange(observes_, true)) {
+                drain_trace();
+                engine_.settle();
+                note_counts();
+                return;
+            }
             mark_trace(Marker::kCollect, 0);
             knows_calls_.assign(VG_N_THREADS, false);
             observe_(true);
@@ -47,25 +52,38 @@ void Sampler::enter(Phase phase) {
             counted_ = blocks_ - counts_from_;
             return;
         case Phase::kUnobserved:
+            observes_ = false;
             observe_(false);
             engine_.settle();
-            sums_.add(engine_, std::exchange(counted_, 0));
+            note_counts();
             return;
     }
 }
 
+void Sampler::note_counts() {
+    const std::uint64_t blocks = std::exchange(counted_, 0);
+    if (std::exchange(is_start_, false)) {
+        start_ = std::make_unique<StartCounts>(engine_, kinds_);
+        sums_.add_start(engine_, blocks);
+    } else {
+        sums_.add(engine_, blocks);
+    }
+}
+
 void Sampler::end() {
-    if (std::exchange(has_ended_, true) || schedule_.phase() == Phase::kUnobserved) return;
-    if (schedule_.phase() == Phase::kCounting) counted_ = blocks_ - counts_from_;
+    if (std::exchange(has_ended_, true)) return;
+    const Phase phase = schedule_.phase();
+    if (phase == Phase::kStart || phase == Phase::kCounting) counted_ = blocks_ - counts_from_;
 }
 
 void Sampler::note_last_burst() {
     end();
-    sums_.add(engine_, std::exchange(counted_, 0));
+    note_counts();
 }
 
 void Sampler::start_in_child() {
     sums_.clear();
+    start_.reset();
     counted_ = 0;
     counts_from_ = blocks_;
     blocks_before_ = blocks_;

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/replay/engine.h"
 #include "profile/burst_sums.h"
+#include "profile/run_sample.h"
+#include "profile/start_counts.h"
 #include "tool/burst_schedule.h"
 #include "tool/open_calls.h"
 #include "tool/valgrind.h"
@@ -19,12 +22,14 @@ namespace bd {
 class Sampler {
 public:
     // `observe` starts (true) or stops what writes the trace. Both references must outlive it.
-    Sampler(const BurstRules& rules, Engine& engine, const OpenCalls& calls, void (*observe)(bool))
-        : rules_(rules), schedule_(rules), engine_(engine), calls_(calls), observe_(observe),
+    // The profile is to have these positions.
+    Sampler(const BurstRules& rules, Engine& engine, const OpenCalls& calls, PositionKinds kinds,
+            void (*observe)(bool))
+        : rules_(rules), schedule_(rules), engine_(engine), calls_(calls), kinds_(kinds), observe_(observe),
           sums_(engine.events().width()) {}
 
-    // Of the program's start; whether it is observed from there on.
-    bool start();
+    // The program starts, and is observed from there on.
+    void start();
 
     // A thread's code is about to run.
     void before_code(ThreadId thread);
@@ -40,23 +45,28 @@ public:
     void start_in_child();
 
     const BurstRules& rules() const { return rules_; }
-    const BurstSums& sums() const { return sums_; }
-    // Of this process.
-    std::uint64_t blocks() const { return blocks_ - blocks_before_; }
+    // What a profile of this process is an estimate from.
+    RunSample sample() const { return {&sums_, start_.get(), blocks_ - blocks_before_}; }
 
 private:
     void enter(BurstSchedule::Phase phase);
+    // The start or a burst has ended, and the engine is settled.
+    void note_counts();
 
     BurstRules rules_;
     BurstSchedule schedule_;
     Engine& engine_;
     OpenCalls calls_;
+    PositionKinds kinds_;
     void (*observe_)(bool);
     BurstSums sums_;
+    std::unique_ptr<StartCounts> start_;  // null: there is no start, or it has not ended
+    bool is_start_ = true;                // that is observed, or has been and is not in the sums yet
     std::uint64_t blocks_ = 0;
     std::uint64_t blocks_before_ = 0;  // of the parent
     std::uint64_t counts_from_ = 0;    // blocks_, when it began
-    std::uint64_t counted_ = 0;        // blocks of this burst that have counted
+    std::uint64_t counted_ = 0;        // blocks of this burst, or of the start, that have counted
+    bool observes_ = true;
     bool has_ended_ = false;
     std::vector<bool> knows_calls_;  // by thread, in this burst
 };

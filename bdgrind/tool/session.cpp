@@ -57,13 +57,14 @@ void check_sample_options() {
 
 void say_how_much_is_sampled(const Sampler& sampler) {
     constexpr std::uint32_t kFewBursts = 10;
-    const BurstSums& sums = sampler.sums();
+    const RunSample sample = sampler.sample();
+    const BurstSums& sums = *sample.sums;
     VG_(umsg)("\n");
-    VG_(umsg)("Estimates from %u bursts: %llu of %llu blocks were counted.\n", sums.bursts(),
-              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sampler.blocks()));
-    if (sums.bursts() >= kFewBursts) return;
+    VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
+              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.blocks));
+    if (sums.bursts() >= kFewBursts || sums.blocks() >= sample.blocks) return;
     VG_(umsg)("That is %s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
-              sums.bursts() == 0 ? "nothing" : "not enough to say how good they are");
+              sums.bursts() == 0 ? "nothing of what comes later" : "not enough to say how good they are");
 }
 
 }  // namespace
@@ -151,10 +152,10 @@ Session::Session()
     if (options.sample.bursts.length != 0) {
         check_sample_options();
         const OpenCalls calls(blocks_, names_, config_.cache_sim || options.record_trace != nullptr);
-        sampler_ = std::make_unique<Sampler>(options.sample.bursts, engine_, calls,
+        sampler_ = std::make_unique<Sampler>(options.sample.bursts, engine_, calls, position_kinds(),
                                              [](bool on) { session->observe(on); });
         dumps_.set_sampler(*sampler_);
-        instruments_ = sampler_->start();
+        sampler_->start();
     }
 }
 

@@ -15,6 +15,7 @@ from .profile import (
     Call, CallSite, Function, Instruction, InstructionCall, JumpCount, Place, Profile, Row,
     add_rows,
 )
+from .sample import both, chosen, mapped
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -74,6 +75,7 @@ def _combine(left: Profile, right: Profile, sign: int) -> Profile:
         beginnings={**right.beginnings, **left.beginnings},
         hot=_merged(left.hot, right.hot, instructions),
         hot_calls=_merged(left.hot_calls, right.hot_calls, instructions),
+        intervals=both(left.intervals, right.intervals),
     )
 
 
@@ -147,6 +149,7 @@ def project(profile: Profile, events: tuple[str, ...]) -> Profile:
             key: Call(call.calls, row(call.cost))
             for key, call in profile.instruction_calls.items()
         },
+        intervals=chosen(profile.intervals, row) if profile.intervals else None,
     )
 
 
@@ -248,6 +251,7 @@ def map_functions(
         beginnings=costs.beginnings,
         hot=costs.hot,
         hot_calls=costs.hot_calls,
+        intervals=mapped(profile.intervals, profile.lines, function, file) if profile.intervals else None,
     )
 
 

@@ -119,6 +119,18 @@ class ThreadOrigin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Intervals:
+    """How far the counts of a sampled run may be off: half the widths of the intervals of 95 %, one for each event.
+    What cost something in fewer than two bursts has none."""
+
+    bursts: int
+    total: Row | None
+    own: Mapping[Function, Row]  # of self costs
+    inclusive: Mapping[Function, Row]
+    lines: Mapping[Place, Mapping[int, Row]]
+
+
+@dataclass(frozen=True, slots=True)
 class StatedTotal:
     """A total that the file itself states: its `summary:` or `totals:` line. Callgrind leaves
     trailing counts out, of cache use even where they are not 0: `given` counts are stated."""
@@ -166,6 +178,7 @@ class Profile:
     hot_calls: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
     # What has been joined with which function: see cold_parts.py.
     cold_parts: Mapping[Function, Function] = field(default_factory=dict)
+    intervals: Intervals | None = None  # None: the counts are exact, or nothing is known
 
     @property
     def zero(self) -> Row:

@@ -13,6 +13,7 @@ from ..model.profile import (
 )
 from .fields import absolute, count
 from .hot_code import HotCode
+from .intervals import IntervalComments
 from .names import NameTable
 from .origins import Origins
 from .place_costs import PlaceCosts
@@ -81,6 +82,9 @@ class Body:
         self._hot_code = HotCode(
             self._object_names, self._file_names, self._function_names, self._identity, self.costs
         )
+        self.intervals = IntervalComments(
+            self._object_names, self._file_names, self._function_names, self._identity
+        )
         self._object = ""
         self._function_file = ""
         self._file = ""
@@ -109,6 +113,7 @@ class Body:
         self.origins.comment(text)
         if self.by_line:
             self._hot_code.comment(text, events)
+        self.intervals.comment(text, events)
 
     def second_line(self, row: Row) -> None:
         """The line after calls=, jump= or jcnd=: where it is, and what the calls cost."""

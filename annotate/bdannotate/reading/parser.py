@@ -12,7 +12,8 @@ import enum
 from ..model.code import Instructions, Jumps
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, ProfileError, shorten
-from ..model.profile import Function, Part, Profile
+from ..model.profile import Function, Intervals, Part, Profile
+from ..model.sample import both
 from .blocks import display_name, line_blocks
 from .body import Body
 from .bulk import Bulk
@@ -58,6 +59,7 @@ class _Parser:
         self._header_seen = False
         self._in_costs = False
         self._parts: list[Part] = []
+        self._intervals: Intervals | None = None
         self._events: tuple[str, ...] = ()
         self._all_costs = Costs()
         self._functions: dict[Function, Function] = {}
@@ -172,6 +174,7 @@ class _Parser:
         self._events = self._headers.events
         costs = self._body.costs
         costs.origins += self._body.origins.finish()
+        self._intervals = both(self._intervals, self._body.intervals.finish())
         self._parts.append(self._headers.part(self._source, costs.sums(len(self._events))))
         if len(self._parts) == 1:
             self._all_costs = costs
@@ -208,4 +211,5 @@ class _Parser:
             origins=tuple(costs.origins),
             hot=costs.hot,
             hot_calls=costs.hot_calls,
+            intervals=self._intervals,
         )

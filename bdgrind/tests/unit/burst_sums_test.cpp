@@ -23,7 +23,7 @@ using Kind = BurstSums::Row::Kind;
 class BurstSumsTest : public testing::Test {
 protected:
     // main's block has two instructions, f's three in two lines, the last of which reads.
-    void run_burst(unsigned calls, std::uint64_t blocks) {
+    void run(unsigned calls) {
         Trace trace;
         trace.collect(true).thread(1);
         for (unsigned i = 0; i < calls; ++i) trace.run(calls_, 1000).run(in_f_, 992, {0x100});
@@ -34,6 +34,10 @@ protected:
         end.mark(Marker::kStop);
         engine_.replay_whole(end.all());
         engine_.settle();
+    }
+
+    void run_burst(unsigned calls, std::uint64_t blocks) {
+        run(calls);
         sums_.add(engine_, blocks);
     }
 
@@ -47,7 +51,8 @@ protected:
         return 0;
     }
 
-    // The textbook's standard error of a ratio estimator, in two passes.
+    // The textbook's standard error of a ratio estimator, in two passes: half the mean square of the differences
+    // between neighbours takes the place of the variance.
     static double error(const std::vector<double>& counts, const std::vector<double>& blocks, double all) {
         double sum = 0;
         double n = 0;
@@ -56,9 +61,10 @@ protected:
             n += blocks[i];
         }
         double squares = 0;
-        for (std::size_t i = 0; i < counts.size(); ++i) {
+        for (std::size_t i = 1; i < counts.size(); ++i) {
             const double deviation = counts[i] - sum / n * blocks[i];
-            squares += deviation * deviation;
+            const double before = counts[i - 1] - sum / n * blocks[i - 1];
+            squares += (deviation - before) * (deviation - before) / 2;
         }
         const double bursts = static_cast<double>(counts.size());
         const double variance_of_mean = squares / (bursts - 1) / bursts * (1 - n / all);
@@ -111,6 +117,68 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
 TEST_F(BurstSumsTest, EqualBurstsHaveNoError) {
     for (int i = 0; i < 4; ++i) run_burst(5, 11);
     EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 0);
+    // The program may have run one more that is like them, unseen.
+    EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 3 * 5 + 2 * 6);
+}
+
+// Four differences of bursts are as good as 2 * 16 / 11 = 2.9 free ones: two, to be on the safe side. That one of them
+// is much larger than the others leaves more than two.
+TEST_F(BurstSumsTest, IntervalsAreThoseOfStudent) {
+    for (const unsigned calls : {3, 9, 4, 0, 30}) run_burst(calls, 10);
+    const std::size_t index = row(Kind::kSelf, &f_);
+    const std::size_t ir = column(Event::kIr);
+    const double width = 4.303 * sums_.error(index, ir, 1000);
+    const double part = width / (138 * 1000 / 50.0);
+    // The costliest burst, with main.
+    const double expected = width * (1 + part / 2 + part * part / 6) + 90 + 62;
+    EXPECT_NEAR(sums_.half_width(index, ir, 1000), expected, 1e-6);
+}
+
+// What a phase of the program costs more than another does not count, but where they meet.
+TEST_F(BurstSumsTest, PhasesDoNotMakeErrorsLarge) {
+    for (int i = 0; i < 10; ++i) run_burst(5, 10);
+    for (int i = 0; i < 10; ++i) run_burst(15, 10);
+    // One difference of 30 in 19: the variance of a sum of 20 is 20 * 30^2 / 38.
+    const double expected = 5 * std::sqrt(20 * 900 / 38.0 * 0.8);
+    EXPECT_NEAR(sums_.error(row(Kind::kSelf, &f_), column(Event::kIr), 1000), expected, 1e-6);
+}
+
+TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
+    run(40);
+    sums_.add_start(engine_, 30);
+    const StartCounts start(engine_, test::kLines);
+    for (const unsigned calls : {3, 9, 4}) run_burst(calls, 10);
+    EXPECT_EQ(sums_.bursts(), 3u);
+    EXPECT_EQ(sums_.blocks(), 60u);
+    EXPECT_EQ(sums_.start_blocks(), 30u);
+    EXPECT_EQ(sums_.scale(630), 20);
+    const std::size_t index = row(Kind::kSelf, &f_);
+    const std::size_t ir = column(Event::kIr);
+    const double expected = error({9, 27, 12}, {10, 10, 10}, 600);
+    EXPECT_NEAR(sums_.error(index, ir, 630), expected, expected * 1e-9);
+    // Two differences are as good as 1.6. No burst has cost as much as the start: 120 in f, and 82 in main.
+    const double width = 12.706 * expected;
+    const double part = width / (48 * 20);
+    EXPECT_NEAR(sums_.half_width(index, ir, 630), width * (1 + part / 2 + part * part / 6) + 202, 1e-6);
+
+    // f: 40 calls and 20 times 16; main: 41 and 20 times 19 rounds of one instruction in each of its lines.
+    const std::string text = test::write(
+        engine_,
+        {.compress_strings = false, .compress_positions = false, .hot_code = true, .sample = {&sums_, &start, 630}},
+        test::kLines);
+    EXPECT_NE(text.find("\nfn=f\n5 360\n6 720 360\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nfn=main\n10 421\n11 421\ncfi=f.c\ncfn=f\ncalls=360 5\n11 1080 360\n"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("\n# at=0x2004 6 360"), std::string::npos) << text;
+    EXPECT_NE(text.find("\ntotals: 1922 360\n"), std::string::npos) << text;
+}
+
+TEST_F(BurstSumsTest, ARunThatIsAllStartIsExact) {
+    run(40);
+    sums_.add_start(engine_, 30);
+    const StartCounts start(engine_, test::kLines);
+    const std::string text = test::write(engine_, {.sample = {&sums_, &start, 30}}, test::kLines);
+    EXPECT_NE(text.find("\ntotals: 202 40\n"), std::string::npos) << text;
 }
 
 TEST_F(BurstSumsTest, WhatHasAllBeenCountedHasNoError) {
@@ -132,13 +200,14 @@ TEST_F(BurstSumsTest, OneBurstSaysNothing) {
 TEST_F(BurstSumsTest, WrittenSelfCostsAddUpToTheWrittenTotal) {
     run_burst(5, 30);
     run_burst(5, 30);
-    const std::string text = test::write(
-        engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, 70}}, test::kLines);
+    const std::string text =
+        test::write(engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, 70}},
+                    test::kLines);
     // main: 24 instructions, f: 30; in all 54 * 70 / 60 = 63.
     EXPECT_NE(text.find("\nfn=f\n5 12\n6 23 12\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\nfn=main\n10 14\n11 14\ncfi=f.c\ncfn=f\ncalls=12 5\n11 35 12\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\ntotals: 63 12\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("\n# standard errors: 2 bursts\n# all=2 0 0 0\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\n# intervals: 2 bursts\n# all=2 27 5 0\n"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far the numbers of a sampled run may be off, as bdgrind writes it into comments behind the hot code. What is not
+understood there is passed over, as comments are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..model.errors import FormatProblem
+from ..model.profile import Function, Intervals, Place, Row
+from .names import NameTable
+
+_TITLE = re.compile(r"# intervals: (\d{1,9}) bursts", re.ASCII)
+_ROW = re.compile(r"\d{1,9}(?: \d{1,20})+", re.ASCII)
+
+
+class IntervalComments:
+    """Those of one part."""
+
+    def __init__(
+        self, objects: NameTable, files: NameTable, functions: NameTable,
+        identity: Callable[[str, str, str], Function],
+    ) -> None:
+        self._tables = {"ob": objects, "fl": files, "fi": files, "fn": functions}
+        self._identity = identity
+        self._bursts: int | None = None
+        self._is_open = False
+        self._names = {"ob": "", "fl": ""}
+        self._place: Place | None = None
+        self._total: Row | None = None
+        self._own: dict[Function, Row] = {}
+        self._inclusive: dict[Function, Row] = {}
+        self._lines: dict[Place, dict[int, Row]] = {}
+
+    def comment(self, text: str, width: int) -> None:
+        """Takes any line that is empty or a comment; width: the number of events."""
+        if title := _TITLE.fullmatch(text):
+            self._bursts = int(title[1])
+            self._is_open = True
+            return
+        if not self._is_open:
+            return
+        key, equals, value = text[2:].partition("=")
+        self._is_open = text.startswith("# ") and bool(equals) and self._take(key, value, width)
+
+    def finish(self) -> Intervals | None:
+        if self._bursts is None:
+            return None
+        return Intervals(self._bursts, self._total, self._own, self._inclusive, self._lines)
+
+    def _take(self, key: str, value: str, width: int) -> bool:
+        """Whether it is understood."""
+        if key in self._tables:
+            return self._enter(key, value)
+        number = ""
+        if key == "line":
+            number, _, value = value.partition(" ")
+        if not _ROW.fullmatch(value):
+            return False
+        row = tuple(map(int, value.split()))[1:]
+        if len(row) != width:
+            return False
+        if key == "all":
+            self._total = row
+        elif self._place is None:
+            return False
+        elif key == "self":
+            self._own[self._place.function] = row
+        elif key == "sum":
+            self._inclusive[self._place.function] = row
+        elif key == "line" and number.isascii() and number.isdigit() and len(number) < 10:
+            self._lines.setdefault(self._place, {})[int(number)] = row
+        else:
+            return False
+        return True
+
+    def _enter(self, key: str, value: str) -> bool:
+        try:
+            name = self._tables[key].resolve(value)
+        except FormatProblem:
+            return False
+        if key == "fn":
+            self._place = Place(self._identity(self._names["ob"], self._names["fl"], name), self._names["fl"])
+        elif key == "fi":
+            self._place = Place(self._place.function, name) if self._place else None
+        else:
+            self._names[key] = name
+        return True

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Intervals of sampled profiles, as they are read and shown."""
+
+from __future__ import annotations
+
+from bdannotate.model.merge import Renaming, add, parse_substitution, project, rename, subtract
+from bdannotate.model.profile import Function, Intervals, Place, Profile
+from bdannotate.reading.parser import Detail, parse_text
+
+HEAD = """version: 1
+creator: bdgrind-1.0
+pid: 7
+cmd: ./app
+part: 1
+
+desc: Sample: bursts of 100 blocks in 1000, seed 1; counted 900 of 5000 blocks, in 8 bursts and the first 100
+
+positions: line
+events: Ir Dr
+summary: 2000 300
+"""
+BODY = """
+fl=a.c
+fn=main
+3 200
+cfn=work
+calls=4 10
+4 1800 300
+fn=work
+10 1000 200
+fi=b.h
+20 700 90
+fe=a.c
+11 100 10
+"""
+INTERVALS = """
+# intervals: 8 bursts
+# all=8 150 40
+# fl=a.c
+# fn=main
+# self=8 210 0
+# sum=8 150 40
+# line=3 8 210 0
+# fl=a.c
+# fn=work
+# self=8 120 30
+# sum=8 120 30
+# line=10 8 100 20
+# fi=b.h
+# line=20 7 350 95
+
+totals: 2000 300
+"""
+
+
+def profile(intervals: str = INTERVALS) -> Profile:
+    return parse_text(HEAD + BODY + intervals)
+
+
+def intervals(of: Profile) -> Intervals:
+    assert of.intervals is not None
+    return of.intervals
+
+
+def own_name(function: Function) -> str:
+    return function.name
+
+
+def test_intervals_are_read() -> None:
+    found = intervals(profile())
+    assert found.bursts == 8
+    assert found.total == (150, 40)
+    assert {own_name(function): row for function, row in found.own.items()} == {"main": (210, 0), "work": (120, 30)}
+    assert {own_name(function): row for function, row in found.inclusive.items()} == {
+        "main": (150, 40), "work": (120, 30)
+    }
+    lines = {(place.function.name, place.file): rows for place, rows in found.lines.items()}
+    assert lines == {
+        ("main", "a.c"): {3: (210, 0)}, ("work", "a.c"): {10: (100, 20)}, ("work", "b.h"): {20: (350, 95)},
+    }
+
+
+def test_an_exact_profile_has_none() -> None:
+    assert profile("\ntotals: 2000 300\n").intervals is None
+
+
+def test_what_is_not_understood_is_passed_over() -> None:
+    for wrong in ("# self=8 210 0 5", "# self=x", "# line=3", "# fn=(9)", "# line=99999999999 8 1 1", "# other=8 1 1"):
+        text = INTERVALS.replace("# self=8 210 0", wrong)
+        found = intervals(profile(text))
+        assert found.total == (150, 40) and not found.own, wrong
+    assert profile(INTERVALS.replace("8 bursts", "many bursts")).intervals is None
+
+
+def test_widths_add_up_with_what_they_are_of() -> None:
+    one = profile()
+    for both in (add(one, one), subtract(one, one)):
+        found = intervals(both)
+        assert found.total == (300, 80)
+        assert found.own[next(iter(found.own))] in ((420, 0), (240, 60))
+    exact = profile("\ntotals: 2000 300\n")
+    assert intervals(add(one, exact)).total == (150, 40)
+    assert intervals(add(exact, one)).total == (150, 40)
+    assert add(exact, exact).intervals is None
+
+
+def test_events_are_chosen() -> None:
+    found = intervals(project(profile(), ("Dr",)))
+    assert found.total == (40,)
+    assert {own_name(function): row for function, row in found.own.items()} == {"main": (0,), "work": (30,)}
+
+
+def test_functions_that_become_one() -> None:
+    """Line 11 has no interval: in the function, its costs are in that of the function; alone, nothing is known."""
+    same = Renaming(functions=(parse_substitution("s/main|work/all/"),))
+    found = intervals(rename(profile(), same))
+    ((function, row),) = found.own.items()
+    assert function.name == "all" and row == (330, 30)
+    assert found.lines[Place(function, "a.c")] == {3: (210, 0), 10: (100, 20)}
+    files = Renaming(files=(parse_substitution("s/b.h/a.c/"),), functions=same.functions)
+    assert intervals(rename(profile(), files)).lines.keys() == {Place(function, "a.c")}
+
+
+def test_detail_of_functions_keeps_those_of_functions() -> None:
+    found = intervals(parse_text(HEAD + BODY + INTERVALS, Detail.FUNCTIONS))
+    assert len(found.own) == 2
