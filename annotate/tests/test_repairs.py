@@ -35,6 +35,8 @@ KERNELS = {
     "pooled": ("split", [32, 33]),
     "pages": ("huge-pages", [32]),
 }
+# Those that gain hardly any time by the estimate, which the first line says.
+DOUBTFUL = {"passes"}
 
 
 @cache
@@ -73,7 +75,9 @@ def test_the_right_repair_is_first_and_saves_what_it_says(capsys, name):
     capsys.readouterr()
     found = repairs(capsys, path)
     remedy, lines = KERNELS[name]
-    first = found[0]
+    assert (found[0]["remedy"] == "none") == (name in DOUBTFUL)
+    first = found[name in DOUBTFUL]
+    assert (first["share"] < 0.02) == (name in DOUBTFUL)
     assert (first["remedy"], sorted(first["lines"])) == (remedy, lines)
     assert first["function"] == "work" and first["file"] == "/src/prog.c"
     before, after = (first["saves"]["L1 misses"][when] for when in ("before", "after"))
@@ -91,6 +95,37 @@ def test_numbers_of_a_table_are_no_list(capsys):
     assert main(["p.out"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "prog.c:32 costs" in text and "each place of a table is read from the one before; a smaller table" in text
+
+
+def test_passes_over_data_that_nearly_fit_are_done_part_by_part(capsys):
+    first, *_ = repairs(capsys, run("rounds"))
+    assert (first["remedy"], first["lines"]) == ("smaller-working-set", [33])
+    before, after = (first["saves"]["LL misses"][when] for when in ("before", "after"))
+    (then, *_) = repairs(capsys, run("rounds", repaired=True))
+    # Eight rounds over 1,280 lines; then each line once. Those of a part still miss D1.
+    assert (before, after) == (8 * 1280, 1280) and then["remedy"] == "none"
+    assert then["saves"]["LL misses"]["before"] == after
+
+
+def test_look_ups_anywhere_in_data_that_nearly_fit_are_no_passes(capsys):
+    """No part of the work needs a part of the table only. As of hashbrown and libdivsufsort (docs/cases)."""
+    (found,) = repairs(capsys, run("lookups"))
+    assert found["remedy"] == "none" and found["share"] > 0.1
+    assert main(["p.out", "--width=80"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "no repair is known: " in text and "prefetching may help, or smaller elements" in text
+
+
+def test_what_gains_nothing_by_the_estimate_is_not_first(capsys):
+    """As of TM-align (docs/cases)."""
+    assert main([run("passes"), "--width=80"]) == 0
+    screen = capsys.readouterr().out
+    text = " ".join(screen[screen.index("== What to change =="):].split())
+    assert text.startswith(
+        "== What to change == 1. no repair is sure to gain anything: misses out of order cost 0% of the estimated "
+        "time 2. fuse the loops"
+    )
+    assert "at most " in text
 
 
 @pytest.mark.parametrize("name", ["stream", "small"])
@@ -171,7 +206,7 @@ def by_lines(path):
 @pytest.mark.parametrize("name", ["chain", "product", "passes"])
 def test_a_profile_by_lines_has_the_same_repair_first(capsys, name):
     found = repairs(capsys, by_lines(run(name)))
-    assert found[0]["remedy"] == KERNELS[name][0]
+    assert found[name in DOUBTFUL]["remedy"] == KERNELS[name][0]
 
 
 def test_what_callers_go_through_is_no_field_of_an_element(capsys):

@@ -228,6 +228,24 @@ def called_columns(machine, _repaired):
                     machine.read(33, A + i * 1024 + j * 8)
 
 
+def rounds(machine, repaired, parts=4, size=640):
+    """Passes over data that LL has nearly room for."""
+    part = 4 * size // (parts if repaired else 1)
+    with work(machine):
+        for first in machine.loop(range(0, 4 * size, part), 30):
+            for _ in machine.loop(range(8), 31):
+                for i in machine.loop(range(first, first + part), 32):
+                    machine.read(33, A + i * 32, size=32)
+
+
+def lookups(machine, _repaired, size=1280):
+    """Anywhere in a table that LL has nearly room for."""
+    chance = random.Random(1)
+    with work(machine):
+        for _ in machine.loop(range(8 * size), 31):
+            machine.read(32, A + chance.randrange(size) * 64)
+
+
 def pages(machine, _repaired, size=4000):
     for _ in steps(machine, 4):
         with work(machine):

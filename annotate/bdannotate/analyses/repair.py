@@ -69,6 +69,7 @@ class Repair:
     transfers: tuple[int, int] | None = None  # between cores, before and after
     time: float = 0.0  # nanoseconds that the program takes now
     cost: float = 0.0  # of none, nanoseconds of it that misses out of order cost
+    is_doubtful: bool = False  # of none, whether others follow which may save something, but hardly do by the estimate
 
     @property
     def shares(self) -> Estimate:

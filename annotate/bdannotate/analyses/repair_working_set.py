@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data that a loop nest goes over again and again and that a cache has nearly room for.
+"""Data that loops go over again and again, in passes, and that a cache has nearly room for.
 
-The evidence: the curve of the nest's misses has a knee not far above the size of a cache, behind which
-half of them are gone at least. Data of half the size in this cache are as these data in one of twice the
-size, so what that one would miss is what is left. Where each access is a line or more from the one before,
-smaller elements make no fewer lines, and nothing is said.
+The evidence: accesses in order, whose lines a loop around brings back; and the curve of their misses has a knee not far
+above the size of a cache, behind which half of them are gone at least. Data of half the size in this cache are as these
+data in one of twice the size, so what that one would miss is what is left. Where each access is a line or more from the
+one before, smaller elements make no fewer lines. Look-ups anywhere in a table that is too large are no passes: there
+are no parts of the work that need a part of the table only.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.why import Distance, bucket_start
 from .curve import Knee, curve_of
+from .miss_costs import Access
 from .repair import Amount, Remedy, Repair, amount, code_lines
 from .site import Change, Site
 from .sites import Sites, busiest
@@ -26,6 +28,8 @@ from .sites import Sites, busiest
 _REACH = 2
 # Of the misses of the nest, so many must go.
 _LEAST_SAVING = 0.5
+# Of what goes over data again, loops around bring back so much.
+_MOSTLY = 0.5
 
 _Nest = tuple[Function, object]
 
@@ -39,14 +43,40 @@ def working_set_repairs(
     for site in sites.all:
         members.setdefault(_nest(site), []).append(site)
     for nest in dict.fromkeys(map(_nest, notable)):
-        whole = frozenset(site.number for site in members[nest] if site.lines)
-        here = [site for site in members[nest] if site.lines and not site.is_strided]
+        here = [site for site in members[nest] if _is_pass(sites, site)]
         for of_ll, lines in ((False, why.d1_lines), (True, why.ll_lines)):
             knee = _knee(sites, here, of_ll, lines * why.line)
-            if knee is not None:
+            if knee is not None and _saves(sites, here, of_ll, _REACH * lines):
                 made = _made(sites, here, groups, of_ll, lines * why.line, knee)
-                # What is said of the rest of the nest changes this, too.
-                yield replace(made, sites=whole)
+                # What is said of the other passes changes this, too.
+                yield replace(made, sites=frozenset(site.number for site in here))
+
+
+def _is_pass(sites: Sites, site: Site) -> bool:
+    """Whether it goes through data in order, and a loop around does so again and again."""
+    if not site.lines or site.is_strided or not (site.access is Access.IN_ORDER or site.is_nearby):
+        return False
+    return _again(sites, site).lines >= _MOSTLY * (site.lines - site.first_touches) > 0
+
+
+def _saves(sites: Sites, here: Sequence[Site], of_ll: bool, lines: int) -> bool:
+    """Whether what a cache of so many lines would not miss is what loops around bring back."""
+    left = [_left(sites, site, of_ll, lines) for site in here]
+    if of_ll:
+        now, then = sum(site.last_level for site in here), sum(one.last_level for one in left)
+    else:
+        now, then = sum(site.lines for site in here), sum(one.lines for one in left)
+    return now - then >= _LEAST_SAVING * now > 0
+
+
+def _again(sites: Sites, site: Site) -> Amount:
+    """What loops around bring back."""
+    innermost = site.inner.loop if site.inner else None
+    rows = [
+        row for row in site.reuses
+        if (loop := sites.loops.of(row.scope)) is not None and loop != innermost
+    ]
+    return Amount(sum(row.misses for row in rows), sum(row.last_level for row in rows))
 
 
 def _nest(site: Site) -> _Nest:
@@ -81,10 +111,10 @@ def _made(
     after = Amount(0, 0)
     changes: dict[int, Change] = {}
     for site in here:
-        left = _left(site, of_ll, lines)
+        left = _left(sites, site, of_ll, lines)
         changes[site.number] = Change(left.lines, left.last_level, site.access)
         after = after.plus(left)
-    guilty = [site for site in here if _left(site, of_ll, lines) != _now(site)]
+    guilty = [site for site in here if _left(sites, site, of_ll, lines) != _now(site)]
     file, numbers = code_lines(guilty)
     level = "LL" if of_ll else "D1"
     share = 1 - knee.after.misses / knee.before.misses
@@ -93,16 +123,17 @@ def _made(
         Remedy.SMALLER_WORKING_SET, busiest(guilty), file, numbers, (), groups.get(most.number),
         amount(here), after, None, sites.saved(changes),
         (
+            "lines come in order, and loops around bring them back",
             f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% fewer of the lines loaded there "
             f"than one of {size_text(knee.before.size)}: that much data is visited again and again",
             f"{level} has {size_text(cache)}: {knee.after.size / cache:.1f} times as much would suffice",
         ),
         (
-            "uint16_t table[N];        // narrower types, or fewer elements",
-            "for (part ...)            // or all work on one part of the data",
-            "    for (again ...) ...   // before the next one",
+            "for (part ...)            // all rounds on one part of the data",
+            "    for (round ...) ...   // before the next one",
+            "uint16_t table[N];        // or narrower types, or fewer elements",
         ),
-        "whether the values need all of their bits, and whether the work can be done part by part",
+        "whether the work can be done part by part, or values need less than all of their bits",
         frozenset(site.number for site in guilty), line,
     )
 
@@ -111,7 +142,12 @@ def _now(site: Site) -> Amount:
     return Amount(site.lines, site.last_level)
 
 
-def _left(site: Site, of_ll: bool, lines: int) -> Amount:
-    """What would still be missed, if that cache had so many lines."""
+def _left(sites: Sites, site: Site, of_ll: bool, lines: int) -> Amount:
+    """What would still be missed, if that cache had so many lines: what comes back later, and what no loop around
+    brings back, as in the first of many rounds."""
     far = [row for row in site.distances if row.bucket == 0 or bucket_start(row.bucket) >= lines]
-    return Amount(site.lines if of_ll else sum(row.misses for row in far), sum(row.last_level for row in far))
+    again = _again(sites, site)
+    return Amount(
+        site.lines if of_ll else max(sum(row.misses for row in far), site.lines - again.lines),
+        max(sum(row.last_level for row in far), site.last_level - again.last_level),
+    )

@@ -49,7 +49,8 @@ _COVERED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """Those to make, the best first; by the place in that list, the alternatives to each."""
+    """Those to make, the best first; by the place in that list, the alternatives to each. If none saves enough by the
+    estimate, but some may, the first says that."""
 
     list: tuple[Repair, ...]
     alternatives: Mapping[int, tuple[Repair, ...]]
@@ -107,7 +108,7 @@ def find_repairs(
     found = _worth_it(candidates, time)
     found += _smaller_working_sets(sites, notable, groups, found, time)
     found.sort(key=_order, reverse=True)
-    found = _after_those_that_save_misses(found, sites)
+    found = _after_those_that_save_misses(found, sites, time)
     chosen: list[Repair] = []
     alternatives: dict[int, list[Repair]] = {}
     for repair in found:
@@ -118,8 +119,10 @@ def find_repairs(
             chosen.append(repair)
         else:
             alternatives.setdefault(better, []).append(repair)
-    if not chosen and sites.all:
-        chosen.append(_none(sites, sites.all, notable or sites.all, time))
+    if sites.all and not any(_is_sure(repair, time) for repair in chosen):
+        none = _none(sites, sites.all, notable or sites.all, time)
+        chosen.insert(0, replace(none, is_doubtful=bool(chosen)))
+        alternatives = {number + 1: others for number, others in alternatives.items()}
     elif rest := _without_repair(notable, chosen, time):
         chosen.append(replace(
             _none(sites, rest, rest, time), sites=frozenset(site.number for site in rest)
@@ -134,10 +137,15 @@ def _order(repair: Repair) -> tuple[float, float, int, float]:
     return value, least, repair.before.lines - repair.after.lines, most
 
 
-def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites) -> list[Repair]:
+def _is_sure(repair: Repair, time: float) -> bool:
+    """Whether it saves enough by the estimate, and not only at most."""
+    return repair.saved.value >= _LEAST_SHARE * time
+
+
+def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites, time: float) -> list[Repair]:
     """What only hides misses is an alternative to what saves them, for the same instructions: how much a processor has
     under way already is not known."""
-    saving = [repair for repair in found if repair.remedy not in _HIDING and repair.saved.value > 0]
+    saving = [repair for repair in found if repair.remedy not in _HIDING and _is_sure(repair, time)]
     late = [
         repair for repair in found
         if repair.remedy in _HIDING and any(_covers(one, repair, sites) for one in saving)

@@ -151,6 +151,8 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
         if repair.sites:
             cost = f"they cost {100 * repair.share:.0f}% of the estimated time"
             return f"no repair is known for the other misses out of order: {cost}"
+        if repair.is_doubtful:
+            return f"no repair is sure to gain anything: {cost}"
         return f"no repair is known: {cost}" if repair.is_open else f"{text}: {cost}"
     one, other = repair.before, repair.after
     if repair.walks:

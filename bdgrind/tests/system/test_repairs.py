@@ -36,6 +36,7 @@ class Program:
     remedy: str
     lines: tuple[str, ...]
     function: str = "work"  # whose loads are compared
+    is_doubtful: bool = False  # whether it hardly gains time by the estimate, and the first line says so
 
 
 KNOWN = [
@@ -63,8 +64,8 @@ KNOWN = [
     Program("fat.rs", "split", ("body.place += body.speed",)),
     Program("padding.c", "pack", ("item->price * item->weight",)),
     Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
-    Program("padding.rs", "pack", ("item.price * item.weight",)),
-    Program("samples.c", "pack", ("if (samples[i].is_good)",), "main"),
+    Program("padding.rs", "pack", ("item.price * item.weight",), is_doubtful=True),
+    Program("samples.c", "pack", ("if (samples[i].is_good)",), "main", is_doubtful=True),
     Program("columns.c", "pad", ("sums[i] += column[0][i]",)),
     Program("columns.cpp", "pad", ("out[x] = (a[x]",), "main"),
     Program("columns.F90", "pad", ("table(i, 6)",), "MAIN__|add"),
@@ -80,11 +81,13 @@ KNOWN = [
     Program("records.c", "align", ("sum += record->key",)),
     Program("records.cpp", "align", ("sum += record.key",), "main"),
     Program("records.rs", "align", ()),
-    Program("histogram.c", "smaller-working-set", ("++bins[values[i]]",)),
-    Program("palette.cpp", "smaller-working-set", ("brightness += palette[pixel]",), "main"),
-    Program("votes.rs", "smaller-working-set", ("counts[vote as usize] += 1",)),
+    Program("rounds.c", "smaller-working-set", ("all[i].place += all[i].speed",)),
 ]
-NOTHING = ["search.cpp", "stream.c", "stream.cpp", "stream.F90", "counters.c", "counters.cpp"]
+# Look-ups anywhere in a table that the cache has nearly room for are no passes over it, nor do they cost time here.
+NOTHING = [
+    "histogram.c", "palette.cpp", "votes.rs", "search.cpp", "stream.c", "stream.cpp", "stream.F90", "counters.c",
+    "counters.cpp",
+]
 
 
 # Kinds that data objects are not needed for, but for the data's name.
@@ -132,8 +135,11 @@ def repairs(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("program", KNOWN, ids=[program.name for program in KNOWN])
 def test_the_known_repair_is_first_and_saves_what_it_says(program: Program) -> None:
     before = profiled(program.name, False)
-    first = repairs(before)[0]
+    found = repairs(before)
+    assert (found[0]["remedy"] == "none") == program.is_doubtful
+    first = found[1 if program.is_doubtful else 0]
     assert first["remedy"] == program.remedy
+    assert (first["share"] < 0.02) == program.is_doubtful
     source = (PROGRAMS / program.name).read_text().split("\n")
     for text in program.lines:
         numbers = {number for number, line in enumerate(source, 1) if text in line}
@@ -168,8 +174,7 @@ def test_a_loop_has_its_own_line_where_it_begins_with_that_of_earlier_code() -> 
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_nothing_is_to_be_gained_that_is_said(name: str) -> None:
     path = profiled(name, False)
-    # A cache that nearly has room is no fault of loops or layouts.
-    assert {repair["remedy"] for repair in repairs(path)} <= {"none", "smaller-working-set"}
+    assert {repair["remedy"] for repair in repairs(path)} == {"none"}
     text = annotate("--hints", "--width=80", path).stdout
     assert "Usually helps" not in text and "exchange" not in text
 

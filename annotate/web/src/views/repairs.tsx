@@ -12,31 +12,39 @@ import { Lost } from "./cards";
 const worthSaying = 0.05;
 
 export function Repairs({ repairs }: { repairs: Repair[] }) {
-    const [first] = repairs;
+    const [first, ...others] = repairs;
     if (!first) return null;
+    const remedies = repairs.map(({ remedy }) => remedy).join(" ");
     if (first.remedy === "none") {
         return (
-            <section class="repairs" data-remedies="none">
+            <section class="repairs" data-remedies={remedies}>
                 <h2>{sentence(first.what)}</h2>
                 <Evidence repair={first} />
+                {others.length > 0 && <List repairs={others} />}
             </section>
         );
     }
     return (
-        <section class="repairs" data-remedies={repairs.map(({ remedy }) => remedy).join(" ")}>
+        <section class="repairs" data-remedies={remedies}>
             <h2>
                 What to change <small>before and after are computed from what was recorded</small>
             </h2>
-            <ol class="hints">
-                {repairs.filter(({ remedy }) => remedy !== "none")
-                    .map((repair, rank) => <One key={rank} repair={repair} />)}
-            </ol>
+            <List repairs={repairs} />
             {repairs.filter(({ remedy }) => remedy === "none").map((repair) => (
                 <p key={repair.what} class="detail" data-remedy="none">
                     <FunctionLink fn={repair.function} view="graph" /><Places repair={repair} />: {repair.what}.
                 </p>
             ))}
         </section>
+    );
+}
+
+function List({ repairs }: { repairs: Repair[] }) {
+    return (
+        <ol class="hints">
+            {repairs.filter(({ remedy }) => remedy !== "none")
+                .map((repair, rank) => <One key={rank} repair={repair} />)}
+        </ol>
     );
 }
 
