@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
+from bdannotate.cli import main
 from bdannotate.model.merge import Renaming, add, parse_substitution, project, rename, subtract
 from bdannotate.model.profile import Function, Intervals, Place, Profile
 from bdannotate.reading.parser import Detail, parse_text
@@ -124,3 +130,53 @@ def test_functions_that_become_one() -> None:
 def test_detail_of_functions_keeps_those_of_functions() -> None:
     found = intervals(parse_text(HEAD + BODY + INTERVALS, Detail.FUNCTIONS))
     assert len(found.own) == 2
+
+
+def shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str, intervals: str = INTERVALS) -> str:
+    path = tmp_path / "app.out"
+    path.write_text(HEAD + BODY + intervals)
+    assert main([*options, "--color=no", str(path)]) == 0
+    return capsys.readouterr().out
+
+
+def test_reports_say_how_far_numbers_may_be_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = shown(tmp_path, capsys, "--sort=Ir:self", "--width=80")
+    assert "Estimates  from 8 bursts; ± is 95%, ? where that is more than the number\n" in text
+    assert "Counted    2,000 ±8% Ir, 300 ±13% Dr\n" in text
+    rows = [line.split() for line in text.splitlines()]
+    # work: 120 of 1,800; main: 210 of 200.
+    assert any(row[:3] == ["1,800", "90.0%", "±7%"] and "work" in row for row in rows)
+    assert any(row[:3] == ["200", "10.0%", "?"] and "main" in row for row in rows)
+    # Lines 10, 20 and 11, of which the last has none.
+    assert any(row[:4] == ["1,000", "50.0%", "±10%", "a.c:10"] for row in rows)
+    assert any(row[:4] == ["700", "35.0%", "±50%", "b.h:20"] for row in rows)
+    assert any(row[:4] == ["100", "5.0%", "?", "a.c:11"] for row in rows)
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_totals_have_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [line.split() for line in shown(tmp_path, capsys, "--totals").splitlines()]
+    assert any(row[:3] == ["2,000", "±8%", "Ir"] for row in rows)
+    assert any(row[:3] == ["300", "±13%", "Dr"] for row in rows)
+
+
+def test_json_has_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(shown(tmp_path, capsys, "--format=json"))
+    assert found["interval"] == {"bursts": 8, "totals": [150, 40]}
+    by_name = {one["name"]: one["interval"] for one in found["functions"]}
+    assert by_name["main"] == {"self": [None, 0], "inclusive": [150, 40]}
+    assert by_name["work"] == {"self": [120, 30], "inclusive": [120, 30]}
+    lines = {one["line"]: one["interval"] for one in found["lines"]}
+    # Of the one nothing is known, of the other not how often it reads.
+    assert lines == {3: [None, 0], 10: [100, 20], 20: [350, None], 11: None}
+
+
+def test_too_few_bursts_and_exact_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(tmp_path, capsys, intervals="\n# intervals: 1 bursts\n\ntotals: 2000 300\n")
+    assert "Estimates  from 1 burst: too few to say how far they may be off\n" in text
+    exact = shown(tmp_path, capsys, intervals="\ntotals: 2000 300\n")
+    assert "Estimates" not in exact and "±" not in exact
+    assert "interval" not in shown(tmp_path, capsys, "--format=json", intervals="\ntotals: 2000 300\n")

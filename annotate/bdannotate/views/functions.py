@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analyses.chains import inner_links
+from ..analyses.columns import CostKind
 from ..analyses.cycles import origin
+from ..analyses.intervals import of_function
 from ..analyses.report import FunctionRow, Report, numbered
 from ..model.graph import Cycle
 from ..model.profile import Function
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
+from .intervals import add_column
 from .names import fit, fit_all, least_width
 from .text import Cell, Page, function_label, shorten_end
 
@@ -36,6 +39,12 @@ def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[
     ]
     if page.exact:
         cells.append(cost_cells(columns, totals, totals, totals, page))
+    profile = report.profile
+    if (found := profile.intervals) is not None:
+        is_self = columns[0].side is CostKind.SELF
+        pairs = [(of_function(found, entry, columns[0]), entry.self_cost if is_self else entry.inclusive)
+                 if not entry.is_group else (None, profile.zero) for entry in entries]
+        add_column(headings, cells, columns[0], [*pairs, (found.total, totals)])
     names = [page.name(entry.function) for entry in entries if not entry.is_group]
     headings, cells = fitting(
         headings, cells, page,

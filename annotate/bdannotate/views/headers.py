@@ -12,6 +12,7 @@ from ..model.metrics import Metric
 from ..model.numbers import ratio
 from ..model.profile import Part, Profile, Row
 from .costs import fitting
+from .intervals import estimates, plus_minus
 from .text import Cell, Page, Table, shorten_middle
 
 # What every part repeats or what says nothing to the reader of a finished run.
@@ -27,6 +28,8 @@ def metadata(profile: Profile) -> list[tuple[str, str]]:
     rows = [("Profile", source_text(profile.parts)), ("Command", first.command)]
     for name, text in descriptions(profile.parts):
         rows.append((name, text))
+    if profile.intervals is not None:
+        rows.append(("Estimates", estimates(profile.intervals)))
     return [(name, text) for name, text in rows if text]
 
 
@@ -110,9 +113,15 @@ def totals_tables(profile: Profile, metrics: Mapping[str, Metric], page: Page) -
     listed = [
         [Cell(f"{total:,}"), Cell(event), Cell(printable(metrics[event].title))]
         for event, total in zip(profile.events, totals)
-        if event in _ALWAYS_LISTED or event not in covered
+        if event in _ALWAYS_LISTED or event not in covered or profile.intervals is not None
     ]
-    lines = Table([["total", "event", ""]], listed, frozenset({1})).lines(page)
+    headings = [["total", "event", ""]]
+    if profile.intervals is not None:
+        # All of them, as the table of caches has no room for it.
+        headings[0].insert(1, "±")
+        for row, event in zip(listed, profile.events):
+            row.insert(1, Cell(plus_minus(metrics[event], profile.intervals.total, totals)))
+    lines = Table(headings, listed, frozenset({len(headings[0]) - 2})).lines(page)
     if rows:
         used = [i for i in range(len(_CACHE_HEADINGS)) if any(row[i].text for row in rows)]
         headings = [[_CACHE_HEADINGS[i] for i in used] + [""]]

@@ -11,6 +11,7 @@ from ..analyses.object_details import Details
 from ..analyses.object_diff import ObjectDiff
 from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint
+from ..analyses.intervals import known_widths
 from ..analyses.layout import Layout
 from ..analyses.object_labels import label
 from ..analyses.paths import PathsReport
@@ -25,7 +26,7 @@ from ..analyses.typed_groups import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import SECOND, Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects
-from ..model.profile import Call, Function, Part, Profile, Row
+from ..model.profile import Call, Function, Intervals, Part, Place, Profile, Row
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
 from .curve import NamedCurve
@@ -52,12 +53,14 @@ def profile_json(
         **_head("profile", report.profile, report.metrics, report.selection.columns),
         "parts": [part_json(part) for part in report.profile.parts],
         "totals": list(report.totals),
+        **_sampled(report),
         "verdict": verdict_json(report),
         **({} if hints is None else {"hints": hints_json(hints, index)}),
         "functions": [
             {
                 **_function(entry, report.selection.columns, index[entry.function]),
                 "own_part": list(report.graph.functions[entry.function].own_part),
+                **_function_interval(report.profile.intervals, entry),
             }
             for entry in report.entries
             if not entry.is_cycle
@@ -86,7 +89,7 @@ def profile_json(
         ],
         "lines": [
             {"function": index[place.function], "file": text(place.file), "line": line,
-             "self": list(row)}
+             "self": list(row), **_line_interval(report.profile.intervals, place, line, row)}
             for place, rows in report.profile.lines.items()
             if place.function in wanted
             for line, row in rows.items()
@@ -381,6 +384,35 @@ def _function(entry: FunctionRow, columns: Sequence[Column], number: int) -> dic
         "cycle": entry.cycle or None,
         **_costs(entry, columns),
     }
+
+
+def _sampled(report: Report) -> dict[str, Json]:
+    """How far totals may be off, of a sampled profile."""
+    found = report.profile.intervals
+    if found is None:
+        return {}
+    return {"interval": {"bursts": found.bursts, "totals": _widths(found.total, report.totals)}}
+
+
+def _function_interval(found: Intervals | None, entry: FunctionRow) -> dict[str, Json]:
+    if found is None:
+        return {}
+    function = entry.function
+    return {"interval": {
+        "self": _widths(found.own.get(function), entry.self_cost),
+        "inclusive": _widths(found.inclusive.get(function), entry.inclusive),
+    }}
+
+
+def _line_interval(found: Intervals | None, place: Place, line: int, row: Row) -> dict[str, Json]:
+    if found is None:
+        return {}
+    return {"interval": _widths(found.lines.get(place, {}).get(line), row)}
+
+
+def _widths(widths: Row | None, row: Row) -> Json:
+    known = known_widths(widths, row)
+    return None if known is None else [*known]
 
 
 def _costs(entry: FunctionRow, columns: Sequence[Column]) -> dict[str, Json]:

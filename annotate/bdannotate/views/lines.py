@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analyses.columns import Column, CostKind, Form
+from ..analyses.intervals import of_line
 from ..analyses.report import Report
 from ..analyses.top_lines import Through, TopLine, TopLines
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
+from .intervals import add_column
 from .names import as_called, fit, least_width
 from .text import Cell, Page, shorten_middle
 
@@ -46,6 +48,8 @@ def line_table(
         columns.insert(2, Column(found.other_metric, CostKind.SELF))
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, line.cost, None, report.totals, page) for line in chosen]
+    if (known := report.profile.intervals) is not None:
+        add_column(headings, cells, columns[0], [(of_line(known, report, line), line.cost) for line in chosen])
     headings, cells = fitting(
         headings, cells, page,
         least=_needs(chosen, page),

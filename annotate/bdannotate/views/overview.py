@@ -18,6 +18,7 @@ from ..model.metrics import TIMES, Metric
 from ..model.numbers import percent, ratio, seconds_text, short_count
 from ..model.profile import CACHE, CACHE_NAMES, Profile
 from .headers import descriptions, source_text
+from .intervals import estimates, plus_minus
 from .names import fit
 from .text import Page, shorten_middle
 
@@ -39,6 +40,8 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("L2", _without_l2(report)),
     ]
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
+    if profile.intervals is not None:
+        rows.append(("Estimates", estimates(profile.intervals)))
     rows += _misnamed(profile)
     found = verdict(profile, report.metrics, report.totals)
     rows += [("Counted", _events(report)), *_levels(report, found), ("Causes", _causes(report))]
@@ -102,7 +105,7 @@ _COVERED = frozenset({
 
 def _events(report: Report) -> str:
     return ", ".join(
-        f"{short_count(total)} {event}"
+        f"{short_count(total)}{_plus_minus(report, event)} {event}"
         for event, total in zip(report.profile.events, report.totals)
         if event not in _COVERED
     )
@@ -127,7 +130,7 @@ def _levels(report: Report, found: Verdict | None) -> list[tuple[str, str]]:
         text += f", {_count(report, code)} code" if code in metrics else ""
         if unused in metrics:
             share = ratio(metrics[unused], metrics[unused].value(report.totals))
-            text += f"; {_count(report, loaded)}B loaded, {share} unused"
+            text += f"; {_count(report, loaded, 'B')} loaded, {share} unused"
         rows.append((name, text))
     return rows[::-1] if found is not None and _costs_more_in_memory(found) else rows
 
@@ -164,8 +167,17 @@ def _causes(report: Report) -> str:
     return "; ".join(texts)
 
 
-def _count(report: Report, name: str) -> str:
-    return short_count(report.metrics[name].value(report.totals) or 0)
+def _count(report: Report, name: str, unit: str = "") -> str:
+    return short_count(report.metrics[name].value(report.totals) or 0) + unit + _plus_minus(report, name)
+
+
+def _plus_minus(report: Report, name: str) -> str:
+    """Of a metric's total, with the blank before it."""
+    found = report.profile.intervals
+    if found is None or found.total is None:
+        return ""
+    text = plus_minus(report.metrics[name], found.total, report.totals)
+    return f" {text}" if text else ""
 
 
 def _estimate(found: Verdict) -> str:
