@@ -56,7 +56,7 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     }
     for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
     if (options_.hot_code) write_hot_code(profile);
-    if (is_sampled) write_intervals();
+    if (is_sampled && options_.sample.sums->blocks() < options_.sample.blocks) write_intervals();
     out_ << "\ntotals:";
     write_totals(profile.totals());
 }

@@ -11,8 +11,8 @@ from .top_lines import TopLine
 
 
 def half_width(metric: Metric, widths: Row | None, row: Row) -> int | None:
-    """By how much the metric of `row` may be off, in its own unit; a weighted sum of events by the sum of theirs. None of
-    a ratio, where nothing is known of it, and where that is more than the metric itself."""
+    """By how much the metric of `row` may be off, in its own unit; a weighted sum of events by the sum of theirs. None
+    of a ratio, where nothing is known of it, and where that is more than the metric itself."""
     if metric.is_ratio or widths is None:
         return None
     width = sum(abs(weight) * one for weight, one in zip(metric.numerator, widths))

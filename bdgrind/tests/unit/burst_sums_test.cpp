@@ -179,6 +179,7 @@ TEST_F(BurstSumsTest, ARunThatIsAllStartIsExact) {
     const StartCounts start(engine_, test::kLines);
     const std::string text = test::write(engine_, {.sample = {&sums_, &start, 30}}, test::kLines);
     EXPECT_NE(text.find("\ntotals: 202 40\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("intervals"), std::string::npos) << text;
 }
 
 TEST_F(BurstSumsTest, WhatHasAllBeenCountedHasNoError) {
