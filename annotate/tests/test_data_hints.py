@@ -81,8 +81,8 @@ def test_a_hint_names_its_data(profile, capsys):
     ) in words
     # Bytes 0 to 15, and 32 to 39.
     assert (
-        "Bytes: of the 64 of an element (the size that calloc was asked for), 24 were used, 40 loaded and never used, "
-        "0 never loaded."
+        "Bytes: of the 64 of an element (the size that calloc was asked for), 24 were used in at least one load, "
+        "40 in none, 0 never loaded."
     ) in words
     assert "Usually helps:" in words
 

@@ -68,7 +68,8 @@ def test_a_byte_that_was_never_loaded_is_like_no_other():
 def test_a_byte_is_told_of_as_one():
     byte = ObjectGroup(Identity(ObjectKind.STATIC, "flag", "prog", 1), None, (Pattern(0, 1, 1, 4, BY),))
     assert picture(layout(byte, 64), Page(80))[:2] == [
-        "An element of 1 byte (the size of the variable)", "1 byte was used, 0 loaded and never used, 0 never loaded",
+        "An element of 1 byte (the size of the variable)",
+        "1 byte was used in at least one load, 0 in none, 0 never loaded",
     ]
 
 

@@ -96,8 +96,8 @@ def _sentences(one: ObjectHint, page: Page, start: str) -> list[str]:
         loaded = sum(1 for byte in layout.bytes if byte.loaded)
         used = _used(layout)
         sentences.append(
-            f"Bytes: of the {layout.size:,} of an element ({layout.reason}), {used:,} were used, {loaded - used:,} "
-            f"loaded and never used, {layout.size - loaded:,} never loaded."
+            f"Bytes: of the {layout.size:,} of an element ({layout.reason}), {used:,} were used in at least one "
+            f"load, {loaded - used:,} in none, {layout.size - loaded:,} never loaded."
         )
     advice = [*map(printable, advice_sentences(details))]
     if not advice and details.typed is not None and details.typed.has_use and len(details.typed.fields) > 1:

@@ -25,7 +25,7 @@ def picture(found: Layout, page: Page) -> list[str]:
     else:
         lines += wrapped(reason, page)
     lines += wrapped(
-        f"{bytes_told(used)} {'was' if used == 1 else 'were'} used, {loaded - used:,} loaded and never used, "
+        f"{bytes_told(used)} {'was' if used == 1 else 'were'} used in at least one load, {loaded - used:,} in none, "
         f"{found.size - loaded:,} never loaded", page,
     )
     row_bytes = _ROW_BYTES

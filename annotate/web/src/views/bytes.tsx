@@ -31,8 +31,8 @@ export function Picture({ layout, type, brief = false }: {
         (type?.size === layout.size ? type.fields : [])
             .flatMap(([name, , offset, size]) => (offset <= at && at < offset + size ? [` of ${name}`] : []))[0] ?? "";
     const isPadding = (at: number): boolean => fieldAt(at) === " of (padding)";
-    const told = `${grouped(usedBytes)} ${usedBytes === 1 ? "byte was" : "bytes were"} used, `
-        + `${grouped(loadedBytes - usedBytes)} loaded and never used, `
+    const told = `${grouped(usedBytes)} ${usedBytes === 1 ? "byte was" : "bytes were"} used in at least one load, `
+        + `${grouped(loadedBytes - usedBytes)} in none, `
         + `${grouped(layout.size - loadedBytes)} never loaded`;
     return (
         <>
