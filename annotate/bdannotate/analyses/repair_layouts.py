@@ -8,17 +8,18 @@ lines, fewer come, and some that come again hit, as fewer others come between.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from ..model.data_types import CPP_LIBRARIES
-from .field_use import units, visits
+from .field_use import FieldUse, Unit, units, visits
 from .object_details import Details
 from .repair import Amount, Remedy, Repair, amount, code_lines
 from .site import Change, Site
 from .sites import Sites, busiest, by_loop
-from .split import Split, is_array
+from .split import FieldGroup, Split, is_array
 from .typed_groups import TypedGroup
 
 # What saves less is not worth a change of a type.
@@ -40,6 +41,9 @@ _POOL = 2048
 # Records that go on beyond a page are no records.
 _MOST_STEP = 4096
 _MOST_FIELDS = 6
+_MOST_PARTS = 3
+# A part that is used less than this share as often as the most used one need not be named.
+_SOME = 0.1
 
 
 def layout_repairs(
@@ -89,31 +93,62 @@ def _is_scattered(here: Sequence[Site]) -> bool:
 
 
 def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
-    """Of the function that loads most for the type."""
-    split, typed = one.split, one.typed
+    """Of all functions that use a part of the type. The first part of the type is what they have in common, or what
+    most of them use; others may have more."""
+    split, typed, group = one.split, one.typed, one.entry.group
     if split is None or typed is None or not split.now:
         return None
-    here = _of_busiest(every)
-    if _is_used_late(here):
+    found = units(typed.fields)
+    visited = visits(typed.type.size, found, group.patterns)
+    factors: dict[int, float] = {}
+    wanted: Counter[int] = Counter()
+    for function in dict.fromkeys(site.place.function for site in every):
+        here = [site for site in every if site.place.function == function]
+        if function not in visited or _is_used_late(here):
+            continue
+        times = _visits_of_parts(split, found, visited[function])
+        factor = _split_factor(split, times, group, function, sites.why.line, _is_scattered(here))
+        if factor is None or factor > 1 - _LEAST_SAVING:
+            continue
+        factors.update((site.number, factor) for site in here)
+        wanted.update({part: number for part, number in enumerate(times) if number >= _SOME * max(times)})
+    if not factors:
         return None
-    factor = _split_factor(split, typed, one.entry.group, busiest(here), sites.why.line, _is_scattered(here))
-    if factor is None:
-        return None
-    hot = split.parts[0]
-    names = [field.name for field in hot.fields][:_MOST_FIELDS]
-    more = ", ..." if len(hot.fields) > _MOST_FIELDS else ""
+    here = [site for site in every if site.number in factors]
+    parts = [split.parts[part] for part in sorted(wanted, key=lambda part: (-wanted[part], part))]
+    functions = len({site.place.function for site in here})
+    user = "it uses" if functions == 1 else f"{functions} functions use"
     return _shrunk(
-        Remedy.SPLIT, sites, here, factor, one.entry.group,
+        Remedy.SPLIT, sites, here, factors, group,
         (
             *_use_of_lines(here),
-            f"of {typed.type.name}, {typed.type.size:,} bytes, it uses only {', '.join(names)}{more}: {hot.size:,} "
-            "bytes",
+            f"of {typed.type.name}, {typed.type.size:,} bytes, {user} only "
+            f"{_fields([field for part in parts for field in part.fields], ', ')}: "
+            f"{sum(part.size for part in parts):,} bytes",
         ),
-        (
-            f"struct hot {{ {'; '.join(names)}{'; ...' if more else ''}; }};    // {hot.size:,} bytes",
-            "struct hot hot[N]; struct rest rest[N];    // the same index",
-        ),
+        _split_code(parts, len(parts) < len(split.parts)),
         "how the program would get from one part to the other",
+    )
+
+
+def _fields(fields: Sequence[FieldUse], between: str) -> str:
+    """The first names, and whether there are more."""
+    names = [field.name for field in fields[:_MOST_FIELDS]]
+    return between.join([*names, "..."] if len(fields) > len(names) else names)
+
+
+def _split_code(parts: Sequence[FieldGroup], others: bool) -> tuple[str, ...]:
+    if len(parts) == 1:
+        return (
+            f"struct hot {{ {_fields(parts[0].fields, '; ')}; }};    // {parts[0].size:,} bytes",
+            "struct hot hot[N]; struct rest rest[N];    // the same index",
+        )
+    return (
+        *(
+            f"struct part_{number} {{ {_fields(part.fields, '; ')}; }};    // {part.size:,} bytes"
+            for number, part in enumerate(parts[:_MOST_PARTS], 1)
+        ),
+        f"an array of each{', and one of the rest' if others or len(parts) > _MOST_PARTS else ''}, with the same index",
     )
 
 
@@ -122,28 +157,23 @@ def _of_busiest(every: Sequence[Site]) -> list[Site]:
     return [site for site in every if site.place.function == function]
 
 
+def _visits_of_parts(split: Split, found: Sequence[Unit], visited: Sequence[int]) -> list[int]:
+    """How often a function visits each part. visited: how often each unit of fields."""
+    times = {field.offset: number for unit, number in zip(found, visited) for field in unit.fields}
+    return [max((times.get(field.offset, 0) for field in part.fields), default=0) for part in split.parts]
+
+
 def _split_factor(
-    split: Split, typed: TypedGroup, group: ObjectGroup, function: Function, line: int, scattered: bool
+    split: Split, times: Sequence[int], group: ObjectGroup, function: Function, line: int, scattered: bool
 ) -> float | None:
-    """What a function would load of all parts, as a share of what it has loaded. None if it uses all of
-    them: only padding is left out then, which takes no second array."""
-    patterns = [pattern for pattern in group.patterns if pattern.by.function == function]
-    recorded = sum(pattern.bytes * pattern.times for pattern in patterns)
-    found = units(typed.fields)
-    visited = visits(typed.type.size, found, patterns).get(function)
-    if not recorded or visited is None:
-        return None
-    times = {
-        field.offset: number for unit, number in zip(found, visited) for field in unit.fields
-    }
-    most = [
-        max((times.get(field.offset, 0) for field in part.fields), default=0) for part in split.parts
-    ]
-    if min(most) >= _ALL * max(most):
+    """What a function would load of all parts, as a share of what it has loaded. times: its visits of each. None if
+    it uses all of them: only padding is left out then, which takes no second array."""
+    recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns if pattern.by.function == function)
+    if not recorded or min(times) >= _ALL * max(times):
         return None
     then = sum(
         number * (line * -(-part.size // line) if scattered else part.size)
-        for part, number in zip(split.parts, most)
+        for part, number in zip(split.parts, times)
     )
     return then / recorded
 
@@ -312,16 +342,21 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
 
 
 def _shrunk(
-    remedy: Remedy, sites: Sites, here: Sequence[Site], factor: float, group: ObjectGroup | None,
-    evidence: tuple[str, ...], code: tuple[str, ...], unknown: str, is_smaller: bool = True,
+    remedy: Remedy, sites: Sites, here: Sequence[Site], factors: float | Mapping[int, float],
+    group: ObjectGroup | None, evidence: tuple[str, ...], code: tuple[str, ...], unknown: str,
+    is_smaller: bool = True,
 ) -> Repair | None:
-    """is_smaller: whether there are fewer different lines, too."""
-    if factor > 1 - _LEAST_SAVING:
-        return None
+    """factors: what is loaded then, as a share of now, of all or by the number of the site. is_smaller: whether there
+    are fewer different lines, too."""
+    if not isinstance(factors, Mapping):
+        if factors > 1 - _LEAST_SAVING:
+            return None
+        factors = {site.number: factors for site in here}
     why = sites.why
     after = Amount(0, 0)
     changes: dict[int, Change] = {}
     for site in here:
+        factor = factors[site.number]
         left = Amount(round(site.lines * factor), round(site.last_level * factor))
         if is_smaller:
             left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))

@@ -61,10 +61,18 @@ def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
         listed = (*found.list[: _BRIEF - 1], found.list[-1]) if len(found.list) > _BRIEF else found.list
     for number, repair in enumerate(listed, 1):
         lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
+        if repair.condition and (other := _unconditional(found, repair)):
+            lines += _wrapped(f"   Or {headline(other, page, variable)}", page)
         if repair.is_open:
             lines += [line for text in repair.evidence[1:] for line in _wrapped(f"   {printable(text)}", page)]
     more = len(found.list) - _BRIEF
     return lines + ([f"   {more} more: --hints"] if more > 0 else [])
+
+
+def _unconditional(found: Repairs, repair: Repair) -> Repair | None:
+    """The best alternative that can be made in any case."""
+    others = found.alternatives.get(found.list.index(repair), ())
+    return next((other for other in others if not other.condition), None)
 
 
 def repair_lines(found: Repairs, page: Page, variable: Variables) -> list[str]:
