@@ -70,7 +70,9 @@ def first_of(tmp_path, monkeypatch, capsys, source):
         (folder / "prog.c").write_text("\n" * 29 + "\n".join(source) + "\n")
         options = [f"-I{folder}"]
     assert main(["p.out", "--format=json", *options]) == 0
-    found = json.loads(capsys.readouterr().out)["repairs"][0]
+    # They wait for little, so that the first says that nothing is sure to gain.
+    repairs = json.loads(capsys.readouterr().out)["repairs"]
+    found = next((repair for repair in repairs if repair["remedy"] != "none"), repairs[0])
     assert main(["p.out", *options]) == 0
     return found["remedy"], found["lines"], " ".join(capsys.readouterr().out.split())
 
