@@ -44,6 +44,8 @@ _MOST_FIELDS = 6
 _MOST_PARTS = 3
 # A part that is used less than this share as often as the most used one need not be named.
 _SOME = 0.1
+# Functions with so many of the lines that are loaded for a type have a say in its layout.
+_NOTABLE = 0.1
 
 
 def layout_repairs(
@@ -93,8 +95,7 @@ def _is_scattered(here: Sequence[Site]) -> bool:
 
 
 def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
-    """Of all functions that use a part of the type. The first part of the type is what they have in common, or what
-    most of them use; others may have more."""
+    """Of all functions that use a part of the type, but for those that load few of its lines, as what fills it."""
     split, typed, group = one.split, one.typed, one.entry.group
     if split is None or typed is None or not split.now:
         return None
@@ -104,7 +105,8 @@ def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
     wanted: Counter[int] = Counter()
     for function in dict.fromkeys(site.place.function for site in every):
         here = [site for site in every if site.place.function == function]
-        if function not in visited or _is_used_late(here):
+        is_busy = amount(here).lines >= _NOTABLE * amount(every).lines
+        if not is_busy or function not in visited or _is_used_late(here):
             continue
         times = _visits_of_parts(split, found, visited[function])
         factor = _split_factor(split, times, group, function, sites.why.line, _is_scattered(here))
@@ -128,6 +130,7 @@ def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
         ),
         _split_code(parts, len(parts) < len(split.parts)),
         "how the program would get from one part to the other",
+        between=sum(part.size for part in parts) / typed.type.size,
     )
 
 
@@ -344,10 +347,10 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
 def _shrunk(
     remedy: Remedy, sites: Sites, here: Sequence[Site], factors: float | Mapping[int, float],
     group: ObjectGroup | None, evidence: tuple[str, ...], code: tuple[str, ...], unknown: str,
-    is_smaller: bool = True,
+    is_smaller: bool = True, between: float = 0.0,
 ) -> Repair | None:
     """factors: what is loaded then, as a share of now, of all or by the number of the site. is_smaller: whether there
-    are fewer different lines, too."""
+    are fewer different lines, too; between: the share of these that there are, if that is another one."""
     if not isinstance(factors, Mapping):
         if factors > 1 - _LEAST_SAVING:
             return None
@@ -359,7 +362,7 @@ def _shrunk(
         factor = factors[site.number]
         left = Amount(round(site.lines * factor), round(site.last_level * factor))
         if is_smaller:
-            left = Amount(*site.shrunk(factor, why.d1_lines, why.ll_lines))
+            left = Amount(*site.shrunk(factor, between or factor, why.d1_lines, why.ll_lines))
         access = site.access_with_steps(factor, remedy is Remedy.COLOCATE)
         changes[site.number] = Change(left.lines, left.last_level, access)
         after = after.plus(left)

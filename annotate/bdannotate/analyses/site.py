@@ -302,12 +302,12 @@ class Site:
                 return level.order.accesses / max(around.order.accesses, 1)
         return 0.0
 
-    def shrunk(self, factor: float, d1_lines: int, ll_lines: int) -> tuple[int, int]:
-        """Lines, and of LL, if all that is loaded took this share of its lines: fewer come, and some of
-        these hit, as fewer others come between."""
+    def shrunk(self, factor: float, between: float, d1_lines: int, ll_lines: int) -> tuple[int, int]:
+        """Lines, and of LL, if it loaded this share of its lines, and what comes between took that share of its own:
+        fewer come, and some of these hit."""
         first = last = 0.0
         for row in self.distances:
-            distance = bucket_start(row.bucket) * factor
+            distance = bucket_start(row.bucket) * between
             if row.bucket and distance < d1_lines:
                 continue
             first += row.misses * factor

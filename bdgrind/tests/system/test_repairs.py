@@ -62,6 +62,9 @@ KNOWN = [
     Program("fat.c", "split", ("bodies[i].place += bodies[i].speed",)),
     Program("fat.cpp", "split", ("body.place += body.speed",), "main"),
     Program("fat.rs", "split", ("body.place += body.speed",)),
+    Program("crowd.c", "split", (
+        "if (WEIGHT(i).is_there)", "WHERE(i).place[0] +=", "sum += MOTION(i).speed[0]"
+    ), "count|move|energy"),
     Program("padding.c", "pack", ("item->price * item->weight",)),
     Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
     Program("padding.rs", "pack", ("item.price * item.weight",), is_doubtful=True),
