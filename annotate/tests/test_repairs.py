@@ -4,6 +4,7 @@
 import json
 import re
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,15 +12,20 @@ from types import SimpleNamespace
 import pytest
 import why_kernels
 from bdannotate.analyses.miss_costs import Access
-from bdannotate.analyses.repairs import _open_places, sites_of
+from bdannotate.analyses.repair import Amount, Remedy, Repair
+from bdannotate.analyses.repairs import Repairs, _open_places, sites_of
 from bdannotate.analyses.repair_layouts import _element, _is_used_late
 from bdannotate.analyses.site_rows import SiteRows
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming
+from bdannotate.model.profile import Function
+from bdannotate.model.work import Estimate
 from bdannotate.reading.load import load_sum, load_why
 from bdannotate.reading.machine import reference_machine
 from bdannotate.reading.parser import Detail
+from bdannotate.views.repairs import brief_repairs
+from bdannotate.views.text import Page
 from why_machine import LINE, Machine
 
 # What is to be found, and the lines that are named.
@@ -114,6 +120,25 @@ def test_look_ups_anywhere_in_data_that_nearly_fit_are_no_passes(capsys):
     assert main(["p.out", "--width=80"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "no repair is known: " in text and "prefetching may help, or smaller elements" in text
+
+
+def test_below_a_condition_stands_what_has_none():
+    split = Repair(
+        remedy=Remedy.SPLIT, function=Function("prog", "/src/prog.c", "work"), file="/src/prog.c", lines=(33,),
+        loops=(), group=None, before=Amount(100, 0), after=Amount(20, 0), walks=None, saved=Estimate(40.0, 30.0, 50.0),
+        evidence=(), code=(), unknown="", sites=frozenset(), line=64, time=100.0,
+    )
+    other = replace(split, lines=(44,), condition="if it rains")
+    first = replace(split, remedy=Remedy.INTERCHANGE, saved=Estimate(50.0, 50.0, 50.0))
+
+    def shown(repair):
+        return brief_repairs(Repairs((repair,), {0: (other, split)}, 100.0), Page(200), lambda loop: "")
+
+    assert len(shown(first)) == 1
+    assert shown(replace(first, condition="if it rains"))[1:] == [
+        "   Or split the elements: keep what prog.c:33 uses apart from the rest: L1 misses 100, then about 20; "
+        "40% of the time (30% to 50%)"
+    ]
 
 
 def test_what_gains_nothing_by_the_estimate_is_not_first(capsys):
