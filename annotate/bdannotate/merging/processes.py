@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from bdcommon import console
@@ -126,7 +127,8 @@ def with_processes(work: Callable[[Processes], _Result]) -> _Result:
     if size == 1:
         return work(Alone())
     try:
-        from mpi4py import MPI
+        # By its name, as the types of Python code are checked where it is not installed, too.
+        mpi: Any = import_module("mpi4py.MPI")
     except (ImportError, RuntimeError):
         if number:
             sys.exit(EXIT_ERROR)  # one of them says it
@@ -134,7 +136,7 @@ def with_processes(work: Callable[[Processes], _Result]) -> _Result:
             f"it was started as {size:,} processes, which need mpi4py (python3-mpi4py) to work together: install "
             "it, or start one process"
         ) from None
-    world = MPI.COMM_WORLD
+    world = mpi.COMM_WORLD
     if world.Get_size() != size:
         if number:
             sys.exit(EXIT_ERROR)
