@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -119,6 +120,26 @@ def test_the_screen_of_long_advice_is_a_screen(repairs, code):
     rows = [line for line in lines if "main.c:" in line and "First" not in line]
     assert len(rows) >= 2
     assert [line for line in lines if line.startswith("Next  ")]
+
+
+def test_functions_that_are_not_listed_are_named_in_what_is_next():
+    """No reader could tell whose number it is."""
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 9\n"
+    for number in range(12):
+        cost = use(10_000 - 100 * number, 16, 2)
+        body += call(f"f{number}", cost) + f"fn=f{number}\n{number + 1} {cost}\nfn=main\n"
+    report = report_of(body)
+    report = replace(report, selection=replace(report.selection, has_numbers=True))
+
+    def commands(function):
+        told = BriefRepairs(["   text"] * 6, next(one for one in report.graph.functions if one.name == function))
+        lines = first_screen(report, Limits(10, 5, fit=True), True, True, Page(80, cut=True), True, (), told)
+        return [line for line in lines if "--tree=both" in line]
+
+    (listed,) = commands("f0")
+    assert "--function=2 " in listed
+    (hidden,) = commands("f11")
+    assert "'--function=^f11$' " in hidden
 
 
 def test_the_commands_for_what_is_next_work_as_they_are_printed(tmp_path):

@@ -24,15 +24,21 @@ _LEGIBLE = 12
 _MOST_NEEDED = 44
 
 
+def listed_entries(report: Report, limit: int | None) -> list[FunctionRow]:
+    """The rows of the table."""
+    listed = [entry for entry in report.entries if not entry.is_cycle]
+    if limit is None:
+        return listed
+    links = inner_links(report)
+    return [entry for entry in listed if entry.is_group or entry.function not in links][:limit]
+
+
 def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[str], int]:
     """And how many more there are. Cycles have no rows of their own: they would hide their
     members."""
     columns, totals = report.selection.columns, report.totals
-    listed = [entry for entry in report.entries if not entry.is_cycle]
-    entries = listed
-    if limit is not None:
-        links = inner_links(report)
-        entries = [e for e in listed if e.is_group or e.function not in links][:limit]
+    entries = listed_entries(report, limit)
+    hidden = sum(not entry.is_cycle for entry in report.entries) - len(entries)
     headings = cost_headings(columns, with_sides=True)
     cells = [
         cost_cells(columns, entry.self_cost, entry.inclusive, totals, page) for entry in entries
@@ -67,7 +73,7 @@ def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[
     if page.exact:
         labels.append(Cell("PROGRAM TOTALS"))
     lines = cost_table(headings, "function", cells, labels, page)
-    return lines + cycle_lines(report, entries, page), len(listed) - len(entries)
+    return lines + cycle_lines(report, entries, page), hidden
 
 
 def _numbers(report: Report, entries: Sequence[FunctionRow]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from bdcommon.console import printable
 
@@ -21,12 +21,12 @@ _BACKSLASH = r"\\\1"
 
 
 def next_steps(
-    report: Report, found: Sequence[Hint], has_objects: bool, page: Page,
+    report: Report, found: Sequence[Hint], has_objects: bool, page: Page, listed: Container[Function],
     repaired: Function | None = None, wants_why: bool = False,
 ) -> list[str]:
-    """Whole commands, there to be copied; without one that does not fit the page. Where it is known
-    which data was loaded, that is one of them. repaired: the function of the first repair, if there are
-    any; wants_why: whether a run that tells them is to be thought of."""
+    """Whole commands, there to be copied; without one that does not fit the page. Where it is known which data was
+    loaded, that is one of them. listed: the functions of which the reader sees a number; repaired: the function of the
+    first repair, if there are any; wants_why: whether a run that tells them is to be thought of."""
     sources = list(dict.fromkeys(part.source for part in report.profile.parts))
     if any(not source.isprintable() or source == "standard input" for source in sources):
         return []  # nothing that could be typed
@@ -35,9 +35,9 @@ def next_steps(
     room = page.width - len(_START) if page.cut else None
     commands: list[tuple[str, str]] = []
     if place and report.profile.calls:
-        commands.append((_with_function("--tree=both", place, files, report, page), "its callers"))
+        commands.append((_with_function("--tree=both", place, files, report, page, listed), "its callers"))
         if _has_lines(report, place):
-            commands.append((_with_function("--annotate", place, files, report, page), "its lines"))
+            commands.append((_with_function("--annotate", place, files, report, page, listed), "its lines"))
     elif place and _has_lines(report, place):
         commands.append((f"bd_annotate --annotate {files}", "the lines"))
     if has_objects:
@@ -60,21 +60,25 @@ def next_steps(
     return lines
 
 
-def _with_function(option: str, function: Function, files: str, report: Report, page: Page) -> str:
-    """By the number of its row, or by its name as it is shown."""
+def _with_function(
+    option: str, function: Function, files: str, report: Report, page: Page, listed: Container[Function]
+) -> str:
+    """By the number of its row where that is listed, or by its name as it is shown, if the page has room for that."""
     number = next((
         number for number, entry in enumerate(numbered(report.entries), 1)
         if entry.function == function
     ), None) if report.selection.has_numbers else None
-    if number is not None:
-        return f"bd_annotate {option} --function={number} {files}"
+    by_number = None if number is None else f"bd_annotate {option} --function={number} {files}"
+    if by_number and function in listed:
+        return by_number
     name = printable(function.label)
     if function.is_nameless:
         start = name.rfind("+")
         pattern = _ESCAPED.sub(_BACKSLASH, name[start:] if start >= 0 else printable(function.name)) + "$"
     else:
         pattern = f"^{_ESCAPED.sub(_BACKSLASH, page.name(function))}$"
-    return f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
+    by_name = f"bd_annotate {option} {shlex.quote(f'--function={pattern}')} {files}"
+    return by_number if by_number and page.cut and len(by_name) > page.width - len(_START) else by_name
 
 
 def _place(report: Report, found: Sequence[Hint]) -> Function | None:

@@ -39,7 +39,7 @@ from .code import code_table
 from .data_hints import brief_data, brief_others, data_texts, other_data
 from .diff_summary import summary_lines
 from .files import group_table
-from .functions import function_table
+from .functions import function_table, listed_entries
 from .headers import metadata, pairs, source_text, totals_tables, wrapped_pairs
 from .hints import brief_lines, hint_change_lines, hint_lines
 from .instructions import code_tables
@@ -154,7 +154,10 @@ def first_screen(
         rows_of_functions = max(min(rows_of_functions, room), fewest)
     lines += functions(report, rows_of_functions, page) + advice
     repaired = repairs.function if repairs else None
-    steps = next_steps(report, found, has_objects, page, repaired, wants_why) if with_next else []
+    steps: list[str] = []
+    if with_next:
+        listed = frozenset(entry.function for entry in listed_entries(report, rows_of_functions))
+        steps = next_steps(report, found, has_objects, page, listed, repaired, wants_why)
     if limits.fit:
         # The most important step comes first.
         steps = steps[: max(_HEIGHT - 1 - len(lines), _FEWEST_STEPS)]
