@@ -18,7 +18,7 @@ OBJECTS = head(["data-objects: 2", "events: Ir", *LISTS, "groups: 1", "unknown",
 TREE = ["events: " + " ".join(f"E{number}" for number in range(40)), "recursion: folded"]
 COLUMNS = "columns: depth function calls"
 WHY = WhyFile([("a", "a.c", 1, "f")], [(1, "a.c", 1, 16)], sections=()).bytes()
-SECONDS = 20
+SECONDS = 20  # of processor time, as other programs run, too
 MEMORY = 700 << 20  # of the whole process; numpy is not there
 
 
@@ -89,14 +89,18 @@ BOMBS = {
 }
 
 
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
 def read(folder, kind, data):
     profile = folder / "p.out"
     profile.write_bytes(HELPER.read_bytes())
     (folder / f"{kind}.p.out.gz").write_bytes(data)
     words = {"objects": ["--objects"], "contexts": ["--check"], "why": ["--curve"], "paths": ["--paths"]}[kind]
     return subprocess.run(
-        [*BD_ANNOTATE, *words, str(profile)], capture_output=True, text=True, timeout=SECONDS,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        [*BD_ANNOTATE, *words, str(profile)], capture_output=True, text=True, timeout=20 * SECONDS, preexec_fn=limit,
     )
 
 
