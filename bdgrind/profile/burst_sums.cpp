@@ -146,6 +146,7 @@ double BurstSums::ratio(std::size_t at) const {
 }
 
 BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
+    if (bursts_ < 2) return {};
     const std::size_t at = index * width_ + event;
     const double per_block = ratio(at);
     const double deviations = squares_[at] - 2 * per_block * products_[at] + per_block * per_block * squared_blocks_;
@@ -155,7 +156,7 @@ BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::u
     const double factor = scale(all_blocks);
     Spread spread;
     spread.value = per_block * all;
-    spread.variance = factor * factor * bursts * std::max(deviations, 0.0) / (2 * (bursts - 1)) * missed;
+    spread.error = factor * root(bursts * std::max(deviations, 0.0) / (2 * (bursts - 1)) * missed);
     // That of a mean square of differences is 2 (n - 1)^2 / (3 n - 4), if all n bursts vary alike (von Neumann, The
     // Annals of Mathematical Statistics 12, 1941). Where a few make up most of it, it is fewer (Satterthwaite,
     // Biometrics Bulletin 2, 1946); the fourth power of a normal deviation is 3 times its square's square.
@@ -164,14 +165,10 @@ BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::u
     return spread;
 }
 
-double BurstSums::error(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
-    return bursts_ < 2 ? 0 : root(spread(index, event, all_blocks).variance);
-}
-
 double BurstSums::half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
     if (bursts_ < 2 || blocks() >= all_blocks) return 0;
     const Spread of = spread(index, event, all_blocks);
-    const double width = quantile(of.freedom) * root(of.variance);
+    const double width = quantile(of.freedom) * of.error;
     const double part = of.value > 0 ? width / of.value : 0;
     // The beginning of the series of e^part - 1.
     return width * (1 + part / 2 + part * part / 6) + most_[event];

@@ -61,9 +61,14 @@ public:
     // In the order in which they came up.
     std::span<const Row> rows() const { return rows_; }
 
-    // The standard error of the estimate of an event of row number `index`, for so many blocks in all. 0 with fewer
-    // than two bursts, of which nothing is known.
-    double error(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
+    struct Spread {
+        double value = 0;    // the estimate, without the start
+        double error = 0;    // its standard error
+        double freedom = 1;  // degrees of freedom of that
+    };
+    // Of an event of row number `index`, for so many blocks in all. Value and error are 0 with fewer than two bursts, of
+    // which nothing is known.
+    Spread spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
 
     // By how much the estimate may be off, with 95 % certainty: Student's quantile times the error, upwards on a scale
     // of logarithms, as high costs are rarer than low ones; and as the program may have done nothing but this between
@@ -72,11 +77,6 @@ public:
     double half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
 
 private:
-    struct Spread {
-        double value = 0;     // the estimate, without the start
-        double variance = 0;  // of it
-        double freedom = 1;   // degrees of freedom of that
-    };
     struct Key {
         Row::Kind kind;
         const Context* context;
@@ -94,7 +94,6 @@ private:
 
     // The counts of all bursts so far, by their blocks.
     double ratio(std::size_t at) const;
-    Spread spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
     std::uint32_t row(const Key& key);
     void note_rows(const Engine& engine);
     void count(const Engine& engine);

@@ -91,7 +91,7 @@ struct Function {
     // callers up the call chain.
     std::uint32_t recursion_levels = 1;
     std::uint32_t caller_count = 0;
-    // Whether they are kept apart by paths within it, where that is asked for.
+    // Whether its paths are followed, where paths are asked for.
     bool follows_paths = true;
 
     // The engine's: its contexts where callers do not matter, by level of recursion; and how many of its calls are

@@ -98,7 +98,7 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
     const std::size_t ir = column(Event::kIr);
     const auto expect = [&](std::size_t row, std::size_t event, const std::vector<double>& counts, double factor) {
         const double expected = factor * error(counts, blocks, kAll);
-        EXPECT_NEAR(sums_.error(row, event, kAll), expected, expected * 1e-9);
+        EXPECT_NEAR(sums_.spread(row, event, kAll).error, expected, expected * 1e-9);
     };
     expect(row(Kind::kSelf, &f_), ir, of_f, 1);
     expect(row(Kind::kInclusive, &f_), ir, of_f, 1);
@@ -116,7 +116,7 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
 
 TEST_F(BurstSumsTest, EqualBurstsHaveNoError) {
     for (int i = 0; i < 4; ++i) run_burst(5, 11);
-    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 1000).error, 0);
     // The program may have run one more that is like them, unseen.
     EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 3 * 5 + 2 * 6);
 }
@@ -127,7 +127,7 @@ TEST_F(BurstSumsTest, IntervalsAreThoseOfStudent) {
     for (const unsigned calls : {3, 9, 4, 0, 30}) run_burst(calls, 10);
     const std::size_t index = row(Kind::kSelf, &f_);
     const std::size_t ir = column(Event::kIr);
-    const double width = 4.303 * sums_.error(index, ir, 1000);
+    const double width = 4.303 * sums_.spread(index, ir, 1000).error;
     const double part = width / (138 * 1000 / 50.0);
     // The costliest burst, with main.
     const double expected = width * (1 + part / 2 + part * part / 6) + 90 + 62;
@@ -140,7 +140,7 @@ TEST_F(BurstSumsTest, PhasesDoNotMakeErrorsLarge) {
     for (int i = 0; i < 10; ++i) run_burst(15, 10);
     // One difference of 30 in 19: the variance of a sum of 20 is 20 * 30^2 / 38.
     const double expected = 5 * std::sqrt(20 * 900 / 38.0 * 0.8);
-    EXPECT_NEAR(sums_.error(row(Kind::kSelf, &f_), column(Event::kIr), 1000), expected, 1e-6);
+    EXPECT_NEAR(sums_.spread(row(Kind::kSelf, &f_), column(Event::kIr), 1000).error, expected, 1e-6);
 }
 
 TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
@@ -155,7 +155,7 @@ TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
     const std::size_t index = row(Kind::kSelf, &f_);
     const std::size_t ir = column(Event::kIr);
     const double expected = error({9, 27, 12}, {10, 10, 10}, 600);
-    EXPECT_NEAR(sums_.error(index, ir, 630), expected, expected * 1e-9);
+    EXPECT_NEAR(sums_.spread(index, ir, 630).error, expected, expected * 1e-9);
     // Two differences are as good as 1.6. No burst has cost as much as the start: 120 in f, and 82 in main.
     const double width = 12.706 * expected;
     const double part = width / (48 * 20);
@@ -185,13 +185,13 @@ TEST_F(BurstSumsTest, ARunThatIsAllStartIsExact) {
 TEST_F(BurstSumsTest, WhatHasAllBeenCountedHasNoError) {
     run_burst(5, 11);
     run_burst(9, 19);
-    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 30), 0);
-    EXPECT_GT(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 31), 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 30).error, 0);
+    EXPECT_GT(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 31).error, 0);
 }
 
 TEST_F(BurstSumsTest, OneBurstSaysNothing) {
     run_burst(5, 11);
-    EXPECT_EQ(sums_.error(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 1000).error, 0);
     sums_.clear();
     EXPECT_EQ(sums_.bursts(), 0u);
     EXPECT_EQ(sums_.scale(1000), 0);

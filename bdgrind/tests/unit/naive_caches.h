@@ -28,8 +28,8 @@ struct ChargeTarget {
     InstructionKey instruction{};
     std::vector<ArcKey> chain{};  // of the calls that are open
     PathKey path{};
-    std::string group{};  // of data objects; empty: nothing was loaded, or they are not told apart
-    std::shared_ptr<NaivePath> flow{};  // the path within the function; null: they are not told apart
+    std::string group{};  // of data objects; empty: nothing was loaded, or objects are not followed
+    std::shared_ptr<NaivePath> flow{};  // the path within the function; null: paths are not followed
 };
 
 class NaiveCaches {
