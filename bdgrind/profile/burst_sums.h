@@ -66,8 +66,8 @@ public:
         double error = 0;    // its standard error
         double freedom = 1;  // degrees of freedom of that
     };
-    // Of an event of row number `index`, for so many blocks in all. Value and error are 0 with fewer than two bursts, of
-    // which nothing is known.
+    // Of an event of row number `index`, for so many blocks in all. Value and error are 0 with fewer than two bursts,
+    // of which nothing is known.
     Spread spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
 
     // By how much the estimate may be off, with 95 % certainty: Student's quantile times the error, upwards on a scale

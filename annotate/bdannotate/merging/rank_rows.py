@@ -10,20 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add, gt, lt, mul
-from typing import NamedTuple
 
 from ..model.profile import Row
-
-
-class Statistics(NamedTuple):
-    """Of one count over all ranks; the ranks are the first with the least and with the most."""
-
-    sum: int
-    squares: int
-    least: int
-    least_at: int
-    most: int
-    most_at: int
+from ..model.ranks import Spread
 
 
 class RankRows:
@@ -82,7 +71,7 @@ class RankRows:
         last = tuple(count * times for count in self._row)
         return last if self._sums is None else tuple(map(add, last, _longer(self._sums, len(last))))
 
-    def varying(self, ranks: int) -> list[tuple[int, Statistics]]:
+    def varying(self, ranks: int) -> list[tuple[int, Spread]]:
         """The counts that are not the same in all of so many ranks, by their place in the row."""
         whole: RankRows = self
         zero = (0,) * len(self._row)
@@ -98,7 +87,7 @@ class RankRows:
             whole._sums or (), whole._squares, whole._least, whole._least_at, whole._most, whole._most_at
         )
         return [
-            (place, Statistics(*numbers)) for place, numbers in enumerate(columns) if numbers[2] != numbers[4]
+            (place, Spread(*numbers)) for place, numbers in enumerate(columns) if numbers[2] != numbers[4]
         ]
 
     def _add_run(self, row: Row, begin: int, end: int) -> None:

@@ -10,9 +10,10 @@ from bdcommon import __version__
 
 from ..model.errors import UserError
 from ..model.profile import Function, Row
+from ..model.ranks import Spread
 from .column_writer import section
 from .members import Member
-from .rank_rows import RankRows, Statistics
+from .rank_rows import RankRows
 from .rank_tally import RankTally
 
 _STATISTICS = "count sum squares squares-high least least-at most most-at"
@@ -96,7 +97,7 @@ def _rows(
 _key = itemgetter(0)
 
 
-def _columns(found: Statistics) -> tuple[int, ...]:
+def _columns(found: Spread) -> tuple[int, ...]:
     return (
         found.sum, found.squares & _LOW, found.squares >> 64, found.least, found.least_at, found.most, found.most_at
     )

@@ -11,6 +11,7 @@ from ..model.errors import FormatProblem, shorten
 from ..model.profile import (
     CallSite, Function, InstructionCall, Place, Row,
 )
+from .comment_place import CommentPlace
 from .fields import absolute, count
 from .hot_code import HotCode
 from .intervals import IntervalComments
@@ -79,12 +80,9 @@ class Body:
         self.origins = Origins(
             self._object_names, self._file_names, self._function_names, self._identity
         )
-        self._hot_code = HotCode(
-            self._object_names, self._file_names, self._function_names, self._identity, self.costs
-        )
-        self.intervals = IntervalComments(
-            self._object_names, self._file_names, self._function_names, self._identity
-        )
+        names = self._object_names, self._file_names, self._function_names
+        self._hot_code = HotCode(CommentPlace(*names, self._identity), self.costs)
+        self.intervals = IntervalComments(CommentPlace(*names, self._identity))
         self._object = ""
         self._function_file = ""
         self._file = ""

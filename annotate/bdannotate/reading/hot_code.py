@@ -5,13 +5,10 @@ profile by line has no others. What is not understood there is passed over, as c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from ..model.costs import Costs
-from ..model.errors import FormatProblem
-from ..model.profile import Function, Place
+from .comment_place import CommentPlace
 from .fields import cost_row
-from .names import NameTable
 
 _TITLE = "# hot code:"
 _ROW = re.compile(r"(0x[0-9a-f]{1,16}) (\d{1,9})((?: \d+)*)", re.ASCII)
@@ -22,17 +19,11 @@ _MOST_ROWS = 20_000
 class HotCode:
     """That of one part."""
 
-    def __init__(
-        self, objects: NameTable, files: NameTable, functions: NameTable,
-        identity: Callable[[str, str, str], Function], costs: Costs,
-    ) -> None:
-        self._tables = {"ob": objects, "fl": files, "fi": files, "fn": functions}
-        self._identity = identity
+    def __init__(self, at: CommentPlace, costs: Costs) -> None:
+        self._at = at
         self._costs = costs
         self._is_open = False
         self._rows = 0
-        self._names = {"ob": "", "fl": ""}
-        self._place: Place | None = None
 
     def comment(self, text: str, width: int) -> None:
         """Takes any line that is empty or a comment; width: the number of events."""
@@ -46,24 +37,14 @@ class HotCode:
         if key in ("at", "call"):
             self._row(key, value, width)
             return
-        try:
-            name = self._tables[key].resolve(value)
-        except (FormatProblem, KeyError):
-            self._is_open = False
-            return
-        if key == "fn":
-            self._place = Place(self._identity(self._names["ob"], self._names["fl"], name), self._names["fl"])
-        elif key == "fi":
-            self._place = Place(self._place.function, name) if self._place else None
-        else:
-            self._names[key] = name
+        self._is_open = self._at.takes(key) and self._at.enter(key, value)
 
     def _row(self, key: str, value: str, width: int) -> None:
         found = _ROW.fullmatch(value)
         costs = cost_row(found[3]) if found else ()
-        if not found or not self._place or len(costs) > width or self._rows >= _MOST_ROWS:
+        if not found or not self._at.place or len(costs) > width or self._rows >= _MOST_ROWS:
             self._is_open = False
             return
         self._rows += 1
         add = self._costs.add_hot if key == "at" else self._costs.add_hot_call
-        add(self._place, int(found[1], 16), int(found[2]), costs + (0,) * (width - len(costs)))
+        add(self._at.place, int(found[1], 16), int(found[2]), costs + (0,) * (width - len(costs)))

@@ -5,11 +5,9 @@ understood there is passed over, as comments are."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from ..model.errors import FormatProblem
 from ..model.profile import Function, Intervals, Place, Row
-from .names import NameTable
+from .comment_place import CommentPlace
 
 _TITLE = re.compile(r"# intervals: (\d{1,9}) bursts", re.ASCII)
 _ROW = re.compile(r"\d{1,9}(?: \d{1,20})+", re.ASCII)
@@ -18,16 +16,10 @@ _ROW = re.compile(r"\d{1,9}(?: \d{1,20})+", re.ASCII)
 class IntervalComments:
     """Those of one part."""
 
-    def __init__(
-        self, objects: NameTable, files: NameTable, functions: NameTable,
-        identity: Callable[[str, str, str], Function],
-    ) -> None:
-        self._tables = {"ob": objects, "fl": files, "fi": files, "fn": functions}
-        self._identity = identity
+    def __init__(self, at: CommentPlace) -> None:
+        self._at = at
         self._bursts: int | None = None
         self._is_open = False
-        self._names = {"ob": "", "fl": ""}
-        self._place: Place | None = None
         self._total: Row | None = None
         self._own: dict[Function, Row] = {}
         self._inclusive: dict[Function, Row] = {}
@@ -51,8 +43,8 @@ class IntervalComments:
 
     def _take(self, key: str, value: str, width: int) -> bool:
         """Whether it is understood."""
-        if key in self._tables:
-            return self._enter(key, value)
+        if self._at.takes(key):
+            return self._at.enter(key, value)
         number = ""
         if key == "line":
             number, _, value = value.partition(" ")
@@ -61,29 +53,17 @@ class IntervalComments:
         row = tuple(map(int, value.split()))[1:]
         if len(row) != width:
             return False
+        place = self._at.place
         if key == "all":
             self._total = row
-        elif self._place is None:
+        elif place is None:
             return False
         elif key == "self":
-            self._own[self._place.function] = row
+            self._own[place.function] = row
         elif key == "sum":
-            self._inclusive[self._place.function] = row
+            self._inclusive[place.function] = row
         elif key == "line" and number.isascii() and number.isdigit() and len(number) < 10:
-            self._lines.setdefault(self._place, {})[int(number)] = row
+            self._lines.setdefault(place, {})[int(number)] = row
         else:
             return False
-        return True
-
-    def _enter(self, key: str, value: str) -> bool:
-        try:
-            name = self._tables[key].resolve(value)
-        except FormatProblem:
-            return False
-        if key == "fn":
-            self._place = Place(self._identity(self._names["ob"], self._names["fl"], name), self._names["fl"])
-        elif key == "fi":
-            self._place = Place(self._place.function, name) if self._place else None
-        else:
-            self._names[key] = name
         return True

@@ -113,9 +113,10 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
 def _read_beside(
     profiles: Sequence[str], path_of: Callable[[str], str | None], prefix: str,
     read: Callable[[str], list[_Part]], option: str, without: str,
+    violation: Callable[[Sequence[_Part], Profile], str | None], whole: Profile,
 ) -> list[_Part]:
     """The parts of the files beside all profiles, which a run with this option writes. without: what is said
-    where there is none, as the end of a sentence."""
+    where there is none, as the end of a sentence; violation: what is wrong with them beside the sum, if anything."""
     found: list[_Part] = []
     for profile in profiles:
         path = path_of(profile)
@@ -126,6 +127,8 @@ def _read_beside(
                 f"{profile}: there is no file {prefix}{os.path.basename(profile)} beside it: {without}"
             )
         found += read(path)
+    if problem := violation(found, whole):
+        raise UserError(f"{problem}: remove or rename it")
     return found
 
 
@@ -154,11 +157,8 @@ def load_objects(
     1970. Their functions are those that the sum has."""
     found = _read_beside(
         profiles, objects_path, PREFIX, read_parts, "--objects=yes",
-        "a run with --objects=yes records data objects",
+        "a run with --objects=yes records data objects", object_run_violation, whole,
     )
-    violation = object_run_violation(found, whole)
-    if violation:
-        raise UserError(f"{violation}: remove or rename it")
     inlined = read_inlined_calls(inlined_calls(found))
 
     objects = merge_objects([at_own_lines(one, inlined.chains) for one in found], _names_of(whole, renaming))
@@ -171,11 +171,8 @@ def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why
     found = _read_beside(
         profiles, why_path, WHY_PREFIX, read_why_parts, "--why=yes or --why=causes",
         "a run with --why=yes records why lines are loaded; --why=causes is enough for curves",
+        why_run_violation, whole,
     )
-    violation = why_run_violation(found, whole)
-    if violation:
-        raise UserError(f"{violation}: remove or rename it")
-
     return merge_why(found, _names_of(whole, renaming))
 
 
@@ -185,11 +182,8 @@ def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
     found = _read_beside(
         profiles, sharing_path, SHARING_PREFIX, read_sharing, "--cores=threads",
         "a run with --cores=threads records the lines that threads share",
+        sharing_run_violation, whole,
     )
-    violation = sharing_run_violation(found, whole)
-    if violation:
-        raise UserError(f"{violation}: remove or rename it")
-
     return merge_sharing(found, _names_of(whole, renaming))
 
 
@@ -199,11 +193,8 @@ def load_paths(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> P
     found = _read_beside(
         profiles, paths_path, PATHS_PREFIX, read_path_parts, "--paths=yes",
         "a run with --paths=yes, or --paths=FUNCTION, records the paths that calls take",
+        paths_run_violation, whole,
     )
-    violation = paths_run_violation(found, whole)
-    if violation:
-        raise UserError(f"{violation}: remove or rename it")
-
     return merge_paths(found, _names_of(whole, renaming))
 
 
