@@ -3,6 +3,11 @@
 
 from web_pages import json_of
 
+KINDS = {
+    "false": "false sharing", "true": "true sharing", "migrating": "migrating", "mixed": "false and true sharing",
+    "unknown": "sharing of unknown kind",
+}
+
 
 def test_sharing_has_the_numbers_of_the_json(browse, reports):
     sharing = json_of("--sharing", reports / "shared" / "p.out")["sharing"]
@@ -20,10 +25,7 @@ def test_sharing_has_the_numbers_of_the_json(browse, reports):
     assert [transfers for _, transfers in rows] == [
         [core["transfers"] for core in data["cores"]] for data in sharing["data"]
     ]
-    assert [kind.split()[0] for kind, _ in rows] == [
-        data["kind"] if data["kind"] in ("false", "true", "migrating") else kind.split()[0]
-        for data, (kind, _) in zip(sharing["data"], rows)
-    ]
+    assert [kind for kind, _ in rows] == [KINDS[data["kind"]] for data in sharing["data"]]
     for core, picture in zip(cores, pictures, strict=True):
         assert [at for at, kind in enumerate(picture) if kind == "written"] == core["written"]
         assert {at for at, kind in enumerate(picture) if kind == "read"} == {*core["read"]} - {*core["written"]}
