@@ -97,7 +97,7 @@ def test_where_it_fits_and_where_the_knees_are(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "== Misses of data by the size of the cache ==" in text
     words = " ".join(text.split())
-    assert "It fits in 1.2 MiB (100 first touches remain); at 1 MiB twelve times the misses." in words
+    assert "The data fits in 1.2 MiB (100 first touches remain); a cache of 1 MiB has twelve times the misses." in words
     assert "Between 54 KiB and 64 KiB, 25% of the misses disappear." in words
     assert max(map(len, text.split("\n"))) <= 80
 

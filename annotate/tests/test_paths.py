@@ -169,17 +169,18 @@ Profile  p.out (bdgrind-1, pid 7)
 Command  prog
 
 == Paths within functions ==
-4 paths of 2 functions were executed. Hot is what has 1% or more of 101 (D1
-misses); dense, what has more of it for each instruction than the program.
+2 functions executed 4 paths. A path or function is hot if it has 1% or more of
+the total (101 D1 misses), and dense if it has more of that per instruction than
+the whole program.
 
  D1 misses      instr.
-----------------------------------------------------------------
+------------------------------------------------------------------
 100  99.0%  820  93.5%  3 hot paths
  79  78.2%  260  29.6%    2 dense
  21  20.8%  560  63.9%    1 sparse
   0          50   5.7%  1 colder path
   1   1.0%    7   0.8%  not separated: see --paths-nodes
-101 100.0%  877 100.0%  2 hot functions, of 2.0 paths on average
+101 100.0%  877 100.0%  2 hot functions, with 2.0 paths on average
   9   8.9%   20   2.3%    1 dense
  92  91.1%  857  97.7%    1 sparse
 
@@ -210,20 +211,20 @@ def test_other_metrics_and_marks(tmp_path, capsys):
     path = beside(tmp_path)
     text = " ".join(printed(path, capsys, "--paths", "--sort=Ir", "--threshold=20", "--width=80").split())
     # B has 560 of 877 instructions, A 240; as many for each instruction as the program is all there can be.
-    assert "Hot is what has 20% or more of 877 (instr.)" in text
+    assert "is hot if it has 20% or more of the total (877 instr.)" in text
     assert "1. 70 times lines 10, 12, 16, 18" in text and "2. 30 times lines 10, 12-14" in text
     assert "main" not in text
     text = " ".join(printed(path, capsys, "--paths", "--sort=D1mw", "--width=80").split())
     assert "1 hot path 20 100.0%" in text
     # A mark of a column is as good; a ratio has no share, so it is of the next column.
     text = printed(path, capsys, "--paths", "--sort=D1rate,D1mw:self:3")
-    assert "3% or more of 20 (D1 wr miss)" in text
+    assert "3% or more of the total (20 D1 wr miss)" in text
 
 
 def test_some_functions_alone(tmp_path, capsys):
     text = " ".join(printed(beside(tmp_path), capsys, "--paths", "--function=main", "--width=80").split())
-    assert "1 path of 1 function was executed." in text
-    assert "1% or more of 9 (D1 misses of these functions)" in text
+    assert "1 function executed 1 path." in text
+    assert "1% or more of the total (9 D1 misses of these functions)" in text
     assert "find" not in text
 
 

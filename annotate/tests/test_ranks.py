@@ -63,7 +63,7 @@ def test_ranks_that_behave_alike_are_a_group(tmp_path, capsys):
 
 
 def test_equal_ranks_are_all_alike(tmp_path, capsys):
-    assert "All behave alike" in printed(capsys, "--ranks", job(tmp_path, [1000] * 3))
+    assert "All ranks behave alike" in printed(capsys, "--ranks", job(tmp_path, [1000] * 3))
 
 
 def test_numbers_are_those_of_the_profiles(tmp_path, capsys):

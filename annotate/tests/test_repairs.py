@@ -100,7 +100,7 @@ def test_numbers_of_a_table_are_no_list(capsys):
     assert found["remedy"] == "none"
     assert main(["p.out"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "prog.c:32 costs" in text and "each place of a table is read from the one before; a smaller table" in text
+    assert "prog.c:32 costs" in text and "each index into the table is read from the previous entry; a smaller" in text
 
 
 def test_passes_over_data_that_nearly_fit_are_done_part_by_part(capsys):
@@ -316,8 +316,8 @@ def test_a_place_without_a_line_is_named():
         has_numbers_as_links=False, is_chain=False, is_scattered=True, is_strided=False,
     )
     (text,) = _open_places([site], 10.0)
-    assert text.startswith("code of a.c without a line costs 80%: ")
-    assert "none comes from the line before: prefetching may help" in text
+    assert text.startswith("code of a.c without line numbers costs 80%: ")
+    assert "not read from the previous line: prefetching may help" in text
 
 
 def test_columns_of_which_the_loop_around_is_not_known_are_named():
@@ -328,8 +328,8 @@ def test_columns_of_which_the_loop_around_is_not_known_are_named():
         late=43.0, never=0.0,
     )
     assert _open_places([site], 10.0) == [
-        "a.c:7 costs 80%: steps of 3,200 bytes use 21 bytes of a line at a time, 43 at another time; other loops, or a "
-        "transposed copy, go along memory"
+        "a.c:7 costs 80%: steps of 3,200 bytes use 21 bytes of a line at a time, 43 at other times; another loop "
+        "order, or a transposed copy, walks along memory"
     ]
     site.late, site.never = 0.0, 43.0
     assert "steps of" not in _open_places([site], 10.0)[0]

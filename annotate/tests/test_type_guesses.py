@@ -238,15 +238,15 @@ def test_what_the_user_says_is_checked(known, said):
     asked = [AskedType(re.compile("main.cpp:7"), "Vec", "--object-type=...")]
     found = resolved(group, known, asked)
     assert found[0] == (None if said else 24)
-    assert [note.partition("is not taken for Vec (as --object-type=... says): ")[2] for note in found[1]] == said
+    assert [note.partition("is not shown as Vec (as --object-type=... says): ")[2] for note in found[1]] == said
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("a = malloc(sizeof(A)); b = malloc(sizeof *b);", "main.cpp:2 has several types: A, *b"),
-        ("a = malloc(n * sizeof **a);", "a sizeof of neither a type nor what a variable points to"),
-        ("a = malloc(n);", "main.cpp:2 says neither new T nor sizeof(T)"),
+        ("a = malloc(sizeof(A)); b = malloc(sizeof *b);", "main.cpp:2 names several types: A, *b"),
+        ("a = malloc(n * sizeof **a);", "a sizeof that is neither of a type nor of what a variable points to"),
+        ("a = malloc(n);", "main.cpp:2 has neither new T nor sizeof(T)"),
         (None, "the source main.cpp:2: not found"),
     ],
 )
@@ -306,7 +306,7 @@ def test_what_a_variable_points_to_is_looked_up_in_its_function(tmp_path):
     types, _ = types_of((), sought, FoundTypes({}, {}, pointees={("/prog", pointer): (Type("Vec", 24),)}))
     found = types.known[group.identity]
     assert (found.type.name, found.reason) == ("Vec", "main.c:1 says sizeof *p, and p is declared so")
-    assert missing(group, FoundTypes({}, {})).endswith("no such variable there, or not what it points to")
+    assert missing(group, FoundTypes({}, {})).endswith("no such variable there, or not the type that it points to")
 
 
 MESSAGE = Type("Vec", 16, (Field("length", "int", 0, 4), Field("data[]", "char", 12, 0)))

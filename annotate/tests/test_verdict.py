@@ -36,7 +36,7 @@ def costs(ir, d1, last, loss, last_loss):
     # Streams miss most cycles away in LL, where they use all; what helps is to load less into L1.
     ({5: costs(90_000_000, 5_000_000, 300_000, 300_000_000, 0),
       7: costs(0, 700_000, 700_000, 0, 0)},
-     "L1: data never used costs 19% of the cycles, 100% at a.c:5; LL's 40% waste less"),
+     "L1: data never used costs 19% of the cycles, 100% at a.c:5; LL costs more (40%), but wastes less"),
     # The same with what LL loads.
     ({5: costs(90_000_000, 5_000_000, 300_000, 300_000_000, 0),
       7: costs(0, 700_000, 700_000, 0, 40_000_000)},
@@ -98,7 +98,7 @@ def test_the_verdict_does_not_contradict_the_estimate(code, data, last, fits):
         own, other, other_name = (in_last, l1, "L1") if name == "LL" else (l1, in_last, "LL")
         if other > own:
             assert other_name in rest, why
-            assert "first touches" in rest or "waste less" in rest, why
+            assert "first touches" in rest or "wastes less" in rest, why
 
 
 def test_first_touches_are_not_what_can_be_saved(tmp_path):
@@ -111,7 +111,8 @@ def test_first_touches_are_not_what_can_be_saved(tmp_path):
 
 @pytest.mark.parametrize("counted, first", [
     (None, "LL: its misses cost 48% of the cycles"),
-    (148_000, "L1: its data misses cost 24% of the cycles, 100% at a.c:5; LL's 48% are mostly first touches"),
+    (148_000, "L1: its data misses cost 24% of the cycles, 100% at a.c:5; LL costs more (48%), but mostly for "
+     "first touches"),
     (20_000, "LL: its misses cost 42% of the cycles"),
 ])
 def test_first_touches_may_be_counted(counted, first):
@@ -147,5 +148,5 @@ def test_the_level_that_is_not_simulated_is_named_where_misses_cost(tmp_path):
         return [line for line in text.splitlines() if line.startswith("L2 ")]
 
     (row,) = l2_of(3000)
-    assert row == "L2        2 MiB 16-way is not simulated; with --machine=native, it is"
+    assert row == "L2        2 MiB 16-way, not simulated (--machine=native simulates it)"
     assert l2_of(3) == [] and l2_of(3000, "") == [] and l2_of(3000, "its L2 of much is not simulated") == []

@@ -126,8 +126,8 @@ def _made(
         tuple(dict.fromkeys(line for _, line in places if line)), tuple(loops), None,
         before, after, None, sites.saved(changes, sites.saved_by_fusing(loops)),
         (
-            f"{share:.0f}% of the lines that these loops load had been loaded by an earlier one, but more came "
-            "between than the cache holds",
+            f"an earlier loop had already loaded {share:.0f}% of the lines that these loops load, but more data than "
+            "the cache holds came between",
         ),
         (
             "for (i ...) {",

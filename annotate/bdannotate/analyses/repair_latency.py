@@ -31,18 +31,20 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Objec
     file, lines = code_lines(guilty)
     now = amount(guilty)
     order = guilty[0].inner.order if guilty[0].inner else None
-    evidence = ["most addresses are unrelated to the one before: no hardware prefetcher foresees them"]
+    evidence = ["most addresses are unrelated to the previous one, so no hardware prefetcher predicts them"]
     if order is not None and order.depends in (Depends.INDEX, Depends.POINTER):
-        evidence.append("each depends on what another instruction loads, and that one can run ahead")
-    elif order is not None and order.depends is Depends.ARITHMETIC:
-        evidence.append("each is computed, and depends on nothing loaded there")
-    work = _work(sites, guilty)
-    window, under_way = sites.costs.window, sites.costs.in_flight
-    if work:
-        under_way = max(min(window / work, sites.costs.in_flight), 1.0)
         evidence.append(
-            f"{work:,.0f} instructions per line: within the {window:.0f} or so that a processor looks ahead, "
-            f"{under_way:.0f} of these lines are under way at once"
+            "each address depends on a value that another instruction loads, and that instruction can run ahead"
+        )
+    elif order is not None and order.depends is Depends.ARITHMETIC:
+        evidence.append("each address is computed, and does not depend on what is loaded here")
+    work = _work(sites, guilty)
+    window, in_flight = sites.costs.window, sites.costs.in_flight
+    if work:
+        in_flight = max(min(window / work, sites.costs.in_flight), 1.0)
+        evidence.append(
+            f"{work:,.0f} instructions per line: a processor that looks about {window:.0f} instructions ahead has "
+            f"{in_flight:.0f} of these lines in flight at once"
         )
     changes = {
         site.number: Change(site.lines, site.last_level, site.access, is_asked_ahead=True) for site in guilty
@@ -52,8 +54,8 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Objec
         Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
         Estimate(*(one - added for one in sites.saved(changes))), tuple(evidence),
         ("__builtin_prefetch(&table[index(i + 16)]);    // a few iterations ahead", "use(table[index(i)]);"),
-        "how many lines the processor has under way already: with little work between two look-ups, it may have as "
-        "many as it can",
+        "how many lines the processor already has in flight: with little work between two look-ups, it may have "
+        "reached its limit",
         frozenset(site.number for site in guilty), sites.why.line,
     )
 
@@ -88,19 +90,19 @@ def huge_page_repairs(
         after = -(-before * PAGE // HUGE_PAGE)
         now = amount(guilty)
         step = guilty[0].inner.step if guilty[0].inner else None
-        how = f"each access is {abs(step):,} bytes from the one before" if step else "accesses are scattered"
+        how = f"each access is {abs(step):,} bytes from the previous one" if step else "accesses are scattered"
         yield Repair(
             Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
             (before, after), _saved_walks(sites, guilty, walks),
             (
                 f"{how}, nearly always in another page of 4 KiB",
-                f"more pages than the {sites.costs.translations:,} or so that the TLB of a processor holds",
+                f"these are more pages than a TLB of {sites.costs.translations:,} entries covers",
             ),
             (
                 "memory = aligned_alloc(2 << 20, size);",
                 "madvise(memory, size, MADV_HUGEPAGE);    // 512 times as large",
             ),
-            "how large the machine's TLB is, and whether it has huge pages to give",
+            "how large the machine's TLB is, and whether huge pages are available",
             frozenset(site.number for site in guilty), sites.why.line,
         )
 

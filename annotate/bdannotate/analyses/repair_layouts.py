@@ -124,12 +124,12 @@ def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
         Remedy.SPLIT, sites, here, factors, group,
         (
             *_use_of_lines(here),
-            f"of {typed.type.name}, {typed.type.size:,} bytes, {user} only "
-            f"{_fields([field for part in parts for field in part.fields], ', ')}: "
-            f"{sum(part.size for part in parts):,} bytes",
+            f"of the {typed.type.size:,} bytes of {typed.type.name}, {user} only "
+            f"{sum(part.size for part in parts):,}: "
+            f"{_fields([field for part in parts for field in part.fields], ', ')}",
         ),
         _split_code(parts, len(parts) < len(split.parts)),
-        "how the program would get from one part to the other",
+        "how the program would find one part from the other",
         between=sum(part.size for part in parts) / typed.type.size,
     )
 
@@ -212,7 +212,7 @@ def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | Non
     return _shrunk(
         Remedy.PACK, sites, here, order.then / order.now, one.entry.group,
         (
-            f"of {typed.type.name}, {typed.type.size:,} bytes, {', '.join(names)} are used most, but do not lie "
+            f"of the {typed.type.size:,} bytes of {typed.type.name}, {', '.join(names)} are used most, but do not lie "
             "side by side",
         ),
         (f"struct {{ {'; '.join(names)}; ... }};    // fields used together come first",),
@@ -239,8 +239,8 @@ def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     return _shrunk(
         Remedy.ALIGN, sites, here, factor, group,
         (
-            f"elements have {size:,} bytes, but lines begin at byte {begin} of them: {100 * cut / parts:.0f}% of "
-            "the used parts are of elements that straddle two lines",
+            f"an element has {size:,} bytes, and a line begins at its byte {begin}: {100 * cut / parts:.0f}% of "
+            "the parts used belong to elements that straddle two lines",
         ),
         (f"aligned_alloc({line}, size)    // or alignas({line}): {_each(size, line)}",),
         "how much memory the alignment costs", is_smaller=False,
@@ -303,7 +303,7 @@ def _by_use_alone(
             "struct hot hot[N];      // what this loop uses",
             "struct rest rest[N];    // all else, with the same index",
         ),
-        "what these bytes are: their type is not known (see --object)",
+        "what these bytes are, as their type is not known (see --object)",
     )
     if repair is not None:
         yield repair
@@ -340,7 +340,7 @@ def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
         for name in ("used", "late", "never")
     )
     return (
-        f"of each line, {used:.0f} bytes are used while it is cached, {late:.0f} at another time, {never:.0f} never",
+        f"of each line, {used:.0f} bytes are used while it is cached, {late:.0f} at other times, {never:.0f} never",
     )
 
 
@@ -394,7 +394,7 @@ def colocate_repairs(
         repair = _shrunk(
             Remedy.COLOCATE, sites, guilty, visits * size / sites.why.line / now.lines, group,
             (
-                "each address is read from what the one before loaded, and lies "
+                "each address is read from what the previous access loaded, and lies "
                 + ("in another line" if all(site.is_nearby for site in guilty) else "far from it"),
                 f"{now.lines / visits:.1f} lines are loaded per element of {size:,.0f} bytes",
             ),
@@ -402,7 +402,7 @@ def colocate_repairs(
                 "node* nodes = allocate(count * sizeof(node));    // one array",
                 "nodes[i] = i-th of the visits; nodes[i].next = &nodes[i + 1];",
             ),
-            "whether the order of the visits stays the same as elements come and go",
+            "whether the order of the visits stays the same as elements are added and removed",
         )
         if repair is not None:
             yield repair

@@ -240,21 +240,22 @@ def _evidence(
     at_inner, at_outer = site.level_of(inner), site.level_of(outer)
     found: list[str] = []
     if at_inner is not None and at_outer is not None and at_inner.step and at_outer.step is not None:
-        there = f"{at_outer.step:,} bytes" if at_outer.step else "none"
+        there = f"by {at_outer.step:,}" if at_outer.step else "not at all"
         found.append(
-            f"the step of line {site.where[1]} is {at_inner.step:,} bytes in the inner loop, {there} in the outer "
-            "one"
+            f"line {site.where[1]} steps by {at_inner.step:,} bytes in the inner loop, and {there} in the outer one"
         )
     found.append(
-        f"the outer loop brings back {100 * lines / max(site.lines, 1):.0f}% of the lines loaded there"
+        f"the outer loop brings back {100 * lines / max(site.lines, 1):.0f}% of the lines loaded here"
     )
     if site.late is not None and site.late + (site.never or 0.0) >= 1:
         found.append(
-            f"of each line, {site.used:.0f} bytes are used while it is cached, {site.late:.0f} at another time, "
+            f"of each line, {site.used:.0f} bytes are used while it is cached, {site.late:.0f} at other times, "
             f"{site.never or 0.0:.0f} never"
         )
     if freed > 0:
-        found.append("each iteration of the inner loop waits for a result of the one before; exchanged, none does")
+        found.append(
+            "each iteration of the inner loop waits for the result of the previous one; after the exchange, none does"
+        )
     return tuple(found)
 
 

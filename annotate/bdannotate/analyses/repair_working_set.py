@@ -123,8 +123,8 @@ def _made(
         Remedy.SMALLER_WORKING_SET, busiest(guilty), file, numbers, (), groups.get(most.number),
         amount(here), after, None, sites.saved(changes),
         (
-            "lines come in order, and loops around bring them back",
-            f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% fewer of the lines loaded there "
+            "lines are loaded in order, and enclosing loops bring them back",
+            f"a cache of {size_text(knee.after.size)} would miss {100 * share:.0f}% fewer of the lines loaded here "
             f"than one of {size_text(knee.before.size)}: that much data is visited again and again",
             f"{level} has {size_text(cache)}: {knee.after.size / cache:.1f} times as much would suffice",
         ),
@@ -133,7 +133,7 @@ def _made(
             "    for (round ...) ...   // before the next one",
             "uint16_t table[N];        // or narrower types, or fewer elements",
         ),
-        "whether the work can be done part by part, or values need less than all of their bits",
+        "whether the work can be done part by part, or the values fit a narrower type",
         frozenset(site.number for site in guilty), line,
     )
 

@@ -144,7 +144,7 @@ def _is_sure(repair: Repair, time: float) -> bool:
 
 def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites, time: float) -> list[Repair]:
     """What only hides misses is an alternative to what saves them, for the same instructions: how much a processor has
-    under way already is not known."""
+    in flight already is not known."""
     saving = [repair for repair in found if repair.remedy not in _HIDING and _is_sure(repair, time)]
     late = [
         repair for repair in found
@@ -222,25 +222,25 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
 
 def _place(file: str, line: int) -> str:
     name = os.path.basename(file)
-    return f"{name}:{line}" if line else f"code of {name} without a line"
+    return f"{name}:{line}" if line else f"code of {name} without line numbers"
 
 
 def _nature(site: Site) -> str:
     if site.has_numbers_as_links:
-        return "each place of a table is read from the one before; a smaller table helps"
+        return "each index into the table is read from the previous entry; a smaller table helps"
     if site.waits_for_itself:
         order = ", in an order that never repeats" if site.has_order and not repeats([site]) else ""
-        return f"each address is read from the line before{order}; fewer, fuller nodes help"
+        return f"each address is read from the previous line{order}; fewer, fuller nodes help"
     if not site.has_order:
-        return "the order of its addresses is not known; less data between two visits helps"
+        return "the order of the addresses is not known; less data between two visits helps"
     if site.is_strided and site.inner is not None and site.inner.step and site.late and site.late > (site.never or 0.0):
         return (
             f"steps of {abs(site.inner.step):,} bytes use {site.used:.0f} bytes of a line at a time, "
-            f"{site.late:.0f} at another time; other loops, or a transposed copy, go along memory"
+            f"{site.late:.0f} at other times; another loop order, or a transposed copy, walks along memory"
         )
     if site.is_scattered:
         return (
-            "addresses are scattered, but none comes from the line before: prefetching may help, or smaller elements, "
+            "addresses are scattered, but not read from the previous line: prefetching may help, or smaller elements, "
             "or visits in memory order"
         )
-    return "lines are needed again after more data than the cache holds; less between two visits helps"
+    return "lines are needed again only after more data than the cache holds; less data between two visits helps"

@@ -51,14 +51,14 @@ def why_no_guess(position: Position, sources: Sources) -> str:
     if problem:
         return f"the source {where}: {problem}"
     if is_fortran(position.file):
-        return f"{where} allocates no type that this file declares"
+        return f"{where} does not allocate a type that this file declares"
     found, others = _in_statement(position, sources, True)
     names = list(dict.fromkeys(shorten(guess.name) for guess in found))
     if len(names) > 1:
-        return f"{where} has several types: {', '.join(names)}"
+        return f"{where} names several types: {', '.join(names)}"
     if others:
-        return f"{where} has a sizeof of neither a type nor what a variable points to"
-    return f"{where} says neither new T nor sizeof(T)"
+        return f"{where} has a sizeof that is neither of a type nor of what a variable points to"
+    return f"{where} has neither new T nor sizeof(T)"
 
 
 def _in_statement(position: Position, sources: Sources, with_new: bool) -> tuple[list[Guess], int]:

@@ -141,7 +141,7 @@ def types_of(
         missing[identity] = result
         is_asked = identity.kind is ObjectKind.HEAP and bool(_asked(group, asked))
         if is_asked and not _problem(_objects(group), found):
-            notes.append(f"{label(group)} is not taken for {result}")
+            notes.append(f"{label(group)} is not shown as {result}")
     return GroupTypes(types, missing), notes
 
 
@@ -211,7 +211,7 @@ def _asked(group: ObjectGroup, asked: Sequence[AskedType]) -> list[AskedType]:
 def _refusal(guess: Guess, paths: Sequence[str], known: Sequence[Type], fitting: int) -> str:
     start = f"{shorten(guess.name)} ({guess.reason}): "
     if not known:
-        what = "type" if guess.pointer is None else "variable there, or not what it points to"
+        what = "type" if guess.pointer is None else "variable there, or not the type that it points to"
         return f"{start}the debug information of {_told(paths)} has no such {what}"
     if fitting > 1:
         return f"{start}there are {fitting} different types of that name"

@@ -113,12 +113,12 @@ def sentence(found: Curve) -> str:
     fits = found.fits
     what = "first touches" if found.first_touches >= 0.9 * fits.misses else "misses"
     left = f"{short_count(fits.misses)} {what} remain" if fits.misses else "no misses remain"
-    text = f"It fits in {size_text(fits.size)} ({left})"
+    text = f"The data fits in {size_text(fits.size)} ({left})"
     below = [point for point in found.points if point.size < fits.size and fits.misses]
     if below and below[-1].misses >= 1.5 * fits.misses:
         times = below[-1].misses / fits.misses
         often = f"{_times(times)} the misses" if times < _MOST_TIMES else f"{short_count(below[-1].misses)} misses"
-        text += f"; at {size_text(below[-1].size)} {often}"
+        text += f"; a cache of {size_text(below[-1].size)} has {often}"
     return " ".join([*said, f"{text}."])
 
 

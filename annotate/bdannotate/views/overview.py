@@ -83,7 +83,7 @@ def _without_l2(report: Report) -> str:
     if not found or judged is None or judged.first in (First.INSTRUCTIONS, First.FIRST_TOUCHES):
         return ""
     size, ways = map(int, found.groups())
-    return f"{_size(size)} {ways}-way is not simulated; with --machine=native, it is"
+    return f"{_size(size)} {ways}-way, not simulated (--machine=native simulates it)"
 
 
 def _size(size: int) -> str:
@@ -277,15 +277,15 @@ def _others(found: Verdict) -> str:
     """Why what the estimate has more of is not first."""
     l1 = found.l1_data + found.l1_code
     if found.first is First.LAST_LEVEL:
-        return f"; L1's {100 * l1:.0f}% waste less" if l1 > found.last_level else ""
+        return f"; L1 costs more ({100 * l1:.0f}%), but wastes less" if l1 > found.last_level else ""
     if found.fits_last_level:
         share = f": its {100 * found.last_level:.0f}% are first touches" if found.last_level > l1 else ""
         return f"; all data fits LL{share}"
     if found.last_level <= l1:
         return ""
     if found.first_touches > found.last_level / 2:
-        return f"; LL's {100 * found.last_level:.0f}% are mostly first touches"
-    return f"; LL's {100 * found.last_level:.0f}% waste less"
+        return f"; LL costs more ({100 * found.last_level:.0f}%), but mostly for first touches"
+    return f"; LL costs more ({100 * found.last_level:.0f}%), but wastes less"
 
 
 def _cost(wasted: float | None, misses: str, share: float) -> str:

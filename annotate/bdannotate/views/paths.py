@@ -93,11 +93,10 @@ def mark_text(found: PathsReport) -> str:
     """How many paths there are, and from what on they are hot, as sentences."""
     executed = sum(one.executed for one in found.functions)
     some = " of these functions" if found.is_of_some else ""
-    verb = "was" if executed == 1 else "were"
     return (
-        f"{_number(executed, 'path')} of {_number(len(found.functions), 'function')} {verb} executed. Hot is what has "
-        f"{found.threshold:g}% or more of {found.base:,} ({found.metric.heading}{some}); dense, what has more of it "
-        "for each instruction than the program."
+        f"{_number(len(found.functions), 'function')} executed {_number(executed, 'path')}. A path or function is hot "
+        f"if it has {found.threshold:g}% or more of the total ({found.base:,} {found.metric.heading}{some}), and "
+        "dense if it has more of that per instruction than the whole program."
     )
 
 
@@ -122,7 +121,7 @@ def _summary(found: PathsReport, page: Page) -> list[str]:
     if hot:
         each = sum(one.executed for one in hot) / len(hot)
         label, cost = of_functions[0]
-        of_functions[0] = f"{label}, of {each:.1f} path{'' if each == 1 else 's'} on average", cost
+        of_functions[0] = f"{label}, with {each:.1f} path{'' if each == 1 else 's'} on average", cost
     rows += of_functions
     labels = [Cell(label) for label, _ in rows]
     cells = [cost_cells(columns, row, None, found.totals, page) for _, row in rows]

@@ -48,15 +48,16 @@ def _heading(name: str, found: RanksReport) -> str:
 def _groups(found: RanksReport, page: Page) -> list[str]:
     ranks = found.ranks.ranks
     if len(ranks) == 1:
-        return ["There is one rank alone."]
+        return ["There is only one rank."]
     lines: list[str] = []
     for one in found.counts:
         if one.totals and any(one.totals):
             lines += wrapped(_spread_of_totals(one, found), page)
     by = _heading(found.grouped_by, found)
     if len(found.groups) == 1 and not found.ungrouped:
-        return lines + wrapped(f"All behave alike: within {100 * ALIKE:.0f}% of each other by {by}.", page)
-    many = "" if not found.ungrouped else f"; {found.ungrouped:,} more ranks are like none of these"
+        alike = f"All ranks behave alike: they are within {100 * ALIKE:.0f}% of each other by {by}."
+        return lines + wrapped(alike, page)
+    many = "" if not found.ungrouped else f"; {found.ungrouped:,} more ranks are in none of them"
     lines += wrapped(
         f"{len(found.groups)} groups that behave alike (within {100 * ALIKE:.0f}% by {by}){many}:", page
     )

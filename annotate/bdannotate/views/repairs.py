@@ -115,10 +115,8 @@ def _savings(repair: Repair) -> str:
     if (one.lines, one.last_level) == (other.lines, other.last_level):
         return f"Saves: no misses, but {_seconds(repair)}."
     return (
-        f"Saves: L1 misses {_then(one.lines, other.lines)} ({short_count(line * one.lines)}B, then "
-        f"{short_count(line * other.lines)}B); LL misses {_then(one.last_level, other.last_level)} "
-        f"({short_count(line * one.last_level)}B, then {short_count(line * other.last_level)}B); "
-        f"{_seconds(repair)}."
+        f"Saves: L1 misses {_then_with_bytes(one.lines, other.lines, line)}; "
+        f"LL misses {_then_with_bytes(one.last_level, other.last_level, line)}; {_seconds(repair)}."
     )
 
 
@@ -139,6 +137,12 @@ def _then(before: int, after: int) -> str:
     if before == after:
         return f"{short_count(before)}, unchanged"
     return f"{short_count(before)}, then about {short_count(after)}"
+
+
+def _then_with_bytes(before: int, after: int, line: int) -> str:
+    """line: bytes that each of these misses loads."""
+    bytes_then = f" ({short_count(line * before)}B, then {short_count(line * after)}B)" if before != after else ""
+    return _then(before, after) + bytes_then
 
 
 def _transfers(before: int, after: int) -> str:
