@@ -98,12 +98,12 @@ void write_run_ending(TextOutput& out, const CacheGeometries* caches, const Prof
         out << '\n';
     }
     if (files == nullptr) return;
-    if (files->is_lost) out << "Lost:     what could not be written anywhere, as said above\n";
+    if (files->is_lost) out << "Lost:     the files named above, which could not be written anywhere\n";
     if (!has_files(*files)) return;
     out << "Read it:  bd_annotate ";
     write_files(out, *files);
     if (files->more_elsewhere != 0) {
-        out << "\n          and " << files->more_elsewhere << " files more, which are named above";
+        out << "\n          and " << files->more_elsewhere << " more files, which are named above";
     }
     out << '\n';
 }

@@ -289,11 +289,11 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
 void write_context_tree_report(TextOutput& out, const ContextTree& tree) {
     const ContextTree::Stats stats = tree.stats();
     out << "\nContext tree:\n  nodes:              " << Grouped(stats.nodes) << " of " << Grouped(stats.contexts)
-        << " functions\n  height:             " << Grouped(stats.height) << "\n  called by a node:   ";
+        << " functions\n  height:             " << Grouped(stats.height) << "\n  children per node:  ";
     const std::uint64_t called = stats.nodes - std::min(stats.nodes, stats.begun);
     out.fixed(per_ten_thousand(called, stats.parents) / 100, 2)
-        << " on average, if any; " << Grouped(stats.children)
-        << " at most\n  copies of one:      " << Grouped(stats.copies) << " at most";
+        << " on average where there are any; " << Grouped(stats.children)
+        << " at most\n  nodes per function: " << Grouped(stats.copies) << " at most";
     if (stats.copied != nullptr) {
         out << ", of ";
         write_context_name(out, *stats.copied);

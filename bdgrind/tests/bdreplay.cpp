@@ -146,7 +146,7 @@ Arguments read_arguments(int count, char** texts) {
     if (arguments.options.machine.is_native) {
         fail("--machine=native is for the tool, which looks at the machine that it runs on");
     }
-    if (arguments.traces.empty()) fail("which trace? See --help");
+    if (arguments.traces.empty()) fail("no trace is named; see --help");
     if (arguments.traces.size() > 1 && arguments.out != nullptr) fail("--out is for a single trace");
     return arguments;
 }

@@ -119,8 +119,8 @@ const char* read(std::string_view text, SampleOption* sample) {
         if (given == std::size(numbers) || read(text.substr(begin, comma - begin), numbers[given])) return kForm;
     }
     if (text.substr(0, text.find(',')) != "bursts" || given == 1) return kForm;
-    if (bursts.length < SampleOption::kLeastLength) return "the length must be 100000 blocks at least";
-    if (bursts.period < 2 * bursts.length) return "the period must be twice as long as what is observed at least";
+    if (bursts.length < SampleOption::kLeastLength) return "the length must be at least 100000 blocks";
+    if (bursts.period < 2 * bursts.length) return "the period must be at least twice as long as the length";
     if (bursts.period > std::uint64_t{1} << 62) return "the period is too long";
     sample->bursts = bursts;
     return nullptr;

@@ -135,8 +135,8 @@ struct SampleOption {
     BD_OPTION(Flag, simulate_hwpref, "simulate-hwpref", false, "no|yes",                                \
               "prefetch streams of lines into LL")                                                      \
     BD_OPTION(Machine, machine, "machine", {}, "<name>|native|list",                                    \
-              "the caches of a processor; native: of this machine, all\n"                                \
-              "its levels; list: which names there are")                                                \
+              "the caches of a processor; native: all levels of this\n"                                 \
+              "machine; list: show the names")                                                          \
     BD_OPTION(Cache, i1, "I1", {}, "<size>,<ways>,<line size>", "the L1 instruction cache, in bytes")   \
     BD_OPTION(Cache, d1, "D1", {}, "<size>,<ways>,<line size>", "the L1 data cache, in bytes")          \
     BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
@@ -160,21 +160,21 @@ struct SampleOption {
     BD_OPTION(Patterns, fn_skip, "fn-skip", {}, "<function>", "the same for this function")             \
     BD_OPTION(Patterns, obj_skip, "obj-skip", {}, "<object>",                                           \
               "the same for all functions of this object file")                                         \
-    BD_OPTION_GROUP("calling context tree, a file of its own beside the profile")                       \
+    BD_OPTION_GROUP("calling context tree, in a file of its own beside the profile")                    \
     BD_OPTION(Tree, context_tree, "context-tree", TreeChoice::kNo, "no|yes|sites",                      \
               "separate costs by the whole call path; sites: also by\nthe calling instructions")        \
     BD_OPTION(Number, context_tree_nodes, "context-tree-nodes", 1000000, "<n>",                         \
               "separate at most <n> paths; merge further ones where\nthey begin to differ")             \
     BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
-              "folded|apart", "whether a call of a function that is on the path goes\n"                 \
-              "back to its node, or to a deeper one")                                                   \
-    BD_OPTION_GROUP("paths within functions, a file of its own beside the profile")                      \
+              "folded|apart", "whether a call of a function that is already on the\n"                   \
+              "path goes back to its node, or to a new one below")                                      \
+    BD_OPTION_GROUP("paths within functions, in a file of its own beside the profile")                  \
     BD_OPTION(Paths, paths, "paths", {}, "no|yes|<function>",                                           \
               "separate costs by the path of branches that each call\n"                                  \
               "or iteration takes, in all functions or in those named") \
     BD_OPTION(Number, paths_nodes, "paths-nodes", 1000000, "<n>",                                       \
               "separate paths by at most <n> steps that differ; merge\nfurther ones, by function")       \
-    BD_OPTION_GROUP("data objects, a file of its own beside the profile")                               \
+    BD_OPTION_GROUP("data objects, in a file of its own beside the profile")                            \
     BD_OPTION(Flag, objects, "objects", false, "no|yes",                                                \
               "separate costs by the data that was loaded: heap\nblocks, variables, stack frames, files") \
     BD_OPTION(Number, objects_depth, "objects-depth", 3, "<n>",                                         \
@@ -187,12 +187,12 @@ struct SampleOption {
               "the function frees the block in its first argument")                                     \
     BD_OPTION(Patterns, free_fn_of, "free-fn<n>", {}, "<function>",                                     \
               "the same with the block in argument <n>, 1 to 3")                                        \
-    BD_OPTION_GROUP("why lines are loaded, a file of its own beside the profile")                       \
+    BD_OPTION_GROUP("why lines are loaded, in a file of its own beside the profile")                    \
     BD_OPTION(Why, why, "why", WhyChoice::kNo, "no|causes|yes",                                         \
               "causes: why each line was loaded, and the misses with\n"                                 \
               "other cache sizes; yes: also who brings lines back, and\n"                               \
               "the order of addresses; includes --structure=yes")                                       \
-    BD_OPTION_GROUP("what threads do to each other's lines, a file of its own beside the profile")      \
+    BD_OPTION_GROUP("lines that threads take from each other, in a file of its own")                    \
     BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
               "count lines that cores take from each other, with one\n"                                 \
               "core per thread, or <n> cores assigned in turn")                                         \

@@ -50,7 +50,7 @@ void check_sample_options() {
     };
     for (const auto& other : kOthers) {
         if (!other.is_given) continue;
-        VG_(umsg)("--sample=bursts does not go together with %s: leave one of the two out.\n", other.name);
+        VG_(umsg)("--sample=bursts cannot be combined with %s: leave one of them out.\n", other.name);
         VG_(exit)(1);
     }
 }
@@ -63,8 +63,9 @@ void say_how_much_is_sampled(const Sampler& sampler) {
     VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
               static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.blocks));
     if (sums.bursts() >= kFewBursts || sums.blocks() >= sample.blocks) return;
-    VG_(umsg)("That is %s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
-              sums.bursts() == 0 ? "nothing of what comes later" : "not enough to say how good they are");
+    VG_(umsg)("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
+              sums.bursts() == 0 ? "Only the start of the program was counted"
+                                 : "These are too few bursts to say how good the estimates are");
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ EngineConfig Session::make_config(std::string_view* source) {
         VG_(umsg)("Warning: --why does nothing with --cache-sim=no.\n");
     }
     if (options.cores.count != 0 && config.cores == 0 && VG_(clo_verbosity) > 0) {
-        VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or where lines of D1 have more than 64 bytes.\n");
+        VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or with D1 lines of more than 64 bytes.\n");
     }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
@@ -107,7 +108,7 @@ EngineConfig Session::make_config(std::string_view* source) {
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
             const bool is_mebi = size % (ULong{1} << 20) == 0;
-            VG_(umsg)("Not simulated: its L2 of %llu %s; with --machine=native, it is\n",
+            VG_(umsg)("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n",
                       size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
         }
     }
@@ -168,7 +169,7 @@ bool Session::samples_itself() {
     if (sampler_ == nullptr) return false;
     static bool is_said = false;
     if (!std::exchange(is_said, true) && VG_(clo_verbosity) > 0) {
-        VG_(umsg)("Warning: with --sample, requests to dump, to zero, and to start or stop counting do nothing.\n");
+        VG_(umsg)("Warning: with --sample, requests to dump, to zero, or to start or stop counting do nothing.\n");
     }
     return true;
 }

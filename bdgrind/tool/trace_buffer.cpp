@@ -38,8 +38,8 @@ void replay(Batch batch) {
 
 void tell_no_thread() {
     VG_(umsg)("The engine runs on the program's own thread, as %s.\n",
-              EngineThread::is_possible() ? "the system allows no further one"
-                                          : "bdgrind has no other one on this platform");
+              EngineThread::is_possible() ? "the system allows no further thread"
+                                          : "bdgrind has no thread of its own on this platform");
 }
 
 // What Valgrind has for the feed.

@@ -223,7 +223,7 @@ def test_the_log_names_the_level_of_the_machine_that_is_not_simulated(tmp_path: 
     run = run_tool(tmp_path, [GUESTS / "workload"])
     if not {2, 3} <= known.keys() or "as the kernel describes it" not in run.log:
         pytest.skip("the kernel knows of no L2 in front of another level here")
-    assert re.search(r"Not simulated: its L2 of \d+ [MK]iB; with --machine=native, it is$", run.log, re.MULTILINE)
+    assert re.search(r"Not simulated: its L2 of \d+ [MK]iB \(--machine=native simulates it\)$", run.log, re.MULTILINE)
     size = int((known[2] / "size").read_text().strip().removesuffix("K")) * 1024
     ways = int((known[2] / "ways_of_associativity").read_text())
     assert f"its L2 of {size} B, 64 B, {ways}-way is not simulated" in run.profile_path.read_text()

@@ -206,7 +206,7 @@ def test_traces_that_are_cut_short_or_spoilt_are_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "which trace? See --help"),
+        ([], "no trace is named; see --help"),
         (["--what", "x"], "there is no option --what; see --help"),
         (["--repeat=0", "x"], "--repeat=0: it must be a positive number"),
         (["--batch-words=many", "x"], "--batch-words=many: it must be a positive number"),

@@ -93,7 +93,7 @@ def test_each_program_has_an_estimate_of_its_own(way: str, tmp_path: Path) -> No
 def test_a_run_that_is_too_short_says_so(tmp_path: Path) -> None:
     run = sampled(tmp_path, "--sample=bursts,100000,4000000000,3")
     assert "Estimates from 0 bursts" in run.log
-    assert "That is nothing of what comes later: use shorter periods" in run.log
+    assert "Only the start of the program was counted: use shorter periods" in run.log
     assert check_profile(run.profile_path) == ""
 
 
@@ -161,13 +161,13 @@ def test_the_start_counts_as_it_is(tmp_path: Path) -> None:
 def test_what_does_not_go_together_is_refused(option: str, tmp_path: Path) -> None:
     status, said = run_badly(tmp_path, "--sample=bursts", option)
     assert status == 1
-    assert "--sample=bursts does not go together with" in said
+    assert "--sample=bursts cannot be combined with" in said
 
 
 @pytest.mark.parametrize(
     "value, why",
     [("sets", "it must be no, bursts"), ("bursts,5", "it must be no, bursts"), ("bursts,", "it must be no, bursts"),
-     ("bursts,1,2", "100000 blocks at least"), ("bursts,100000,150000", "twice as long"),
+     ("bursts,1,2", "at least 100000 blocks"), ("bursts,100000,150000", "at least twice as long"),
      ("bursts,100000,18446744073709551615", "too long"), ("bursts,100000,200000,1,1", "it must be no, bursts")],
 )
 def test_wrong_values_are_explained(value: str, why: str, tmp_path: Path) -> None:

@@ -55,15 +55,15 @@ TEST(RunEnding, WhatIsElsewhereIsReadTogetherWithTheRest) {
     EXPECT_EQ(command({.name = "out", .is_there = false, .in_parts = true, .elsewhere = elsewhere}),
               "out.[0-9]* /tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n");
     EXPECT_EQ(command({.name = "out", .is_there = false, .elsewhere = elsewhere, .more_elsewhere = 3}),
-              "/tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n          and 3 files more, which are named above\n");
+              "/tmp/bdgrind.out.7.1 '/tmp/it'\\''s'\n          and 3 more files, which are named above\n");
 }
 
 TEST(RunEnding, WhatIsLostIsSaidWhateverElseThereIs) {
     const ProfileFiles nothing{.name = "out", .is_there = false, .is_lost = true};
-    EXPECT_EQ(ending(nullptr, &nothing), "\nLost:     what could not be written anywhere, as said above\n");
+    EXPECT_EQ(ending(nullptr, &nothing), "\nLost:     the files named above, which could not be written anywhere\n");
     const ProfileFiles some{.name = "out", .is_lost = true};
     EXPECT_EQ(ending(nullptr, &some),
-              "\nLost:     what could not be written anywhere, as said above\n"
+              "\nLost:     the files named above, which could not be written anywhere\n"
               "Read it:  bd_annotate out\n");
     const ProfileFiles stream{.name = "out", .is_there = false};
     EXPECT_EQ(ending(nullptr, &stream), "");
