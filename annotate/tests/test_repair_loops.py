@@ -9,6 +9,8 @@ import why_kernels
 from bdannotate.analyses.loop_nests import LoopPlace
 from bdannotate.analyses.repair_loops import _exchanged
 from bdannotate.analyses.site import Level, Site, constant_step
+from bdannotate.analyses.sites import _step_besides, _without_step
+from bdannotate.model.why import Depends, Order
 from why_machine import Machine
 
 COLUMNS, ROWS = 40, 60
@@ -66,6 +68,30 @@ def order(accesses, same=0, far=0, strides=()):
 ])
 def test_the_step_is_the_one_that_most_lines_come_by(seen, step):
     assert constant_step(seen, 64) == step
+
+
+# Rows of 900 columns, at which a branch is taken in two parts of the run: the inner loop's runs begin in either.
+@pytest.mark.parametrize(("strides", "far", "step"), [
+    (((3225600, 17), (-3225592, 13), (3218400, 11)), 8, 8),
+    (((3225600, 17), (7200, 13)), 0, 0),
+    (((-3225608, 17), (-7208, 13)), 0, -8),
+    (((3225600, 17), (-3225592, 13)), 40, None),  # most are not known
+    (((3225600, 17), (-3222000, 13)), 0, None),  # half a row
+    ((), 30, None),
+])
+def test_steps_around_differ_by_little_from_multiples_of_the_inner_one(strides, far, step):
+    assert _step_besides(order(60, far=far, strides=strides), 7200, 64) == step
+
+
+@pytest.mark.parametrize("step", [7200, -7200, 8])
+def test_steps_of_the_loop_within_are_none_of_the_one_around(step):
+    times = {"near": 0, "forward": 0, "backward": 0}
+    times["near" if step == 8 else "forward" if step > 0 else "backward"] = 9890
+    seen = Order(1, 2, 1, 9979, 0, 0, 3, far=66, runs=93, strides=((step, 9890), (16, 40)), depends=Depends.UNKNOWN,
+                 on=0, weight=0, **times | {"near": times["near"] + 17})
+    left = _without_step(seen, step)
+    assert left.accesses == 89 and left.strides == ((16, 40),)
+    assert (left.same, left.near, left.forward, left.backward, left.far) == (3, 17, 0, 0, 66)
 
 
 @pytest.mark.parametrize(("rounds", "decides"), [(1.02, OUTER), (1.5, INNER), (60, INNER)])

@@ -17,11 +17,20 @@ from .loop_nests import LoopPlace, Loops
 from .miss_costs import Loads
 from .overlap import LoopTime
 from .ownership import Folders, is_foreign
-from .site import Change, Level, Site, constant_step
+from .site import Change, Level, Site, constant_step, steps_seen
 from .site_rows import SiteRows
 
 # A loop that goes through data little by little brings other lines in at least so many of its rounds.
 _ROUNDS = 3
+# A loop within another one has at least so many of the accesses that seem to be in the other one itself.
+_SOME = 0.2
+# A loop around sees the first access of each run of the loop within. Where it saw so many times as many as there can
+# be, the runs of the loop within were cut into rounds: most steps are that loop's.
+_CUT = 4
+# Steps of a loop around that are multiples of the inner step, but for so small a part of it, differ by that part: what
+# a branch leaves out of the inner loop is not at the same place of each of its runs.
+_PART = 8
+_MOST_STEPS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +201,12 @@ class Sites:
         if stays and stays[0]:
             late, never = stays[2] / stays[0], stays[3] / stays[0]
             used = used or self.why.line - stays[1] / stays[0]
-        levels = self._levels(orders)
+        accesses = self._accesses(cost, orders)
+        levels = self._levels(orders, accesses)
         if late is not None and never is not None and never < late and 2 * used <= self.why.line:
             levels = self._with_small_steps(number, lines, round(used), levels, reuses)
         return Site(
-            number, place, self._where(place), self._accesses(cost, orders), lines,
+            number, place, self._where(place), accesses, lines,
             sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
             distances, reuses, levels, used, late, never, self.costs,
             self._rows.count(cost, "Dr") > 0, self._rows.count(cost, "Dw") > 0,
@@ -220,17 +230,30 @@ class Sites:
         own = [one for one in chain if one.line and not is_foreign(one.file)]
         return (own[-1].file, own[-1].line) if own else (place.file, place.line)
 
-    def _levels(self, orders: Sequence[Order]) -> tuple[Level, ...]:
-        """Those of the loop in which it ran most often, and of the loops around that."""
+    def _levels(self, orders: Sequence[Order], accesses: int) -> tuple[Level, ...]:
+        """Those of the loop in which it ran most often, and of the loops around that. accesses: in the whole run."""
         innermost = [order for order in orders if order.inner == 0]
         if not innermost:
             return ()
-        levels = [max(innermost, key=lambda order: order.accesses)]
-        while around := self._around(orders, levels):
+        first = self._innermost(innermost)
+        step = constant_step(first, self.why.line)
+        seen = sum(order.accesses for order in innermost)
+        levels = [Level(self.loops.of(first.scope), step, first)]
+        while around := self._around(orders, levels, seen / accesses if accesses else 0.0):
             levels.append(around)
-        return tuple(
-            Level(self.loops.of(order.scope), constant_step(order, self.why.line), order) for order in levels
-        )
+        return tuple(levels)
+
+    def _innermost(self, orders: Sequence[Order]) -> Order:
+        """That of most accesses; or of a loop in that one, if it has some: where it has several jumps backward, part of
+        its rounds seem to be outside of it."""
+        most = max(orders, key=lambda order: order.accesses)
+        loop = self.loops.of(most.scope)
+        within = [
+            order for order in orders
+            if loop is not None and (inner := self.loops.of(order.scope)) is not None and inner.is_within(loop)
+            and order.accesses >= _SOME * most.accesses
+        ]
+        return max(within, key=lambda order: order.accesses, default=most)
 
     def _with_small_steps(
         self, number: int, lines: int, used: int, levels: tuple[Level, ...], reuses: Sequence[Reuse]
@@ -261,18 +284,57 @@ class Sites:
             return levels
         return tuple(replace(level, step=used) if level.loop == outer else level for level in levels)
 
-    def _around(self, orders: Sequence[Order], levels: Sequence[Order]) -> Order | None:
-        last = self.loops.of(levels[-1].scope)
-        found = [
+    def _around(self, orders: Sequence[Order], levels: Sequence[Level], share: float) -> Level | None:
+        """The next loop around. A loop of the source that has several jumps backward is several loops within each other
+        in the pieces of the run: then what is around has more of them in it, or their runs are cut. share: of the
+        accesses, those seen."""
+        last, step = levels[-1].loop, levels[0].step
+        found = sorted((
             order for order in orders
-            if order.inner == len(levels) and self._is_around(self.loops.of(order.scope), last)
-        ]
-        return max(found, key=lambda order: order.accesses) if found else None
+            if order.inner >= len(levels) and self._is_around(self.loops.of(order.scope), last)
+        ), key=lambda order: (order.inner, -order.accesses))
+        if not found:
+            return None
+        loop = self.loops.of(found[0].scope)
+        here = [order for order in found if self.loops.of(order.scope) == loop]
+        runs = share * last.entries if last is not None and step else 0.0
+        order = next((order for order in here if not 0 < _CUT * runs < order.accesses), None)
+        if order is not None and (around := constant_step(order, self.why.line)) is not None:
+            return Level(loop, around, order)
+        order = order or _without_step(here[0], step or 0)
+        return Level(loop, _step_besides(order, step or 0, self.why.line), order)
 
     def _is_around(self, outer: LoopPlace | None, inner: LoopPlace | None) -> bool:
         if outer is None or inner is None or outer == inner:
             return False
         return inner.depth == 1 or outer.function != inner.function or inner.is_within(outer)
+
+
+def _without_step(order: Order, step: int) -> Order:
+    """What is seen of a loop around, without steps of the loop within."""
+    times = sum(count for one, count in order.strides if one == step)
+    near, forward, backward = (
+        times if is_its else 0 for is_its in (
+            order.near >= times, order.near < times and step > 0, order.near < times and step < 0
+        )
+    )
+    return order._replace(
+        accesses=order.accesses - times, near=order.near - near, forward=max(order.forward - forward, 0),
+        backward=max(order.backward - backward, 0),
+        strides=tuple((one, count) for one, count in order.strides if one != step),
+    )
+
+
+def _step_besides(order: Order, inner: int, line: int) -> int | None:
+    """Of a loop around one with large constant steps: by how much its steps differ from multiples of these. None where
+    that is not small, or where most steps are not known."""
+    if abs(inner) < line:
+        return constant_step(order, line)
+    parts = ((step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides)
+    known = sum(times for _, times in order.strides)
+    most = max(parts, key=abs, default=line)
+    is_small = abs(most) < line and _PART * abs(most) <= abs(inner)
+    return most if is_small and known >= _MOST_STEPS * steps_seen(order) > 0 else None
 
 
 def busiest(sites: Sequence[Site]) -> Function:

@@ -48,6 +48,7 @@ KNOWN = [
     ), "main"),
     Program("order.F90", "interchange", ("do i = 1, size", "do j = 1, size"), "step"),
     Program("volume.c", "interchange", ("(int x = 0; x < SIZE; ++x) {", "(int z = 0; z < SIZE; ++z) {")),
+    Program("upwind.F90", "interchange", ("do i = 2, size - 1", "do j = 2, size - 1")),
     Program("strips.c", "interchange", (
         "sums[i * sum_step] += cells[i * step]", "(int column = 0; column < SIZE; ++column) gather"
     ), "gather"),
