@@ -12,6 +12,7 @@ from bdannotate.cli import main
 from bdannotate.model.merge import Renaming, add, parse_substitution, project, rename, subtract
 from bdannotate.model.profile import Function, Intervals, Place, Profile
 from bdannotate.reading.parser import Detail, parse_text
+from html_pages import report
 
 HEAD = """version: 1
 creator: bdgrind-1.0
@@ -180,3 +181,24 @@ def test_too_few_bursts_and_exact_profiles(tmp_path: Path, capsys: pytest.Captur
     exact = shown(tmp_path, capsys, intervals="\ntotals: 2000 300\n")
     assert "Estimates" not in exact and "±" not in exact
     assert "interval" not in shown(tmp_path, capsys, "--format=json", intervals="\ntotals: 2000 300\n")
+
+
+def test_the_page_has_the_intervals_of_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One more than half the width; 0 where nothing is known. An exact profile has no tables of them."""
+    path = tmp_path / "app.out"
+    path.write_text(HEAD + BODY + INTERVALS)
+    page = report(tmp_path, path)
+    assert page.facts["estimates"] == {"bursts": [8], "totals": [150, 40]}
+    names = [name for name, _, _ in page.functions()]
+    own = dict(zip(names, page.costs("functionWidths", "self:")))
+    inclusive = dict(zip(names, page.costs("functionWidths", "incl:")))
+    assert own == {"main": [211, 1], "work": [121, 31]}
+    assert inclusive == {"main": [151, 41], "work": [121, 31]}
+    lines = dict(zip(page.table("lines")["line"], page.costs("lineWidths", "self:")))
+    assert lines == {3: [211, 1], 10: [101, 21], 11: [0, 0], 20: [351, 96]}
+    hottest = page.table("hotLines")["line"]
+    widths = dict(zip(hottest, page.costs("hotLineWidths", "self:")))
+    assert hottest and widths == {line: lines[line] for line in hottest}
+    path.write_text(HEAD + BODY + "\ntotals: 2000 300\n")
+    exact = report(tmp_path, path)
+    assert exact.facts["estimates"] is None and not any("Widths" in name for name in exact.facts["tables"])

@@ -4,21 +4,25 @@ numbers stand for "never used" on all of the page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from ..analyses.columns import Column, CostKind, SortKey, parse_column, with_keys_first
+from ..analyses.intervals import half_width, of_line
 from ..analyses.ranking import by_verdict
 from ..analyses.report import Report, Selection
-from ..analyses.top_lines import TopLines
+from ..analyses.top_lines import TopLine, TopLines
 from ..analyses.verdict import First, Verdict
 from ..analyses.waits import has_waits
+from ..model.profile import Row
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.overview import first, first_place
 from ..views.text import Page
 from . import schema
 from .numbers import Numbers
+from .page_tables import known_or_not
 from .tables import Table, table_of_rows
 
 # Lines that the page lists.
@@ -91,6 +95,18 @@ def first_facts(
     }
 
 
+def hot_line_widths(report: Report, lines: TopLines | None) -> Table:
+    """How far the rows of `hot_lines` may be off, of a sampled run."""
+    found, events = report.profile.intervals, report.profile.events
+    rows: list[Row] = []
+    if lines is not None and found is not None:
+        for one in _listed(lines):
+            widths = of_line(found, report, one)
+            ranked = half_width(lines.metric, widths, one.cost)
+            rows.append((0 if ranked is None else ranked + 1, *known_or_not(widths, len(events))))
+    return table_of_rows(["ranked", *(f"self:{event}" for event in events)], rows)
+
+
 def hot_lines(
     report: Report, lines: TopLines | None, events: tuple[str, ...], numbers: Numbers
 ) -> tuple[schema.Hottest | None, Table]:
@@ -98,7 +114,7 @@ def hot_lines(
     the report begin with."""
     if lines is None:
         return None, Table(0, {})
-    chosen = (*lines.lines, *lines.others)[:_MOST_LINES]
+    chosen = _listed(lines)
     count = lines.metric.counter()
     names = ["function", "file", "line", "ranked", *(f"self:{event}" for event in events)]
     table = table_of_rows(names, [
@@ -108,3 +124,7 @@ def hot_lines(
     ])
     total = count(report.totals)
     return {"heading": lines.metric.heading, "title": lines.metric.title, "total": total}, table
+
+
+def _listed(lines: TopLines) -> Sequence[TopLine]:
+    return (*lines.lines, *lines.others)[:_MOST_LINES]

@@ -25,7 +25,7 @@ from ..views.names import Names
 from . import schema
 from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
-from .page_answer import first_facts, hot_lines, page_selection, use_facts
+from .page_answer import first_facts, hot_line_widths, hot_lines, page_selection, use_facts
 from .page_frames import frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
@@ -33,8 +33,8 @@ from .page_ranges import member_tables
 from .page_paths import paths_for_page
 from .page_sharing import sharing_for_page
 from .page_tables import (
-    arcs_table, code_table, cycles_table, functions_table, lines_table, members_table,
-    sites_table, tree_table,
+    arcs_table, code_table, cycles_table, function_widths, functions_table, line_widths, lines_table,
+    members_table, sites_table, tree_table,
 )
 from .page_why import why_for_page
 from .subject import Subject, with_waits
@@ -96,9 +96,14 @@ def page_data(
         why = why_for_page(subject.why, report.graph, numbers)
     frames = _frames(subject.tree, numbers)
     lines = top_lines(costed)
+    intervals = report.profile.intervals if len(subject.sides) == 1 else None
+    if intervals is not None:
+        tables |= {"lineWidths": line_widths(subject, intervals), "hotLineWidths": hot_line_widths(costed, lines)}
     hottest, tables["hotLines"] = hot_lines(costed, lines, report.profile.events, numbers)
     first = first_facts(costed, found, lines, numbers)
     tables = {"functions": functions_table(subject, numbers), **tables}
+    if intervals is not None:
+        tables["functionWidths"] = function_widths(subject, intervals, numbers)
     tables |= member_tables(subject, tables, numbers)
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
     object_names, functions = _functions(numbers, subject.tree)
@@ -146,11 +151,23 @@ def page_data(
         "tree": None if subject.tree is None else {
             "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
         },
+        "estimates": _estimates(subject),
         "files": [text(name) for name in numbers.files],
         "sourceNotes": source_notes,
         "hasSources": sources is not None,
     }
     return PageData(facts, tables, sources)
+
+
+def _estimates(subject: Subject) -> schema.Estimates | None:
+    found = [side.profile.intervals for side in subject.sides]
+    if not any(found):
+        return None
+    only = found[0] if len(found) == 1 else None
+    return {
+        "bursts": [one.bursts if one is not None else 0 for one in found],
+        "totals": None if only is None or only.total is None else list(only.total),
+    }
 
 
 def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:

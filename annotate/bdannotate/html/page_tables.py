@@ -14,7 +14,7 @@ from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
 from ..model.narrow import Growing
-from ..model.profile import Call, Function, Instruction, Place, Profile, Row
+from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
 from . import schema
 from .numbers import Numbers
 from .subject import Side, Subject
@@ -46,6 +46,33 @@ def functions_table(subject: Subject, numbers: Numbers) -> Table:
         _add_costs(columns, f"{side.prefix}self:", side, [costs.self_cost for costs in rows])
         _add_costs(columns, f"{side.prefix}incl:", side, [costs.inclusive for costs in rows])
     return Table(len(numbers.functions), columns)
+
+
+def function_widths(subject: Subject, found: Intervals, numbers: Numbers) -> Table:
+    """How far what a sampled run has counted of each function may be off."""
+    columns: dict[str, Sequence[int]] = {}
+    side = subject.sides[0]
+    for kind, widths in (("self:", found.own), ("incl:", found.inclusive)):
+        _add_costs(columns, kind, side, [
+            known_or_not(widths.get(function), len(side.profile.events)) for function in numbers.functions
+        ])
+    return Table(len(numbers.functions), columns)
+
+
+def line_widths(subject: Subject, found: Intervals) -> Table:
+    """The same of the rows of `lines_table`."""
+    side = subject.sides[0]
+    keys, _ = _line_costs(subject)
+    columns: dict[str, Sequence[int]] = {}
+    _add_costs(columns, "self:", side, [
+        known_or_not(found.lines.get(place, {}).get(line), len(side.profile.events)) for place, line in keys
+    ])
+    return Table(len(keys), columns)
+
+
+def known_or_not(widths: Row | None, events: int) -> Row:
+    """As the page has them: one more, and 0 where nothing is known."""
+    return (0,) * events if widths is None else tuple(width + 1 for width in widths)
 
 
 def cycles_table(subject: Subject) -> Table:
@@ -82,14 +109,7 @@ def arcs_table(subject: Subject, numbers: Numbers) -> Table:
 
 def lines_table(subject: Subject, numbers: Numbers) -> Table:
     zero = subject.report.profile.zero
-
-    def costs(profile: Profile) -> dict[tuple[Place, int], Row]:
-        return {
-            (place, line): row
-            for place, rows in profile.lines.items() for line, row in rows.items() if any(row)
-        }
-
-    keys, found = _united(subject, costs)
+    keys, found = _line_costs(subject)
     columns: dict[str, Sequence[int]] = {
         "function": [numbers.function(place.function) for place, _ in keys],
         "file": [numbers.file(place.file) for place, _ in keys],
@@ -98,6 +118,18 @@ def lines_table(subject: Subject, numbers: Numbers) -> Table:
     for side, rows in zip(subject.sides, found):
         _add_costs(columns, f"{side.prefix}self:", side, [rows.get(key, zero) for key in keys])
     return Table(len(keys), columns)
+
+
+def _line_costs(subject: Subject) -> tuple[list[tuple[Place, int]], list[Mapping[tuple[Place, int], Row]]]:
+    """Of each function in each line, those that cost anything."""
+
+    def costs(profile: Profile) -> dict[tuple[Place, int], Row]:
+        return {
+            (place, line): row
+            for place, rows in profile.lines.items() for line, row in rows.items() if any(row)
+        }
+
+    return _united(subject, costs)
 
 
 def sites_table(subject: Subject, numbers: Numbers) -> Table:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 6
+VERSION = 7
 
 
 class Metric(TypedDict):
@@ -353,6 +353,14 @@ class UnknownCode(TypedDict):
     hasSymbols: bool
 
 
+class Estimates(TypedDict):
+    """That counts are of a sampled run, and how far their totals may be off: half the widths of the intervals of 95 %,
+    by event. Those of functions and lines are in tables."""
+
+    bursts: list[int]  # of each side; 0 of an exact one
+    totals: list[int] | None  # None: nothing is known, or two are compared
+
+
 class TableFacts(TypedDict):
     rows: int
     columns: list[str]
@@ -396,6 +404,7 @@ class Facts(TypedDict):
     sharing: Sharing | None  # of a run with cores
     paths: Paths | None  # of a run with --paths
     tree: TreeFacts | None
+    estimates: Estimates | None  # None: all counts are exact
     sourceNotes: dict[str, str]
     hasSources: bool
 
@@ -432,6 +441,10 @@ TABLES: Mapping[str, Columns] = {
         ("function", "parent", "kind", "name", "file", "line", "entries", "iterations"), (), ("self", "incl")
     ),
     "hotLines": Columns(("function", "file", "line", "ranked"), (), ("self",)),
+    # Of the same rows, half the widths of the intervals of a sampled run, and one more: 0 where nothing is known.
+    "functionWidths": Columns((), (), ("self", "incl")),
+    "lineWidths": Columns((), (), ("self",)),
+    "hotLineWidths": Columns(("ranked",), (), ("self",)),
     "data": Columns((), (), ("self",)),
     "dataRows": Columns(("group", "function", "file", "line"), (), ("self",)),
     "dataBytes": Columns(("loaded", "used", "borders")),
@@ -452,7 +465,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "icicle": (),
     "tables": ("arcs", "cycles", "frames"),
     "graph": ("arcs", "frames"),
-    "source": ("lines", "sites", "code", "dataRows", "frames"),
+    "source": ("lines", "lineWidths", "sites", "code", "dataRows", "frames"),
     "treemap": (),
     "data": ("data", "dataRows", "dataBytes"),
     "sharing": (),

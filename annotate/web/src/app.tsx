@@ -9,9 +9,11 @@ import { metricValue } from "./costs";
 import { baseName, metricText } from "./format";
 import { KeysButton } from "./keys";
 import { Memory } from "./memory";
+import { Interval } from "./parts";
 import { RangeNote } from "./range";
 import { rangeOf, type Report } from "./report";
 import { fragment, parse, type State, type View } from "./state";
+import { SampledNote } from "./sampled";
 import { store, stored } from "./stored";
 import { Data } from "./views/data";
 import { PathsView } from "./views/flow_paths";
@@ -169,6 +171,7 @@ export function App({ report }: { report: Report }) {
                 </p>
             )}
             <RangeNote />
+            <SampledNote />
             <main data-view={state.view}>
                 <Boundary key={`${state.view} ${shown.range?.from} ${shown.range?.to}`} at={state}><View /></Boundary>
             </main>
@@ -226,8 +229,10 @@ function Chosen({ fn }: { fn: number }) {
                 <b>{report.name(fn)}</b> <small>{report.where(fn)}</small>
             </span>
             <span class="chosen-costs">
-                {metric.heading}: {metricText(metric, metricValue(metric, costs, "incl"))} <small>incl</small>{" "}
-                {metricText(metric, metricValue(metric, costs, "self"))} <small>self</small>
+                {metric.heading}: {metricText(metric, metricValue(metric, costs, "incl"))}
+                <Interval metric={metric} costs={costs} kind="incl" /> <small>incl</small>{" "}
+                {metricText(metric, metricValue(metric, costs, "self"))}
+                <Interval metric={metric} costs={costs} /> <small>self</small>
             </span>
             <span class="chosen-links">
                 {to.map(([name, patch]) => (

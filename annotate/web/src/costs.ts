@@ -18,6 +18,9 @@ export type SideName = (typeof sides)[number];
 export interface Costs {
     // null: it has no such costs, as a call has no self cost.
     cost(kind: Kind, event: number, side: SideName): number | null;
+    // Of a sampled run: by how much the cost may be off, with 95 % certainty; null: nothing is known. Not there where
+    // costs are exact, or nothing is ever known of them, as of paths.
+    width?(kind: Kind, event: number): number | null;
 }
 
 export function sum(weights: readonly number[], costs: Costs, kind: Kind, side: SideName): number | null {
@@ -45,13 +48,41 @@ export function change(metric: Metric, costs: Costs, kind: Kind): number | null 
     return after === null || before === null ? null : after - before;
 }
 
+// By how much a metric may be off; a weighted sum of events by the sum of what these may. null: that is not known, or
+// more than the metric itself. Undefined of what is exact, of ratios, and of nothing.
+export function halfWidth(metric: Metric, costs: Costs, kind: Kind): number | null | undefined {
+    const value = metricValue(metric, costs, kind);
+    if (!costs.width || metric.denominator || !value) return undefined;
+    let total = 0;
+    for (let event = 0; event < metric.numerator.length; ++event) {
+        const weight = metric.numerator[event]!;
+        if (!weight) continue;
+        const width = costs.width(kind, event);
+        if (width === null) return null;
+        total += Math.abs(weight) * width;
+    }
+    return total <= Math.abs(value) ? total : null;
+}
+
+// The widths of a table's rows, in one of the same rows; null: nothing is known of them.
+export type Widths = Table | null;
+
 // A row of a table whose columns are named by kind and event.
 export class RowCosts implements Costs {
     constructor(
         private readonly facts: Facts,
         private readonly table: Table,
         readonly row: number,
-    ) {}
+        widths?: Widths, // of a sampled run
+    ) {
+        if (widths === undefined) return;
+        this.width = (kind, event) => {
+            const known = widths?.columns.get(`${kind}:${facts.events[event]}`)?.[row];
+            return known ? known - 1 : null;
+        };
+    }
+
+    readonly width?: (kind: Kind, event: number) => number | null;
 
     cost(kind: Kind, event: number, side: SideName): number | null {
         const column = this.table.columns.get(`${side}${kind}:${this.facts.events[event]}`);
@@ -60,7 +91,14 @@ export class RowCosts implements Costs {
 }
 
 export class TotalCosts implements Costs {
-    constructor(private readonly totals: readonly (readonly number[])[]) {}
+    constructor(
+        private readonly totals: readonly (readonly number[])[],
+        widths?: readonly number[] | null, // of a sampled run
+    ) {
+        if (widths !== undefined) this.width = (_kind, event) => widths?.[event] ?? null;
+    }
+
+    readonly width?: (kind: Kind, event: number) => number | null;
 
     cost(_kind: Kind, event: number, side: SideName): number | null {
         return this.totals[side ? 1 : 0]?.[event] ?? null;

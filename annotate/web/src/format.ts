@@ -74,6 +74,14 @@ export function exactText(metric: Metric, value: number | null): string {
     return metric.denominator ? `${metric.isShare ? percent(value) : value.toFixed(3)}` : grouped(value);
 }
 
+// How far a value may be off: 5% of it, or 0.5%. What is not known is a question.
+export function plusMinus(value: number | null, width: number | null | undefined): string {
+    if (width === undefined || !value) return "";
+    if (width === null) return "?";
+    const share = (100 * width) / Math.abs(value);
+    return `±${share.toFixed(share < 1 ? 1 : 0)}%`;
+}
+
 export function signed(text: string, value: number | null): string {
     return value !== null && value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }

@@ -6,10 +6,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { gradient } from "./colours";
 import { usePage } from "./context";
-import { change, metricValue, type Costs, type Kind } from "./costs";
+import { change, halfWidth, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
 import { matcher } from "./find";
-import { baseName, cssPercent, exactText, inSentence, metricText, percent, signed } from "./format";
+import {
+    baseName, cssPercent, exactText, grouped, inSentence, metricText, percent, plusMinus, signed,
+} from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
 import type { TableName } from "./schema";
 import type { State } from "./state";
@@ -61,6 +63,25 @@ export function SourceLine({ fn, file, line, share }: { fn: number; file: number
     );
 }
 
+// How far a metric of a sampled run may be off.
+export function Interval({ metric, costs, kind = "self" }: { metric: Metric; costs: Costs; kind?: Kind }) {
+    const [value, width] = [metricValue(metric, costs, kind), halfWidth(metric, costs, kind)];
+    return <IntervalOf metric={metric} value={value} width={width} />;
+}
+
+export function IntervalOf({ metric, value, width }: {
+    metric?: Metric;
+    value: number | null;
+    width: number | null | undefined;
+}) {
+    const text = plusMinus(value, width);
+    if (!text) return null;
+    const exact = (number: number): string => (metric ? exactText(metric, number) : grouped(number));
+    const title = width == null ? "It is not known how far this may be off, or that is more than the number itself"
+        : `${exact(value!)} ± ${exact(width)}, with 95% certainty`;
+    return <>{" "}<small class="interval" title={title} data-width={width ?? ""}>{text}</small></>;
+}
+
 // A metric's value; where two profiles are compared, with its change, unless what it was before is not known.
 export function Value({ column, costs, alone = false }: { column: MetricColumn; costs: Costs; alone?: boolean }) {
     const { report } = usePage();
@@ -70,6 +91,7 @@ export function Value({ column, costs, alone = false }: { column: MetricColumn; 
         <span class="value" title={exactText(metric, value)} data-exact={value ?? ""} data-column={columnName(column)}>
             {metricText(metric, value)}
             {report.comparing && !alone && <Change metric={metric} kind={kind} costs={costs} />}
+            <Interval metric={metric} costs={costs} kind={kind} />
         </span>
     );
 }

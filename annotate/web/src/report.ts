@@ -3,7 +3,7 @@
 // The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
 
 import { Table, readColumn, readFacts, readSources, type Column } from "./data";
-import { RowCosts, TotalCosts, metricValue, type Costs, type Kind, type MetricColumn } from "./costs";
+import { RowCosts, TotalCosts, metricValue, type Costs, type Kind, type MetricColumn, type Widths } from "./costs";
 import { formula } from "./formula";
 import { baseName } from "./format";
 import { Frames } from "./frames";
@@ -38,6 +38,7 @@ export interface Arc {
 
 export class Report {
     readonly comparing: boolean;
+    readonly isEstimate: boolean; // each number may be off; where two are compared, it is not known how far
     readonly above: ReadonlySet<number>; // functions that only start the program
     readonly totals: Costs;
     readonly links: Links;
@@ -63,7 +64,9 @@ export class Report {
         this.above = new Set(facts.above);
         this.links = new Links(facts);
         this.range = range;
-        this.totals = new TotalCosts(range ? [totalsOf(facts, range)] : facts.totals);
+        this.isEstimate = facts.estimates !== null && !this.comparing;
+        const widths = this.isEstimate ? (range ? null : facts.estimates!.totals) : undefined;
+        this.totals = new TotalCosts(range ? [totalsOf(facts, range)] : facts.totals, widths);
         this.metricsByName = new Map(facts.metrics.map((metric) => [metric.name, metric]));
         this.tables = new Map(
             (Object.keys(facts.tables) as TableName[]).map(
@@ -74,7 +77,7 @@ export class Report {
 
     static async open(): Promise<Report> {
         const report = new Report(await readFacts());
-        await report.unpack([{ table: "functions", columns: report.facts.tables["functions"]!.columns }]);
+        await report.unpack(ofFunctions(report.facts));
         return report;
     }
 
@@ -115,7 +118,7 @@ export class Report {
 
     private needed(state: State): Need[] {
         const found = needs(this, state);
-        if (this.whole) found.push({ table: "functions", columns: this.facts.tables.functions!.columns });
+        if (this.whole) found.push(...ofFunctions(this.facts));
         return found;
     }
 
@@ -319,11 +322,18 @@ export class Report {
     }
 
     functionCosts(fn: number): Costs {
-        return new RowCosts(this.facts, this.functions, fn);
+        return this.costs("functions", fn);
     }
 
     costs(table: TableName, row: number): Costs {
-        return new RowCosts(this.facts, this.tables.get(table)!, row);
+        return new RowCosts(this.facts, this.tables.get(table)!, row, this.widths(table));
+    }
+
+    // What intervals there are of this table's rows, of a sampled run: none of a part of its profiles.
+    private widths(table: TableName): Widths | undefined {
+        const known = widthsOf[table];
+        if (!known || !this.isEstimate) return undefined;
+        return this.range ? null : this.tables.get(known) ?? null;
     }
 
     calls(fn: number): number {
@@ -382,6 +392,18 @@ export class Report {
         const found = known(chosen);
         return found.length ? found : known(this.facts.columns);
     }
+}
+
+const widthsOf: Partial<Record<TableName, TableName>> = {
+    functions: "functionWidths", lines: "lineWidths", hotLines: "hotLineWidths",
+};
+
+function ofFunctions(facts: Facts): Need[] {
+    const names: TableName[] = ["functions", "functionWidths"];
+    return names.flatMap((table) => {
+        const shape = facts.tables[table];
+        return shape ? [{ table, columns: shape.columns }] : [];
+    });
 }
 
 function totalsOf({ members, events }: Facts, { from, to }: Range): number[] {

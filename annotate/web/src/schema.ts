@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 6;
+export const version = 7;
 
 export interface Metric {
     name: string;
@@ -322,6 +322,13 @@ export interface UnknownCode {
     hasSymbols: boolean;
 }
 
+// That counts are of a sampled run, and how far their totals may be off: half the widths of the intervals of 95 %,
+// by event. Those of functions and lines are in tables.
+export interface Estimates {
+    bursts: number[]; // of each side; 0 of an exact one
+    totals: number[] | null; // None: nothing is known, or two are compared
+}
+
 export interface TableFacts {
     rows: number;
     columns: string[];
@@ -365,6 +372,7 @@ export interface Facts {
     sharing: Sharing | null; // of a run with cores
     paths: Paths | null; // of a run with --paths
     tree: TreeFacts | null;
+    estimates: Estimates | null; // None: all counts are exact
     sourceNotes: Record<string, string>;
     hasSources: boolean;
 }
@@ -393,6 +401,9 @@ export const tables = {
         kinds: ["self", "incl"]
     },
     hotLines: { own: ["function", "file", "line", "ranked"], counts: [], kinds: ["self"] },
+    functionWidths: { own: [], counts: [], kinds: ["self", "incl"] },
+    lineWidths: { own: [], counts: [], kinds: ["self"] },
+    hotLineWidths: { own: ["ranked"], counts: [], kinds: ["self"] },
     data: { own: [], counts: [], kinds: ["self"] },
     dataRows: { own: ["group", "function", "file", "line"], counts: [], kinds: ["self"] },
     dataBytes: { own: ["loaded", "used", "borders"], counts: [], kinds: [] },
@@ -421,7 +432,7 @@ export const views = {
     icicle: [],
     tables: ["arcs", "cycles", "frames"],
     graph: ["arcs", "frames"],
-    source: ["lines", "sites", "code", "dataRows", "frames"],
+    source: ["lines", "lineWidths", "sites", "code", "dataRows", "frames"],
     treemap: [],
     data: ["data", "dataRows", "dataBytes"],
     sharing: [],

@@ -2,14 +2,25 @@
 //
 // What the lines of each file cost, and what they call.
 
-import { RowCosts, type Costs, type Kind, type SideName } from "../costs";
+import { type Costs, type Kind, type SideName } from "../costs";
 import type { Report } from "../report";
 
 class Sum implements Costs {
     private readonly members: Costs[] = [];
+    width?: (kind: Kind, event: number) => number | null;
+
     add(costs: Costs): void {
         this.members.push(costs);
+        if (costs.width) this.width = this.sumOfWidths;
     }
+
+    // What nothing is known of may be off by all of it.
+    private sumOfWidths(kind: Kind, event: number): number | null {
+        const known = this.members.map((member) => member.width?.(kind, event) ?? null);
+        if (known.every((width) => width === null)) return null;
+        return this.members.reduce((total, member, at) => total + (known[at] ?? member.cost(kind, event, "") ?? 0), 0);
+    }
+
     cost(kind: Kind, event: number, side: SideName): number | null {
         let total: number | null = null;
         for (const member of this.members) {
@@ -43,7 +54,7 @@ export function fileCosts(report: Report): Map<number, FileCosts> {
     for (let row = 0; lines && row < lines.rows; ++row) {
         const file = of(lines.column("file")[row]!);
         const line = lines.column("line")[row]!;
-        const costs = new RowCosts(report.facts, lines, row);
+        const costs = report.costs("lines", row);
         let known = file.lines.get(line);
         if (!known) file.lines.set(line, (known = new Sum()));
         known.add(costs);
@@ -58,7 +69,7 @@ export function fileCosts(report: Report): Map<number, FileCosts> {
         const calls = file.calls.get(line) ?? [];
         calls.push({
             callee,
-            costs: new RowCosts(report.facts, sites, row),
+            costs: report.costs("sites", row),
             recursive: caller === callee || (cycles[caller]! > 0 && cycles[caller] === cycles[callee]),
         });
         file.calls.set(line, calls);

@@ -8,7 +8,7 @@ import { change, metricValue, type Costs } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
 import { count, metricText, percent, signed, times } from "../format";
 import { SearchBox, useMatch } from "../find";
-import { Empty, FunctionLink, Legend, PlaceLink, SizePicker, Unread } from "../parts";
+import { Empty, FunctionLink, Interval, Legend, PlaceLink, SizePicker, Unread } from "../parts";
 import type { Arc } from "../report";
 
 const shownArcs = 12;
@@ -106,12 +106,14 @@ function Around({ fn }: { fn: number }) {
                     <dl class="facts">
                         <dt>inclusive</dt>
                         <dd data-kind="incl" data-exact={inclusive ?? ""}>
-                            {metricText(metric, inclusive)}{" "}
+                            {metricText(metric, inclusive)}
+                            <Interval metric={metric} costs={costs} kind="incl" />{" "}
                             {report.comparing && signedChange(change(metric, costs, "incl"))}
                         </dd>
                         <dt>self</dt>
                         <dd data-kind="self" data-exact={own ?? ""}>
-                            {metricText(metric, own)} {report.comparing && signedChange(change(metric, costs, "self"))}
+                            {metricText(metric, own)}<Interval metric={metric} costs={costs} />{" "}
+                            {report.comparing && signedChange(change(metric, costs, "self"))}
                         </dd>
                         <dt>calls</dt>
                         <dd>{count(report.calls(fn))}</dd>

@@ -5,7 +5,7 @@
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { bytes, percent } from "../format";
-import { FunctionLink, PlaceLink, SourceLine } from "../parts";
+import { FunctionLink, Interval, PlaceLink, SourceLine } from "../parts";
 
 const bytesOf = { data: "of data ", code: "of code ", all: "" } as const;
 
@@ -50,8 +50,9 @@ export function Headline() {
             {first?.place && <SourceLine fn={first.place[0]} file={first.place[1]} line={first.place[2]} />}
             {now !== null && (
                 <p class={first ? "second" : ""}>
-                    <strong>{percent(now)}</strong> of the {bytes(total)} {of}loaded into the first-level cache were
-                    never used.
+                    <strong>{percent(now)}</strong> of the {bytes(total)}
+                    {loaded && <Interval metric={loaded} costs={report.totals} />} {of}loaded into the first-level cache
+                    were never used.
                 </p>
             )}
         </div>

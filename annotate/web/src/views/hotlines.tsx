@@ -6,7 +6,7 @@ import { usePage } from "../context";
 import { metricValue } from "../costs";
 import type { ColumnName } from "../data";
 import { count, inSentence, metricText, percent } from "../format";
-import { FunctionLink, PlaceLink, ShareBar } from "../parts";
+import { FunctionLink, Interval, IntervalOf, PlaceLink, ShareBar } from "../parts";
 
 const shownLines = 12;
 
@@ -18,6 +18,12 @@ export function HotLines() {
     const share = report.use(0).share;
     const misses = report.use(0).misses;
     const at = (name: ColumnName<"hotLines">, row: number): number => table.column(name)[row]!;
+    const widths = report.table("hotLineWidths");
+    const rankedWidth = (row: number): number | null | undefined => {
+        if (!report.isEstimate) return undefined;
+        const known = report.range ? 0 : widths?.column("ranked")[row];
+        return known ? known - 1 : null;
+    };
     const hasText = report.sources !== null && report.sources.size > 0;
     const rows = Array.from({ length: Math.min(table.rows, shownLines) }, (_, row) => row);
     return (
@@ -47,11 +53,17 @@ export function HotLines() {
                                         <PlaceLink fn={fn} file={file} line={line} />{" "}
                                         <small><FunctionLink fn={fn} view="graph" /></small>
                                     </td>
-                                    <td class="n" data-exact={at("ranked", row)}>{count(at("ranked", row))}</td>
+                                    <td class="n" data-exact={at("ranked", row)}>
+                                        {count(at("ranked", row))}
+                                        <IntervalOf value={at("ranked", row)} width={rankedWidth(row)} />
+                                    </td>
                                     <td><ShareBar share={part} label={percent(part)} /> {percent(part)}</td>
                                     {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}
                                     {misses && (
-                                        <td class="n">{metricText(misses, metricValue(misses, costs, "self"))}</td>
+                                        <td class="n">
+                                            {metricText(misses, metricValue(misses, costs, "self"))}
+                                            <Interval metric={misses} costs={costs} />
+                                        </td>
                                     )}
                                     {hasText && <td class="text">{text !== null && <code>{text.trim()}</code>}</td>}
                                 </tr>

@@ -5,7 +5,7 @@
 import { usePage } from "../context";
 import { change, metricValue } from "../costs";
 import { count, inSentence, metricText, percent, signed } from "../format";
-import { FunctionLink, ShareBar } from "../parts";
+import { FunctionLink, Interval, ShareBar } from "../parts";
 
 export const places = 10;
 
@@ -50,6 +50,7 @@ export function TopPlaces() {
                                     </td>
                                     <td class="n" data-exact={own}>
                                         {report.comparing ? signed(count(value), value) : count(own)}
+                                        <Interval metric={metric} costs={costs} />
                                     </td>
                                     <td>
                                         <ShareBar
@@ -61,6 +62,7 @@ export function TopPlaces() {
                                         {metricText(
                                             metric, report.comparing ? change(metric, costs, "incl") : inclusive,
                                         )}
+                                        <Interval metric={metric} costs={costs} kind="incl" />
                                     </td>
                                     {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}
                                 </tr>

@@ -133,6 +133,7 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
                         <div class="line head" role="row" aria-rowindex={1}>
                             <span class="number" role="columnheader">line</span>
                             <span class="n" role="columnheader">{metric.heading}</span>
+                            {report.isEstimate && <span class="n interval" role="columnheader">±</span>}
                             <span class="n in-calls" role="columnheader">in calls</span>
                             <span class="text" role="columnheader">{metric.title}</span>
                         </div>

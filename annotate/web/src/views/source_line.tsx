@@ -4,8 +4,8 @@
 
 import { css, shareColour, textOn } from "../colours";
 import { usePage } from "../context";
-import { metricValue } from "../costs";
-import { count, exactText, percent } from "../format";
+import { halfWidth, metricValue } from "../costs";
+import { count, exactText, percent, plusMinus } from "../format";
 import { FunctionLink } from "../parts";
 import type { FileCosts } from "./file_costs";
 
@@ -32,6 +32,8 @@ export function Line({ file, line, text, costs, most, total, row, chosen, found,
     const inCalls = calls.length
         ? calls.reduce((all, call) => all + (call.recursive ? 0 : (metricValue(metric, call.costs, "incl") ?? 0)), 0)
         : null;
+    const width = sum ? halfWidth(metric, sum, "self") : undefined;
+    const offBy = width == null ? "" : ` ± ${exactText(metric, width)}`;
     const heat = heatOf(own, most);
     const colour = shareColour(heat);
     return (
@@ -44,10 +46,12 @@ export function Line({ file, line, text, costs, most, total, row, chosen, found,
                 class="n heat" role="gridcell" data-heat={heat}
                 style={heat ? { background: css(colour), color: textOn(colour) } : {}}
                 data-exact={own ?? ""}
-                title={own === null ? "" : `${exactText(metric, own)}, ${percent(total ? own / total : 0)} of all`}
+                title={own === null ? ""
+                    : `${exactText(metric, own)}${offBy}, ${percent(total ? own / total : 0)} of all`}
             >
                 {own === null ? "" : own === 0 ? "·" : count(own)}
             </span>
+            {report.isEstimate && <span class="n interval" role="gridcell">{plusMinus(own, width)}</span>}
             <span class="n in-calls" role="gridcell" title={inCalls === null ? "" : exactText(metric, inCalls)}>
                 {inCalls ? count(inCalls) : ""}
             </span>

@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
-import { metricValue } from "../costs";
+import { halfWidth, metricValue } from "../costs";
 import { SearchBox, useMatch, type Match } from "../find";
 import { inSentence, percent } from "../format";
 import { AboveButton, Empty, FullTree, Unread, foldsStart } from "../parts";
@@ -176,7 +176,7 @@ export function Tables() {
             </div>
             {ready && state.table !== "flat" && <FullTree metric={report.sizeMetricOf("tree", by.metric.name)} />}
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
-                <div class="grid" onKeyDown={onKeyDown}>
+                <div class={`grid${report.isEstimate ? " estimates" : ""}`} onKeyDown={onKeyDown}>
                     <TableOfRows
                         shown={shown} cursor={at} columns={columns} by={by} choose={choose} toggle={toggle}
                         match={match}
@@ -214,12 +214,18 @@ function Matched({ match, by }: { match: Match; by: MetricColumn }) {
 function SaveTable({ shown, columns, name }: { shown: Shown[]; columns: MetricColumn[]; name: string }) {
     const { report } = usePage();
     const sides = report.comparing ? (["", "before:"] as const) : ([""] as const);
+    const isEstimate = ({ metric }: MetricColumn): boolean => report.isEstimate && !metric.denominator;
     const text = (): string => csv([
         ["depth", "function", "where", ...columns.flatMap((column) =>
-            sides.map((side) => `${side}${columnName(column)}`)), "calls"],
+            [...sides.map((side) => `${side}${columnName(column)}`),
+                ...(isEstimate(column) ? [`${columnName(column)} interval`] : [])]), "calls"],
         ...shown.slice(0, mostSaved).map(({ row, depth }) => [
             depth, row.fn === null ? row.label : report.fullName(row.fn), row.where,
-            ...columns.flatMap(({ metric, kind }) => sides.map((side) => metricValue(metric, row.costs, kind, side))),
+            ...columns.flatMap((column) => {
+                const { metric, kind } = column;
+                const values = sides.map((side) => metricValue(metric, row.costs, kind, side));
+                return isEstimate(column) ? [...values, halfWidth(metric, row.costs, kind) ?? null] : values;
+            }),
             row.calls,
         ]),
     ]);
@@ -229,7 +235,7 @@ function SaveTable({ shown, columns, name }: { shown: Shown[]; columns: MetricCo
                 <button type="button" onClick={() => save(`${name}.csv`, "text/csv", text())}>Rows as CSV</button>{" "}
                 <button type="button" onClick={() => void copy(text())}>Copy as CSV</button>
             </p>
-            <p class="note">The rows that are shown, with exact numbers.</p>
+            <p class="note">The rows that are shown, with {report.isEstimate ? "all digits" : "exact numbers"}.</p>
         </Popup>
     );
 }

@@ -6,7 +6,7 @@ import { usePage } from "../context";
 import { metricValue } from "../costs";
 import type { Metric, Verdict } from "../data";
 import { bytes, count, cssPercent, grouped, metricText, percent, seconds } from "../format";
-import { Change } from "../parts";
+import { Change, Interval } from "../parts";
 
 export function CacheCard({ level, title }: { level: number; title: string }) {
     const { report } = usePage();
@@ -22,7 +22,7 @@ export function CacheCard({ level, title }: { level: number; title: string }) {
             {loaded && lost && unused !== null && (
                 <>
                     <p class="big" data-metric={loaded.name} data-exact={of(loaded)!}>
-                        {bytes(of(loaded)!)} <small>loaded</small>
+                        {bytes(of(loaded)!)}<Interval metric={loaded} costs={report.totals} /> <small>loaded</small>
                     </p>
                     <div class="used-bar" role="img" aria-label={`${percent(unused)} never used`}>
                         <span class="used" style={{ width: cssPercent(1 - unused) }} />
@@ -31,7 +31,7 @@ export function CacheCard({ level, title }: { level: number; title: string }) {
                     <dl class="facts">
                         <dt>never used</dt>
                         <dd data-metric={lost.name} data-exact={of(lost)!}>
-                            {bytes(of(lost)!)} · {percent(unused)}{" "}
+                            {bytes(of(lost)!)}<Interval metric={lost} costs={report.totals} /> · {percent(unused)}{" "}
                             {report.comparing && <Change metric={lost} kind="self" costs={report.totals} />}
                         </dd>
                         {perLine && (
@@ -47,7 +47,7 @@ export function CacheCard({ level, title }: { level: number; title: string }) {
                 <dl class="facts">
                     <dt>misses</dt>
                     <dd data-metric={missed.name} data-exact={of(missed)!}>
-                        {count(of(missed)!)}{" "}
+                        {count(of(missed)!)}<Interval metric={missed} costs={report.totals} />{" "}
                         {report.comparing && <Change metric={missed} kind="self" costs={report.totals} />}
                     </dd>
                 </dl>
@@ -69,7 +69,7 @@ export function WorkCard() {
                         <>
                             <dt title={metric.title}>{metric.name === "Ir" ? "instructions" : metric.heading}</dt>
                             <dd data-metric={metric.name} data-exact={value ?? ""}>
-                                {metricText(metric, value)}{" "}
+                                {metricText(metric, value)}<Interval metric={metric} costs={report.totals} />{" "}
                                 {report.comparing && <Change metric={metric} kind="self" costs={report.totals} />}
                             </dd>
                         </>

@@ -9,7 +9,7 @@ import { usePage, useSize } from "../context";
 import { SumCosts, change, metricValue, type Costs } from "../costs";
 import { baseName, count, fitted, inSentence, metricText, percent, signed } from "../format";
 import { SearchBox, useMatch } from "../find";
-import { Empty, Legend, SizePicker } from "../parts";
+import { Empty, Interval, Legend, SizePicker } from "../parts";
 
 interface Item {
     name: string;
@@ -198,7 +198,9 @@ export function Treemap() {
                     <p>
                         {report.comparing && tip.costs
                             ? signed(count(change(metric, tip.costs, "self") ?? 0), change(metric, tip.costs, "self"))
-                            : `${count(tip.value)} · ${percent(total ? tip.value / total : 0)} of all`}
+                            : count(tip.value)}
+                        {!report.comparing && tip.costs && <Interval metric={metric} costs={tip.costs} />}
+                        {!(report.comparing && tip.costs) && ` · ${percent(total ? tip.value / total : 0)} of all`}
                         {share && tip.costs
                             && ` · ${share.heading} ${metricText(share, metricValue(share, tip.costs, "self"))}`}
                     </p>

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// That what the page shows is of a sampled run, said above every view.
+
+import { usePage } from "./context";
+import { times } from "./format";
+
+export function SampledNote() {
+    const { report } = usePage();
+    const { estimates } = report.facts;
+    if (!estimates) return null;
+    const { bursts, totals } = estimates;
+    return (
+        <p class="range-note" role="note" data-sampled={bursts.join(" ")}>
+            {report.comparing ? (
+                <span>
+                    <b>Sampled:</b> of what is compared, {names(bursts)}. How far changes may be off is not known: look
+                    at each profile alone.
+                </span>
+            ) : (
+                <span>
+                    <b>Sampled:</b> all numbers are estimates, from {times(bursts[0]!, "burst")}.{" "}
+                    {totals ? meaning(report.range !== null) : "That is too few to say how far they may be off."}
+                </span>
+            )}
+        </p>
+    );
+}
+
+const meaning = (isRange: boolean): string =>
+    (isRange ? "How far they may be off is known of all profiles together, not of some."
+        : "±5% is an interval of 95%; ? is one that is not known, or wider than the number itself. Paths, calls, "
+            + "ratios, and single profiles of several have none.");
+
+const names = (bursts: readonly number[]): string =>
+    bursts.flatMap((count, side) =>
+        (count ? [`${side ? "before" : "after"} is an estimate from ${times(count, "burst")}`] : [])).join(", ");
