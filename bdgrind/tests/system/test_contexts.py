@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from compare_calls import run_both
-from harness import GUESTS, SMALL_CACHES, SOURCE, Run, run_tool
+from harness import GUESTS, IS_ARM64, SMALL_CACHES, SOURCE, Run, run_tool
 
 PROGRAMS = SOURCE / "bdgrind" / "tests" / "bench" / "programs"
 
@@ -199,9 +199,13 @@ def expect_equal(
     if shutil.which(words[0]) is None:
         pytest.skip(f"{words[0]} is not installed")
     result = run_both(folder, words, options, stdin)
+    assert result.functions > 100
+    if IS_ARM64:
+        # Callgrind takes plain branches for calls there. All that is executed is common.
+        assert 0 < result.last_block < 100
+        return
     first = result.differing[0].describe() if result.differing else ()
     assert not result.differing, "\n".join(first)
-    assert result.functions > 100
 
 
 @pytest.mark.parametrize(
