@@ -70,8 +70,9 @@ protected:
     std::size_t line_;
 };
 
-// `step` lines further each time, and from the end to the next line at the beginning: all of them in turn. Several of
-// them between two looks at the loop's end, as the loop's own instructions are not what is measured.
+// `step` lines further each time, and from the end to the next line at the beginning: all of them in turn, `kAtOnce` of
+// them between two looks at the loop's end.
+template <std::size_t kAtOnce>
 class Steps : public Loads {
 public:
     Steps(char* data, std::size_t bytes, std::size_t line, std::size_t step) : Loads(data, bytes, line), step_(step) {}
@@ -79,48 +80,57 @@ public:
     void run(long times) override {
         std::uint64_t sums[4] = {};
         const std::size_t bytes = step_ * line_;
-        for (long i = 0; i < times; i += kAtOnce) {
-            const char* const at = data_ + next();
+        for_each_place(times, [&](char* at) {
 #pragma GCC unroll 8
             for (std::size_t k = 0; k < kAtOnce; ++k) {
-                sums[k % 4] += *reinterpret_cast<const std::uint64_t*>(at + k * bytes);
+                sums[k % 4] += *reinterpret_cast<const volatile std::uint64_t*>(at + k * bytes);
             }
-        }
+        });
         use(sums[0] + sums[1] + sums[2] + sums[3]);
     }
 
 protected:
-    static constexpr std::size_t kAtOnce = 8;
-
-    // Where the next of them begin.
-    std::size_t next() {
-        const std::size_t found = at_;
-        at_ += kAtOnce * step_;
-        if (at_ + (kAtOnce - 1) * step_ >= lines_) {
-            if (++first_ == step_ || first_ + (kAtOnce - 1) * step_ >= lines_) first_ = 0;
-            at_ = first_;
+    // Where each `kAtOnce` of them begin. What is counted stays in registers.
+    template <class Visit>
+    void for_each_place(long times, Visit visit) {
+        const std::size_t end = lines_ - (kAtOnce - 1) * step_;
+        std::size_t at = at_;
+        for (long i = 0; i < times; i += kAtOnce) {
+            visit(data_ + at * line_);
+            at += kAtOnce * step_;
+            if (at >= end) at = begun_anew(end);
         }
-        return found * line_;
+        at_ = at;
     }
 
 private:
+    std::size_t begun_anew(std::size_t end) {
+        if (++first_ == step_ || first_ >= end) first_ = 0;
+        return first_;
+    }
+
     std::size_t step_;
     std::size_t first_ = 0;
     std::size_t at_ = 0;
 };
 
-class Writes : public Steps {
+// The loop's own instructions are not what is measured.
+constexpr std::size_t kMany = 8;
+// As compilers leave a loop. Prefetchers go by the instruction, a few of its steps ahead: eight instructions that take
+// turns would make them look eight times as far.
+constexpr std::size_t kOne = 1;
+
+class Writes : public Steps<kMany> {
 public:
     Writes(char* data, std::size_t bytes, std::size_t line) : Steps(data, bytes, line, 1) {}
 
     void run(long times) override {
-        for (long i = 0; i < times; i += kAtOnce) {
-            char* const at = data_ + next();
+        for_each_place(times, [this](char* at) {
 #pragma GCC unroll 8
-            for (std::size_t k = 0; k < kAtOnce; ++k) {
+            for (std::size_t k = 0; k < kMany; ++k) {
                 *reinterpret_cast<volatile std::uint64_t*>(at + k * line_ + sizeof(char*)) = k;
             }
-        }
+        });
     }
 };
 
@@ -192,11 +202,11 @@ std::unique_ptr<Measurement> lines_in(Order order, const Buffer& buffer, std::si
     char* const data = buffer.data();
     switch (order) {
         case Order::kInOrder:
-            return std::make_unique<Steps>(data, bytes, line, 1);
+            return std::make_unique<Steps<kMany>>(data, bytes, line, 1);
         case Order::kStride:
-            return std::make_unique<Steps>(data, bytes, line, kStrideLines);
+            return std::make_unique<Steps<kOne>>(data, bytes, line, kStrideLines);
         case Order::kColumn:
-            return std::make_unique<Steps>(data, bytes, line, kPage / line + 1);
+            return std::make_unique<Steps<kOne>>(data, bytes, line, kPage / line + 1);
         case Order::kIndependent:
             return std::make_unique<RandomLoads>(data, bytes, line);
         case Order::kNearby:

@@ -25,6 +25,7 @@ namespace {
 constexpr int kFailed = 2;
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
+constexpr double kClearlyLonger = 1.2;
 constexpr int kRounds = 9;  // of a measurement, one after the other
 constexpr std::size_t kMostMemory = std::size_t{512} << 20;
 
@@ -219,13 +220,19 @@ private:
         std::fprintf(file, "figure: translations pages %zu %zu %zu\n", pages, pages, pages);
     }
 
-    // The largest distance at which two loads still take less than one and a half.
+    // The distance behind which two loads take so much longer than behind any other: the first load has left no room
+    // for the second. No fixed ratio: how much longer depends on how many of the loads happen to hit the last cache.
+    // Where none takes much longer, the window is larger than all of them.
     void print_window(std::FILE* file) const {
-        int found = windows_.front().instructions;
-        const double together = windows_.front().measurement->spread().value;
-        for (const Window& window : windows_) {
-            if (window.measurement->spread().value > 1.5 * together) break;
-            found = window.instructions;
+        int found = windows_.back().instructions;
+        double most = kClearlyLonger;
+        for (std::size_t i = 0; i + 1 < windows_.size(); ++i) {
+            const double here = windows_[i].measurement->spread().value;
+            const double next = windows_[i + 1].measurement->spread().value;
+            if (next > most * here) {
+                most = next / here;
+                found = windows_[i].instructions;
+            }
         }
         std::fprintf(file, "figure: window instructions %d %d %d\n", found, found, found);
     }
