@@ -10,7 +10,7 @@ written to are waited for by nothing in the window.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .miss_costs import OVERLAPPING, WAITING, Access, Loads, MissCosts
 
@@ -28,12 +28,27 @@ class LoopTime:
         """Nanoseconds, by the keys of what is loaded. is_hidden: whether instructions hide any of it."""
         alone = self._alone(loads, costs)
         times = {key: costs.time_of(one, alone.get(key, (0.0, 0.0))) for key, one in loads.items()}
+        self._share_strides(loads, times, costs)
         if not is_hidden:
             return times
         most = self._hideable(loads, times, alone, costs)
         total = sum(most.values())
         share = min(self.work / total, 1.0) if total > 0 else 0.0
         return {key: time - share * most[key] for key, time in times.items()}
+
+    def _share_strides(self, loads: Mapping[int, Loads], times: dict[int, float], costs: MissCosts) -> None:
+        """What a stride takes longer than lines in order is that a prefetcher looks a few steps of its instruction
+        ahead, and no further. It does so for several instructions at a time: the longest is waited for, and the
+        others share the bandwidth."""
+        longer = {
+            key: max(times[key] - costs.time_of(replace(one, access=Access.IN_ORDER)), 0.0)
+            for key, one in loads.items() if one.access is Access.STRIDE
+        }
+        total = sum(longer.values())
+        if total > 0:
+            at_once = 1 - max(longer.values()) / total
+            for key, one in longer.items():
+                times[key] -= at_once * one
 
     def _alone(self, loads: Mapping[int, Loads], costs: MissCosts) -> dict[int, tuple[float, float]]:
         """How many of the lines that could overlap are waited for one at a time, at most: one for each window, from
