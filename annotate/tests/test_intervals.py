@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import json
+import re
+from math import sqrt
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given, strategies as st
 
 from bdannotate.cli import main
+from bdannotate.merging.rank_tally import Head, RankTally
 from bdannotate.model.merge import Renaming, add, parse_substitution, project, rename, subtract
 from bdannotate.model.profile import Function, Intervals, Place, Profile
+from bdannotate.reading.load import load, sum_of
 from bdannotate.reading.parser import Detail, parse_text
 from html_pages import report
 
@@ -109,6 +115,95 @@ def test_widths_add_up_with_what_they_are_of() -> None:
     assert intervals(add(one, exact)).total == (150, 40)
     assert intervals(add(exact, one)).total == (150, 40)
     assert add(exact, exact).intervals is None
+
+
+def of_seed(seed: int, times: int = 1) -> Profile:
+    """Of which all may be off by so many times as much as in the first one."""
+    text = re.sub(
+        r"(?m)^(# (?:all|self|sum|line)=(?:\d+ )?\d+) (\d+) (\d+)$",
+        lambda found: f"{found[1]} {int(found[2]) * times} {int(found[3]) * times}", INTERVALS,
+    )
+    return parse_text(HEAD.replace("seed 1", f"seed {seed}") + BODY + text)
+
+
+def test_squares_of_widths_of_other_seeds_add_up() -> None:
+    """150 and 2 * 150 of two seeds: 335.4; three times 150 of three: 259.8, and 450 of one."""
+    found = intervals(add(of_seed(1), of_seed(2, 2)))
+    assert found.total == (336, 90) and found.bursts == 16
+    assert {own_name(function): row for function, row in found.own.items()} == {"main": (470, 0), "work": (269, 68)}
+    assert intervals(sum_of([of_seed(1), of_seed(2), of_seed(3)])).total == (260, 70)
+    assert intervals(sum_of([of_seed(4), of_seed(4), of_seed(4)])).total == (450, 120)
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 9)), min_size=1, max_size=8), st.randoms())
+def test_no_sum_is_narrower_than_its_runs_allow(runs: list[tuple[int, int]], random: Random) -> None:
+    """Of each seed, widths add up; over seeds, their squares. In any order, it is the same, and no more than all
+    widths."""
+    by_seed: dict[int, int] = {}
+    for seed, times in runs:
+        by_seed[seed] = by_seed.get(seed, 0) + 150 * times
+    least = sqrt(sum(width**2 for width in by_seed.values()))
+    total = intervals(sum_of([of_seed(*run) for run in runs])).total
+    assert total is not None and least <= total[0] + 1e-6 <= sum(by_seed.values()) + 1
+    if len(by_seed) == len(runs):
+        assert total[0] <= least + 1
+    random.shuffle(runs)
+    assert intervals(sum_of([of_seed(*run) for run in runs])).total == total
+
+
+def test_what_one_run_does_not_know_is_not_known() -> None:
+    few = parse_text(HEAD.replace("seed 1", "seed 2") + BODY + INTERVALS.replace("# self=8 120 30\n", ""))
+    found = intervals(sum_of([profile(), few, profile("\ntotals: 2000 300\n")]))
+    assert [own_name(function) for function in found.own] == ["main"] and found.total == (213, 57)
+    assert len(found.inclusive) == 2
+
+
+def test_events_of_several_are_chosen() -> None:
+    """Before and after they are added up, it is the same."""
+    three = [of_seed(1), of_seed(2, 3), of_seed(2)]
+    late = project(sum_of(three), ("Dr",))
+    early = sum_of([project(one, ("Dr",)) for one in three])
+    assert intervals(late) == intervals(early)
+    assert intervals(add(late, project(of_seed(3), ("Dr",)))).total == intervals(
+        project(sum_of([*three, of_seed(3)]), ("Dr",))).total
+
+
+def test_merged_ranks_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the file as in the sum."""
+    paths = []
+    for rank in range(3):
+        head = HEAD.replace("seed 1", f"seed {rank}").replace("desc: Sample", f"desc: Rank: {rank}\ndesc: Sample")
+        body = BODY.replace("fl=a.c\nfn=main", "ob=app\nfl=a.c\nfn=main")
+        widths = INTERVALS.replace("# fl=a.c\n# fn=main", "# ob=app\n# fl=a.c\n# fn=main")
+        (tmp_path / f"out.{rank}").write_text(head + body + widths)
+        paths.append(str(tmp_path / f"out.{rank}"))
+    assert main(["--merge", "-o", str(tmp_path / "all"), *paths]) == 0
+    found = intervals(load(str(tmp_path / "all"), Detail.LINES, Renaming()))
+    known = intervals(sum_of([load(path, Detail.LINES, Renaming()) for path in paths]))
+    for name in ("bursts", "total", "own", "inclusive", "lines"):
+        assert getattr(found, name) == getattr(known, name), name
+    assert found.total == (260, 70) and found.lines
+    assert "# all=3 260 70\n" in (tmp_path / "all").read_text()
+    capsys.readouterr()
+    assert main(["--check", str(tmp_path / "all")]) == 0
+    assert main(["--color=no", str(tmp_path / "all")]) == 0
+    assert "from 24 bursts" in capsys.readouterr().out
+
+
+def test_tallies_are_handed_over() -> None:
+    head = Head("", "", (), ("Ir", "Dr"), {}, {})
+    one, other, whole = RankTally(head), RankTally(head), RankTally(head)
+    ranks = [of_seed(1), of_seed(2, 2), of_seed(1, 3), of_seed(3)]
+    for number, rank in enumerate(ranks):
+        whole.add(rank, number)
+        (one if number < 2 else other).add(rank, number % 2)
+    other.shift(2)
+    for piece in other.pieces():
+        one.take(piece)
+    assert one.widths.intervals() == whole.widths.intervals() == intervals(sum_of(ranks))
+    exact = RankTally(head)
+    exact.add(profile("\ntotals: 2000 300\n"), 0)
+    assert exact.widths.intervals() is None
 
 
 def test_events_are_chosen() -> None:

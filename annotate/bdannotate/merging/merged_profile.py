@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from bdcommon import __version__
 
 from ..exports.callgrind import FunctionWriter, all_functions
-from ..model.profile import Call, Instruction, Place, Profile, Row
+from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
 from .rank_tally import RankTally
 
 
@@ -24,7 +24,7 @@ def merged_profile(tally: RankTally) -> Profile:
     return Profile(
         parts=(), events=tally.head.events, titles=tally.head.titles, formulas=tally.head.formulas, lines=lines,
         calls=calls, instructions={}, instruction_calls={}, jumps={}, origins=tally.origins,
-        hot=_by_place(tally.hot), hot_calls=_by_place(tally.hot_calls),
+        hot=_by_place(tally.hot), hot_calls=_by_place(tally.hot_calls), intervals=tally.widths.intervals(),
     )
 
 
@@ -43,6 +43,8 @@ def profile_text(profile: Profile, command: str, descriptions: tuple[tuple[str, 
     yield from all_functions(writer, profile)
     yield from _origins(writer, profile)
     yield from _hot_code(writer, profile)
+    if profile.intervals is not None:
+        yield from _intervals(writer, profile.intervals)
     yield f"\ntotals: {totals}\n"
 
 
@@ -66,6 +68,33 @@ def _hot_code(writer: FunctionWriter, profile: Profile) -> Iterator[str]:
             yield f"# fi={writer.files.written(file)}\n"
         yield from _addresses(writer, "at", profile.hot.get(place, {}))
         yield from _addresses(writer, "call", profile.hot_calls.get(place, {}))
+
+
+def _intervals(writer: FunctionWriter, found: Intervals) -> Iterator[str]:
+    """As bdgrind writes them; where it has the number of bursts that something has cost anything in, stands that of
+    runs."""
+    runs = sum(one.runs for one in found.seeds.values())
+
+    def widths(row: Row) -> str:
+        return f"{runs} {' '.join(map(str, row))}\n"
+
+    yield f"\n# intervals: {found.bursts} bursts\n"
+    if found.total is not None:
+        yield f"# all={widths(found.total)}"
+    places: dict[Function, list[Place]] = {}
+    for place in found.lines:
+        places.setdefault(place.function, []).append(place)
+    for function in sorted({*found.own, *found.inclusive, *places}):
+        yield f"# ob={writer.objects.written(function.object)}\n# fl={writer.files.written(function.file)}\n"
+        yield f"# fn={writer.functions.written(function.name)}\n"
+        if function in found.own:
+            yield f"# self={widths(found.own[function])}"
+        if function in found.inclusive:
+            yield f"# sum={widths(found.inclusive[function])}"
+        for place in sorted(places.get(function, ())):
+            yield f"# fi={writer.files.written(place.file)}\n"
+            for line, row in sorted(found.lines[place].items()):
+                yield f"# line={line} {widths(row)}"
 
 
 def _addresses(writer: FunctionWriter, key: str, rows: Mapping[int, Instruction]) -> Iterator[str]:

@@ -13,13 +13,14 @@ from ..model.metrics import metrics_for
 from ..model.profile import (
     CallSite, Function, Instruction, Place, Profile, Row, ThreadOrigin, add_rows, sum_rows,
 )
+from ..model.sample import IntervalTally
 from .rank_rows import RankRows
 
 # Sums of events that ranks are compared by, which their statistics cannot be made of later.
 _SUMS = ("D1m", "L1m", "DLm", "LLm", "CEst")
 # So many things are handed to another process at once.
 _PIECE = 8192
-_FUNCTIONS, _INCLUSIVE, _LINES, _CALLS, _ORIGINS, _HOT, _HOT_CALLS = range(7)
+_FUNCTIONS, _INCLUSIVE, _LINES, _CALLS, _ORIGINS, _HOT, _HOT_CALLS, _SEEDS, _WIDTHS = range(9)
 
 
 class LineOf(NamedTuple):
@@ -63,6 +64,7 @@ class RankTally:
         self._origins: dict[tuple[Function, tuple[Function, ...]], int] = {}
         self.hot: dict[tuple[Place, int], Instruction] = {}
         self.hot_calls: dict[tuple[Place, int], Instruction] = {}
+        self.widths = IntervalTally()  # of ranks that were sampled
 
     def row(self, calls: int, cost: Row) -> Row:
         return (calls, *(counter(cost) for counter in self._counters), *cost)
@@ -94,6 +96,8 @@ class RankTally:
             self._add_origin((origin.root, origin.creators), origin.threads)
         _add_hot(self.hot, _flat(profile.hot))
         _add_hot(self.hot_calls, _flat(profile.hot_calls))
+        if profile.intervals is not None:
+            self.widths.add(profile.intervals)
         return found
 
     def _add_calls(self, profile: Profile, own: Mapping[Function, Row], rank: int) -> dict[Function, int]:
@@ -145,6 +149,12 @@ class RankTally:
                 self._add_origin(way, threads)
         elif piece.kind in (_HOT, _HOT_CALLS):
             _add_hot(self._kinds[piece.kind], dict(piece.things))
+        elif piece.kind in (_SEEDS, _WIDTHS):
+            for key, found in piece.things:
+                if piece.kind == _SEEDS:
+                    self.widths.add_runs(key, found)
+                else:
+                    self.widths.add_widths(key, found)
         else:
             known: dict[Any, RankRows] = self._kinds[piece.kind]
             for key, rows in piece.things:
@@ -157,7 +167,8 @@ class RankTally:
     @property
     def _kinds(self) -> tuple[dict[Any, Any], ...]:
         return (
-            self.functions, self.inclusive, self.lines, self.calls, self._origins, self.hot, self.hot_calls
+            self.functions, self.inclusive, self.lines, self.calls, self._origins, self.hot, self.hot_calls,
+            self.widths.seeds, self.widths.parts,
         )
 
     def _add_origin(self, way: tuple[Function, tuple[Function, ...]], threads: int) -> None:

@@ -118,16 +118,43 @@ class ThreadOrigin(NamedTuple):
     threads: int
 
 
+class SeedRuns(NamedTuple):
+    """The sampled runs with the same seed."""
+
+    runs: int
+    bursts: int
+
+
+class WidthOf(NamedTuple):
+    """What has an interval. kind: "all", of the whole; "self" and "sum", of a function; "line"."""
+
+    kind: str
+    function: Function
+    file: str = ""
+    line: int = 0
+
+
+class WidthSums(NamedTuple):
+    """Of so many runs, half the widths of its intervals, and their squares, added up; a number for each event."""
+
+    runs: int
+    sums: Row
+    squares: Row
+
+
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How far the counts of a sampled run may be off: half the widths of the intervals of 95 %, one for each event.
-    What cost something in fewer than two bursts has none."""
+    """How far the counts of sampled runs may be off: half the widths of the intervals of 95 %, one for each event.
+    What cost something in fewer than two bursts of a run has none. seeds: of the runs; parts: what intervals of
+    several runs are made of, see sample.py."""
 
     bursts: int
     total: Row | None
     own: Mapping[Function, Row]  # of self costs
     inclusive: Mapping[Function, Row]
     lines: Mapping[Place, Mapping[int, Row]]
+    seeds: Mapping[str, SeedRuns] = field(default_factory=dict)
+    parts: Mapping[WidthOf, WidthSums] = field(default_factory=dict)  # empty: of one run
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles that are estimates from bursts, see docs/sampling.md.
 
-Where estimates are added up, so are the widths of their intervals: they are not independent. What has no interval may
-be off by its whole cost there.
+Where estimates of one run are added up, so are the widths of their intervals: they are not independent. What has no
+interval may be off by its whole cost there.
+
+Estimates of several runs are independent if their seeds differ: then squares of widths add up. Runs with the same seed
+are observed at the same places, and may all miss the same: their widths add up. With g runs at most that share a seed,
+the sum of widths w is between: the root of g times the sum of w^2 is at least the root of the sum, over the seeds, of
+the squares of what the widths of a seed's runs add up to (Cauchy and Schwarz). It needs only sums over all runs, in
+whatever order these come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isqrt
 from typing import TypeVar
 
-from .profile import Function, Intervals, Part, Place, Row, add_rows, sum_rows
+from .profile import (
+    Function, Intervals, Part, Place, Row, SeedRuns, WidthOf, WidthSums, add_rows, sum_rows,
+)
 
 SAMPLE = "Sample"
+# What is of the whole run.
+_ALL = WidthOf("all", Function("", "", ""))
+_SEED = re.compile(r", seed (\d{1,20})\b", re.ASCII)
 
 Key = TypeVar("Key")
 
@@ -22,22 +35,93 @@ def is_estimate(parts: Sequence[Part]) -> bool:
     return any(name == SAMPLE for part in parts for name, _ in part.descriptions)
 
 
+def seed_of(descriptions: Sequence[tuple[str, str]]) -> str:
+    """Of a sampled run, as its head says it; of merged ones, the first one's. Empty if it does not say."""
+    found = _SEED.search(dict(descriptions).get(SAMPLE, ""))
+    return found[1] if found else ""
+
+
+class IntervalTally:
+    """What the intervals of several runs add up to. An exact run adds nothing."""
+
+    def __init__(self) -> None:
+        self.seeds: dict[str, SeedRuns] = {}
+        self.parts: dict[WidthOf, WidthSums] = {}
+
+    def add(self, found: Intervals) -> None:
+        for seed, more in found.seeds.items():
+            self.add_runs(seed, more)
+        if found.parts:
+            for key, sums in found.parts.items():
+                self.add_widths(key, sums)
+            return
+        # What has been made of several runs before counts as one for each of them.
+        runs = sum(one.runs for one in found.seeds.values())
+        for key, widths in _flat(found):
+            self.add_widths(key, WidthSums(runs, widths, tuple(width * width for width in widths)))
+
+    def add_runs(self, seed: str, more: SeedRuns) -> None:
+        known = self.seeds.get(seed)
+        self.seeds[seed] = SeedRuns(known.runs + more.runs, known.bursts + more.bursts) if known else more
+
+    def add_widths(self, key: WidthOf, more: WidthSums) -> None:
+        known = self.parts.get(key)
+        self.parts[key] = more if known is None else WidthSums(
+            known.runs + more.runs, add_rows(known.sums, more.sums), add_rows(known.squares, more.squares)
+        )
+
+    def intervals(self) -> Intervals | None:
+        """None if all runs are exact. What any of the others does not know is not known."""
+        if not self.seeds:
+            return None
+        runs = sum(one.runs for one in self.seeds.values())
+        sharing = max(one.runs for one in self.seeds.values())
+        total: Row | None = None
+        own: dict[Function, Row] = {}
+        inclusive: dict[Function, Row] = {}
+        lines: dict[Place, dict[int, Row]] = {}
+        for key, (known_by, sums, squares) in self.parts.items():
+            if known_by < runs:
+                continue
+            widths = sums if sharing == runs else tuple(map(_together, sums, squares, (sharing,) * len(sums)))
+            if key.kind == "all":
+                total = widths
+            elif key.kind == "self":
+                own[key.function] = widths
+            elif key.kind == "sum":
+                inclusive[key.function] = widths
+            else:
+                lines.setdefault(Place(key.function, key.file), {})[key.line] = widths
+        bursts = sum(one.bursts for one in self.seeds.values())
+        return Intervals(bursts, total, own, inclusive, lines, self.seeds, self.parts)
+
+
+def _together(width: int, squares: int, sharing: int) -> int:
+    """Of several runs, rounded up, given the sums of their widths and of the squares."""
+    root = isqrt(sharing * squares)
+    return min(width, root + (root * root < sharing * squares))
+
+
+def _flat(found: Intervals) -> Iterator[tuple[WidthOf, Row]]:
+    if found.total is not None:
+        yield _ALL, found.total
+    for function, widths in found.own.items():
+        yield WidthOf("self", function), widths
+    for function, widths in found.inclusive.items():
+        yield WidthOf("sum", function), widths
+    for place, rows in found.lines.items():
+        for line, widths in rows.items():
+            yield WidthOf("line", place.function, place.file, line), widths
+
+
 def both(left: Intervals | None, right: Intervals | None) -> Intervals | None:
-    """Of what two profiles have together, or of the difference between them. An exact one adds nothing."""
+    """Of what two profiles have together, or of the difference between them."""
     if left is None or right is None:
         return left or right
-    lines: dict[Place, dict[int, Row]] = {}
-    for place in left.lines.keys() & right.lines.keys():
-        lines[place] = _common(left.lines[place], right.lines[place])
-    has_total = left.total is not None and right.total is not None
-    return Intervals(
-        min(left.bursts, right.bursts), add_rows(left.total or (), right.total or ()) if has_total else None,
-        _common(left.own, right.own), _common(left.inclusive, right.inclusive), lines,
-    )
-
-
-def _common(left: Mapping[Key, Row], right: Mapping[Key, Row]) -> dict[Key, Row]:
-    return {key: add_rows(row, right[key]) for key, row in left.items() if key in right}
+    tally = IntervalTally()
+    tally.add(left)
+    tally.add(right)
+    return tally.intervals()
 
 
 def mapped(
@@ -72,7 +156,7 @@ def mapped(
             _add(own, function(old), found.own.get(old) or sum_rows(all_rows, width))
     for old, widths in found.inclusive.items():
         _add(inclusive, function(old), widths)
-    return Intervals(found.bursts, found.total, own, inclusive, lines)
+    return Intervals(found.bursts, found.total, own, inclusive, lines, found.seeds)
 
 
 def _add(known: dict[Key, Row], key: Key, row: Row) -> None:
@@ -86,4 +170,6 @@ def chosen(found: Intervals, row: Callable[[Row], Row]) -> Intervals:
         {key: row(widths) for key, widths in found.own.items()},
         {key: row(widths) for key, widths in found.inclusive.items()},
         {place: {line: row(widths) for line, widths in rows.items()} for place, rows in found.lines.items()},
+        found.seeds,
+        {key: WidthSums(runs, row(sums), row(squares)) for key, (runs, sums, squares) in found.parts.items()},
     )

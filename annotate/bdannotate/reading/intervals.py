@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..model.profile import Function, Intervals, Place, Row
+from ..model.profile import Function, Intervals, Place, Row, SeedRuns
 from .comment_place import CommentPlace
 
 _TITLE = re.compile(r"# intervals: (\d{1,9}) bursts", re.ASCII)
@@ -36,10 +36,12 @@ class IntervalComments:
         key, equals, value = text[2:].partition("=")
         self._is_open = text.startswith("# ") and bool(equals) and self._take(key, value, width)
 
-    def finish(self) -> Intervals | None:
+    def finish(self, seed: str) -> Intervals | None:
+        """Of a run with this seed."""
         if self._bursts is None:
             return None
-        return Intervals(self._bursts, self._total, self._own, self._inclusive, self._lines)
+        seeds = {seed: SeedRuns(1, self._bursts)}
+        return Intervals(self._bursts, self._total, self._own, self._inclusive, self._lines, seeds)
 
     def _take(self, key: str, value: str, width: int) -> bool:
         """Whether it is understood."""

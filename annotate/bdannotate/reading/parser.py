@@ -13,7 +13,7 @@ from ..model.code import Instructions, Jumps
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, ProfileError, shorten
 from ..model.profile import Function, Intervals, Part, Profile
-from ..model.sample import both
+from ..model.sample import both, seed_of
 from .blocks import display_name, line_blocks
 from .body import Body
 from .bulk import Bulk
@@ -174,7 +174,7 @@ class _Parser:
         self._events = self._headers.events
         costs = self._body.costs
         costs.origins += self._body.origins.finish()
-        self._intervals = both(self._intervals, self._body.intervals.finish())
+        self._intervals = both(self._intervals, self._body.intervals.finish(seed_of(self._headers.descriptions)))
         self._parts.append(self._headers.part(self._source, costs.sums(len(self._events))))
         if len(self._parts) == 1:
             self._all_costs = costs

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bdannotate.cli import main as bd_annotate
 from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
 from part_files import normal_bytes, written_files
 from test_bad_input import run as run_badly
@@ -141,6 +142,28 @@ def test_exact_values_lie_in_the_intervals(tmp_path: Path) -> None:
             shown += len(pairs)
             within += sum(abs(real - estimate) <= width for real, estimate, width in pairs)
     assert shown == 120 and within >= 0.93 * shown
+
+
+def test_sums_of_ranks_lie_in_their_intervals(tmp_path: Path) -> None:
+    """Eight runs in pairs, fours and all together; in narrower ones than the runs' own, as their seeds differ."""
+    exact = sampled(tmp_path, name="exact").profile
+    runs = [sampled(tmp_path, f"{BURSTS},{seed}", name=f"seed{seed}") for seed in range(11, 19)]
+    paths = [str(run.profile_path) for run in runs]
+    order = runs[0].profile.header["events"][0].split()
+    within = shown = 0
+    for size in (2, 4, 8):
+        for first in range(0, len(runs), size):
+            members, output = runs[first : first + size], tmp_path / f"all.{size}.{first}"
+            assert bd_annotate(["--merge", "-o", str(output), *paths[first : first + size]]) == 0
+            widths = intervals(output)
+            single = [intervals(run.profile_path)["all"] for run in members]
+            for event in ("Ir", "Dr", "D1mr", "SpLossD1"):
+                of = order.index(event)
+                total = sum(run.profile.totals[event] for run in members)
+                shown += 1
+                within += abs(total - size * exact.totals[event]) <= widths["all"][of]
+                assert max(one[of] for one in single) < widths["all"][of] < 0.8 * sum(one[of] for one in single)
+    assert shown == 28 and within >= 0.93 * shown
 
 
 def test_the_start_counts_as_it_is(tmp_path: Path) -> None:
