@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-from bdannotate.analyses.loop_needs import needs_result
+from bdannotate.analyses.loop_needs import _end_of_statement, _parted, needs_result
+from bdannotate.analyses.repair_fuse import _without_needs
 from bdannotate.cli import main
 from test_repairs import made
 
@@ -48,6 +49,48 @@ def test_a_result_that_is_read_is_needed(first, between, second):
 ])
 def test_what_is_not_read_or_no_result_is_not(first, between, second):
     assert not needs(first, between, second)
+
+
+@pytest.mark.parametrize(("first", "between", "second", "expected"), [
+    ("let alpha = rho / dot(&p, &q);", "", "axpy(alpha, &p, x);", True),
+    ("double next = dot(r, r);", "double beta = next / rho;", "turn(p, beta, r);", True),
+    ("next = dot(r,\n    r);", "", LOOP + "p[i] *= next;", True),
+    ("double next = dot(r, r);", "", "turn(p, beta, r);", False),
+    ("double next = dot(r, r);", "next = 2;", "turn(p, next, r);", False),
+    ("subtract(r, alpha, q);", "", "double next = dot(r, r);", False),
+    ("each(n, [&](int i) { v[i] += w[i]; });", "", "each(n, [&](int i) { sum += v[i]; });", False),
+    ("each(v, [s = 0](auto& one) { one *= s; });", "", "use(s);", False),
+])
+def test_a_result_of_a_call_is_what_it_is_assigned_to(first, between, second, expected):
+    found = needs_result(first.split("\n"), between.split("\n"), second.split("\n"), is_call=True)
+    assert found is expected
+
+
+def test_loops_of_inlined_functions_stand_where_these_are_called():
+    dot, axpy = ("a.c", 3), ("a.c", 9)
+    first, second, other = (("a.c", 40), dot), (("a.c", 41), axpy), (("a.c", 45),)
+    assert _parted(first, second) == (("a.c", 40), ("a.c", 41), False, False)
+    assert _parted(first, other) == (("a.c", 40), ("a.c", 45), False, True)
+    assert _parted(other, (("a.c", 50),)) == (("a.c", 45), ("a.c", 50), True, True)
+    assert _parted(second, first) is None and _parted(other, (("b.c", 50),)) is None and _parted(other, other) is None
+
+
+@pytest.mark.parametrize(("lines", "start", "end"), [
+    (["a = b;", "c = d;"], 1, 1), (["a =", "  b(c,", "  d);", "e = f;"], 1, 3), (["a = b"], 1, 1),
+    (["x"] * 50, 1, 1),
+])
+def test_a_statement_ends_with_a_semicolon_or_not_at_all(lines, start, end):
+    assert _end_of_statement(lines, start) == end
+
+
+def test_loops_are_parted_before_each_that_needs_what_one_in_front_of_it_adds_up():
+    """As in conjugate gradients: product, dot, two sums of vectors, dot, direction."""
+    needed = {("dot", "add"), ("dot", "subtract"), ("norm", "turn")}
+    loops = ["multiply", "dot", "add", "subtract", "norm", "turn"]
+    assert _without_needs(loops, lambda one, other: (one, other) in needed or None) == [
+        ["multiply", "dot"], ["add", "subtract", "norm"]
+    ]
+    assert _without_needs(["dot", "add"], lambda one, other: True) == []
 
 
 def test_fortran():

@@ -3,7 +3,8 @@
 count, a largest value. Then the two cannot be one.
 
 The text of the source is looked at, not parsed: what the first loop accumulates, which it does not set itself; where
-the statements between the loops take that; and whether the second one reads it.
+the statements between the loops take that; and whether the second one reads it. Of a loop in a function that was
+inlined, the statement that calls it is looked at.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Needs = Callable[[LoopPlace, LoopPlace], bool | None]
 # Longer texts are not looked at.
 _MOST_LINES = 200
 _LONGEST_LINE = 400
+_LONGEST_STATEMENT = 10  # lines
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _FORTRAN_COMMENTS = re.compile(r"![^\n]*|\"[^\"\n]*\"|'[^'\n]*'")
@@ -35,24 +37,57 @@ def needs_of(sites: Sites, profile: Profile, include: Sequence[str]) -> Needs:
     texts: dict[str, SourceText | str] = {}
 
     def needs(first: LoopPlace, second: LoopPlace) -> bool | None:
-        if first.function != second.function or first.file != second.file or not 0 < first.line < second.line:
+        if first.function != second.function:
             return None
-        if first.file not in texts:
-            texts[first.file] = read_source(first.file, include)
-        text = texts[first.file]
-        if isinstance(text, str) or text.is_outside:
+        parted = _parted(first.positions, second.positions)
+        if parted is None:
             return None
-        first_end = min(_last_line(first, sites, profile), second.line - 1)
-        second_end = _last_line(second, sites, profile)
-        if second_end - first.line >= _MOST_LINES or second_end > len(text.lines):
+        (file, line), (_, second_line), is_first_loop, is_second_loop = parted
+        if file not in texts:
+            texts[file] = read_source(file, include)
+        text = texts[file]
+        if isinstance(text, str) or text.is_outside or second_line > len(text.lines):
             return None
-        is_fortran = first.file.lower().rpartition(".")[2] in ("f", "for", "f90", "f95", "f03", "f08")
-        return needs_result(
-            text.lines[first.line - 1:first_end], text.lines[first_end:second.line - 1],
-            text.lines[second.line - 1:second_end], is_fortran,
+        first_end, second_end = (
+            _last_line(loop, sites, profile) if is_loop else _end_of_statement(text.lines, start)
+            for loop, is_loop, start in ((first, is_first_loop, line), (second, is_second_loop, second_line))
         )
+        first_end = min(first_end, second_line - 1)
+        if second_end - line >= _MOST_LINES or second_end > len(text.lines):
+            return None
+        is_fortran = file.lower().rpartition(".")[2] in ("f", "for", "f90", "f95", "f03", "f08")
+        found = needs_result(
+            text.lines[line - 1:first_end], text.lines[first_end:second_line - 1],
+            text.lines[second_line - 1:second_end], is_fortran, is_call=not is_first_loop,
+        )
+        # A call may pass on what it computes in other ways, too, and use what its statement does not name.
+        return found if found or is_first_loop and is_second_loop else None
 
     return needs
+
+
+_Place = tuple[str, int]
+
+
+def _parted(
+    first: Sequence[_Place], second: Sequence[_Place]
+) -> tuple[_Place, _Place, bool, bool] | None:
+    """Where the code of two loops is no longer the same: files and lines, and whether each is the loop itself, not a
+    call that was inlined. None where that is not one file, or in another order."""
+    for depth, (one, other) in enumerate(zip(first, second)):
+        if one != other:
+            if one[0] != other[0] or not 0 < one[1] < other[1]:
+                return None
+            return one, other, depth == len(first) - 1, depth == len(second) - 1
+    return None
+
+
+def _end_of_statement(lines: Sequence[str], start: int) -> int:
+    """The line where the statement of a line ends."""
+    for number in range(start, min(start + _LONGEST_STATEMENT, len(lines))):
+        if ";" in lines[number - 1] or "{" in lines[number - 1]:
+            return number
+    return start
 
 
 def _last_line(loop: LoopPlace, sites: Sites, profile: Profile) -> int:
@@ -66,11 +101,13 @@ def _last_line(loop: LoopPlace, sites: Sites, profile: Profile) -> int:
 
 
 def needs_result(
-    first: Sequence[str], between: Sequence[str], second: Sequence[str], is_fortran: bool = False
+    first: Sequence[str], between: Sequence[str], second: Sequence[str], is_fortran: bool = False,
+    is_call: bool = False,
 ) -> bool:
     """Of these lines of source: whether the second ones read what the first ones accumulate, or what the ones between
-    make of it."""
-    results = _accumulated(_statements(first, is_fortran), is_fortran)
+    make of it. is_call: the first ones call what has a loop; what they assign is its result."""
+    statements = _statements(first, is_fortran)
+    results = _assigned(statements[:1], is_fortran) if is_call else _accumulated(statements, is_fortran)
     for statement in _statements(between, is_fortran):
         results = _passed_on(statement, results, is_fortran)
     for statement in _statements(second, is_fortran):
@@ -109,6 +146,15 @@ def _accumulated(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
             fresh.add(place)
     return frozenset(
         place for place in grown - fresh if not changed & set(_NAME.findall(place)[1:])
+    )
+
+
+def _assigned(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
+    """Not what parts of a call assign."""
+    found = ((statement, _assignment(statement, is_fortran)) for statement in statements)
+    return frozenset(
+        _plain(one[1]) for statement, one in found
+        if one is not None and statement.count("(", 0, one.start()) == statement.count(")", 0, one.start())
     )
 
 

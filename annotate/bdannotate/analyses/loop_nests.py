@@ -69,6 +69,12 @@ class LoopPlace:
         return own[-1] if own else self.where
 
     @property
+    def positions(self) -> tuple[tuple[str, int], ...]:
+        """Files and lines of the inlined calls that it came by, the outermost first, and its own."""
+        name = self.key[1][-1]
+        return *name.calls, (name.file, name.line)
+
+    @property
     def depth(self) -> int:
         return len(self.key[1])
 

@@ -48,18 +48,26 @@ def fuse_repairs(
                 known = mine.get(site.number, Amount(0, 0))
                 mine[site.number] = known.plus(Amount(row.misses, row.last_level))
     members = by_loop(sites.all)
-    for loops in _together(saved):
+    for loops in (part for group in _together(saved) for part in _without_needs(group, needs)):
         here_all = [site for loop in loops for site in members.get(loop, ()) if site.lines]
         gone: dict[int, Amount] = {}
         for (one, other), parts in saved.items():
             if one in loops and other in loops:
                 for number, part in parts.items():
                     gone[number] = gone.get(number, Amount(0, 0)).plus(part)
-        if sum(part.lines for part in gone.values()) >= _LEAST_SAVING * amount(here_all).lines:
+        if sum(part.lines for part in gone.values()) >= _LEAST_SAVING * amount(here_all).lines > 0:
             pairs = [(one, other) for at, one in enumerate(loops) for other in loops[at + 1:]]
-            needed = [needs(*pair) for pair in pairs]
-            if True not in needed:
-                yield _made(sites, loops, here_all, gone, None in needed)
+            yield _made(sites, loops, here_all, gone, any(needs(*pair) is None for pair in pairs))
+
+
+def _without_needs(loops: Sequence[LoopPlace], needs: Needs) -> list[list[LoopPlace]]:
+    """Those that follow each other, parted before each that needs what one of its part adds up."""
+    parts: list[list[LoopPlace]] = [[]]
+    for loop in loops:
+        if any(needs(one, loop) for one in parts[-1]):
+            parts.append([])
+        parts[-1].append(loop)
+    return [part for part in parts if len(part) > 1]
 
 
 def _loop_of(site: Site) -> LoopPlace | None:
@@ -104,7 +112,10 @@ def _together(
         touched = [group for group in groups if one in group or other in group]
         groups = [group for group in groups if group not in touched]
         groups.append({one, other}.union(*touched))
-    return [sorted(group, key=lambda loop: (loop.line, loop.address)) for group in groups]
+    return [
+        sorted(group, key=lambda loop: (0 if is_one else loop.line, loop.address)) for group in groups
+        for is_one in (len({loop.function for loop in group}) == 1,)
+    ]
 
 
 def _made(

@@ -60,6 +60,7 @@ KNOWN = [
     Program("passes.c", "fuse", ("values[i] *= 0.5", "+= weights[i];", "+= values[i] * values[i];")),
     Program("passes.cpp", "fuse", ("values[i] *= 0.5", "+= weights[i];", "+= values[i] * values[i];")),
     Program("passes.rs", "fuse", ("for value in values",), "scale|shift|sum|work|main"),
+    Program("solver.cpp", "fuse", ("from[i] -= factor * what[i]", "sum += one * one"), "main"),
     Program("fat.c", "split", ("bodies[i].place += bodies[i].speed",)),
     Program("fat.cpp", "split", ("body.place += body.speed",), "main"),
     Program("fat.rs", "split", ("body.place += body.speed",)),
