@@ -9,8 +9,8 @@
 
 namespace bd {
 
-// Supplied by whoever links the engine: the tool stops Valgrind with the message, the hosted build prints and
-// aborts.
+// The program that links the engine supplies this: the tool stops Valgrind with the message, the hosted build
+// prints it and aborts.
 [[noreturn]] void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right);
 
 }  // namespace bd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A value for each line of memory that was ever asked for: a table in regions, as programs touch neighbours.
+// Maps every cache line ever asked for to a value. The table is allocated in regions of 4,096 lines, as programs touch
+// neighbouring lines.
 
 #pragma once
 
@@ -19,7 +20,7 @@ class LineTable {
 public:
     LineTable() : slots_(kFewestSlots) {}
 
-    // Value{} for a line that is asked for for the first time. It stays where it is until clear().
+    // The line's value; Value{} the first time. The reference stays valid until clear().
     [[gnu::always_inline]] Value& operator[](LineNumber line) {
         const auto number = static_cast<std::uint64_t>(line);
         const std::uint64_t key = (number >> kRegionBits) + 1;
@@ -28,7 +29,7 @@ public:
         return region[number & (kRegionLines - 1)];
     }
 
-    // All that are not Value{}.
+    // Calls function(value) for every value other than Value{}.
     template <class Function>
     void for_each(Function function) {
         for (const Slot& slot : slots_) {
@@ -44,7 +45,7 @@ public:
         regions_ = 0;
     }
 
-    // Asks the host's memory for what that reads, as far as the line's region is found at once.
+    // Prefetches what operator[] reads of this line, if the first look-up finds its region.
     [[gnu::always_inline]] void host_prefetch(LineNumber line) const {
         const auto number = static_cast<std::uint64_t>(line);
         const std::uint64_t key = (number >> kRegionBits) + 1;
@@ -62,7 +63,7 @@ private:
         std::unique_ptr<Value[]> values;
     };
 
-    // Where the region is looked for first; what finds its slot taken is in the next free one.
+    // The slot to look in first; a region that finds it taken is in the next free slot.
     std::size_t slot_for(std::uint64_t key) const {
         return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15 >> 32) & (slots_.size() - 1);
     }
@@ -88,7 +89,7 @@ private:
         return slots_[slot].values.get();
     }
 
-    std::vector<Slot> slots_;  // a power of two of them, half of them free at least
+    std::vector<Slot> slots_;  // a power of two in number; at least half are free
     std::size_t regions_ = 0;
 };
 

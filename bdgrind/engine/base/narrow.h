@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// For numbers that are stored in fewer bits than they are counted in: they must fit.
+// Narrows numbers that are stored in fewer bits than they are counted in, and checks that they fit.
 
 #pragma once
 
@@ -18,8 +18,8 @@ std::uint16_t narrow(T value) {
     return static_cast<std::uint16_t>(value);
 }
 
-// The number of 32 bits that the next one gets where there are `count` already. The last one, which may stand for none,
-// is never given.
+// The 32-bit number of the next item if there are `count` items already. The largest number is never given, as it may
+// stand for none.
 inline std::uint32_t next_number(std::size_t count) {
     BD_CHECK_OP(count, <, std::numeric_limits<std::uint32_t>::max());
     return static_cast<std::uint32_t>(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A table of rows that are found by a hash of their key and never leave it, numbered from 0 on as they come. They stay
-// where they are, so that a large table takes no more memory than it has rows, and is never copied.
+// A table of rows that are found by a hash of their key, numbered from 0 in the order in which they are added. Rows are
+// never removed or moved, so a large table needs memory for its rows only, and is never copied.
 
 #pragma once
 
@@ -26,7 +26,7 @@ public:
     Row& operator[](std::size_t number) { return pieces_[number / kInPiece][number % kInPiece]; }
     const Row& operator[](std::size_t number) const { return pieces_[number / kInPiece][number % kInPiece]; }
 
-    // The first row with this hash that `is_meant`; kNone if there is none.
+    // The number of the first row with this hash for which is_meant(row) holds; kNone if there is none.
     template <class IsMeant>
     [[gnu::always_inline]] std::uint32_t find(std::uint32_t hash, IsMeant is_meant) const {
         if (index_.empty()) return kNone;
@@ -35,7 +35,7 @@ public:
             if (entry.row == kNone || (entry.hash == hash && is_meant((*this)[entry.row]))) return entry.row;
         }
     }
-    // A new row, with a key that no other has. Returns its number.
+    // Adds a row, whose key must not be in the table. Returns its number.
     std::uint32_t add(std::uint32_t hash, Row row) {
         if (2 * (size_ + 1) > index_.size()) grow();
         const auto number = static_cast<std::uint32_t>(size_);
@@ -51,7 +51,7 @@ public:
         size_ = 0;
     }
 
-    // Asks the host's memory for what find() reads first.
+    // Prefetches what find() reads first.
     [[gnu::always_inline]] void host_prefetch(std::uint32_t hash) const {
         if (!index_.empty()) __builtin_prefetch(&index_[hash & (index_.size() - 1)]);
     }
@@ -97,7 +97,7 @@ private:
     }
 
     std::vector<std::unique_ptr<Row[]>> pieces_;
-    std::vector<Entry> index_;  // a power of two of them, half of them free at least; or none
+    std::vector<Entry> index_;  // a power of two in number, at least half of them free; or empty
     std::size_t size_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// For what Valgrind's thread and the engine's must not do at the same time. Neither sleeps: it takes microseconds, a
-// few dozen at most (ChunkQueue), and there is no kernel's lock that both could use.
+// A lock between Valgrind's thread and the engine's. The waiting thread spins: the lock is held for microseconds, a few
+// dozen at most (ChunkQueue), and both threads share no lock of the kernel's.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace bd {
 
-// Tells the processor that this thread only waits: the other one on its core goes faster, and a loop is left without
-// the penalty for having read ahead.
+// Tells the processor that this thread only waits: a sibling thread on its core runs faster, and leaving the loop does
+// not pay for loads that were speculated.
 inline void relax_processor() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

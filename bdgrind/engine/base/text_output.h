@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Text on its way to a file: collects it and hands it on in large pieces. Where the pieces go is the derived class's
-// matter, as the tool writes with Valgrind's calls and the tests to memory.
+// Collects text and hands it on in large pieces. A derived class says where they go: the tool writes with Valgrind's
+// calls, the tests to memory.
 
 #pragma once
 

@@ -18,7 +18,7 @@ using Word = std::uint64_t;
 enum class LineNumber : std::uint64_t {};
 inline constexpr LineNumber kNoLine{~std::uint64_t{0}};
 
-// When data was touched: later touches have greater times, see touch_clock.h. 0 is before all of them.
+// When data was touched: later touches have greater times (touch_clock.h); 0 is before all touches.
 using TouchTime = std::uint32_t;
 
 // A calling instruction together with a called context; see arcs.h.
@@ -45,7 +45,7 @@ inline constexpr CostId kNoCost{0};
 enum class Reference : std::uint32_t { kFetch, kData };
 
 // What is charged with the cost of a cached line: nothing, if it was loaded while costs were not collected. The caches
-// keep one for each line, so it is small: CostPool makes no more vectors than it tells apart.
+// keep one for each line, so it is small: CostPool makes no more vectors than it has room for.
 struct ChargeTarget {
     static constexpr unsigned kCostBits = 31;
 

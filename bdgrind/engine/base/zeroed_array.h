@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A large array of zero bytes whose memory is only taken when it is used: the kernel's zero pages. A last-level cache
-// of half a gigabyte costs a small program nothing that way.
+// A large array of zero bytes that takes memory only where it is used (the kernel's zero pages), so that simulating a
+// last-level cache of half a gigabyte costs a small program nothing.
 
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace bd {
 
-// Supplied by whoever links the engine. Never null: the process ends if there is no memory. Whole pages.
+// The program that links the engine supplies these. Memory comes in whole pages. Never returns null: without memory,
+// the process ends.
 void* allocate_zeroed(std::size_t size_bytes);
 void free_zeroed(void* memory, std::size_t size_bytes);
 
-// T must be fine as zero bytes.
+// All bytes zero must be a valid T.
 template <class T>
 class ZeroedArray {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The LRU stack distances of the lines that an L1 cache has to load, without any work at a hit but what the cache does
-// anyway: to note the time in the slot. A line that leaves keeps the time of its last touch, in a set that counts
-// (TickSet). So when it is loaded again, the distance is the number of absent lines with a later time and that of slots
-// with a later time.
+// The LRU stack distances of the lines that an L1 cache has to load. Hits need no work beyond what the cache does
+// anyway, which is to note the time in the slot. A line that leaves keeps the time of its last touch, in a set that can
+// count (TickSet). When the line is loaded again, its distance is the number of absent lines with a later time plus the
+// number of slots with a later time.
 
 #pragma once
 
@@ -20,15 +20,15 @@
 
 namespace bd {
 
-// The lines that a cache does not hold, but has held.
+// The lines that a cache has held and does not hold now.
 class AbsentLines {
 public:
     explicit AbsentLines(ReuseRules rules) : rules_(rules), last_time_(rules.last_time(0)), ticks_(last_time_) {}
 
-    // Later times are to be renumbered.
+    // Once times are later than this, they must be renumbered.
     std::uint64_t last_time() const { return last_time_; }
 
-    // `line` is about to be loaded. `times`: of the slots' last touches; 0: empty.
+    // `line` is about to be loaded. `times`: of the last touch of each slot; 0: empty. Returns why the line missed.
     Reuse load(LineNumber line, std::span<const TouchTime> times) {
         const TouchTime last = take(home(line));
         if (last == 0) return {};
@@ -38,31 +38,31 @@ public:
         ticks_.remove(last);
         return {static_cast<std::uint32_t>(distance), last};
     }
-    // A line that had been loaded leaves, touched last at that time, which is one of its own.
+    // A line leaves the cache. `last`: the time of its last touch, which no other line has.
     void evict(LineNumber line, TouchTime last) {
         *home(line) = last;
         ticks_.insert(last);
     }
 
-    // Step by step. Where it is noted when a line was touched last that is absent, valid until clear().
+    // The steps of load() and evict(). Where the last touch of an absent line is noted; valid until clear().
     TouchTime* home(LineNumber line) { return &times_[line]; }
-    // It is absent no more; 0: it never was.
+    // The line is not absent any more. Returns the time of its last touch; 0 if it was never loaded.
     static TouchTime take(TouchTime* home) { return std::exchange(*home, kPresent); }
-    // The times of absent lines; a caller may count others in it, too, until renumber() or clear().
+    // The times of the absent lines. The caller may add others, until renumber() or clear().
     TickSet& ticks() { return ticks_; }
-    // Of these slots, how many were touched later.
+    // The number of these slots that were touched later.
     std::uint64_t slots_later(std::span<const TouchTime> times, TouchTime than) {
         return later_slots_.count(times, than);
     }
 
-    // The cache is emptied: what it had to load then, an infinite one would have to load, too.
+    // The cache is emptied: from now on, each line counts as never touched.
     void clear() {
         times_.clear();
         ticks_.clear(last_time_);
         later_slots_.forget();
     }
 
-    // Counts all times anew, those of the slots too, and sets the clock to the latest.
+    // Renumbers all times, those of the slots too, and sets the clock to the latest.
     TickRanks renumber(std::span<TouchTime> times, TouchTime* clock) {
         TickRanks ranks = ticks_.take_ranks(times);
         const std::uint64_t lines = ranks.size();
@@ -89,8 +89,8 @@ private:
 
     ReuseRules rules_;
     std::uint64_t last_time_;
-    LineTable<TouchTime> times_;  // of absent ones, of their last touch
-    TickSet ticks_;               // the same
+    LineTable<TouchTime> times_;  // of the last touches of absent lines
+    TickSet ticks_;               // the same times
     LaterSlots later_slots_;
 };
 

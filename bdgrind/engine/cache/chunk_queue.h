@@ -46,7 +46,8 @@ public:
         announced_.store(number + 1, std::memory_order_release);
     }
 
-    // Makes a chunk, if there is something to make it of, room for it, and nobody else about to. Returns whether.
+    // Makes a chunk if there are words for it, there is room, and no other thread is making one. Returns whether it
+    // did.
     bool advance() {
         if (!lock_.try_lock()) return false;
         const bool can = has_words() && !waits_ && made_ - taken_.load(std::memory_order_acquire) < most();

@@ -2,7 +2,7 @@
 //
 // D1, which runs ahead of everything else. What it holds depends on the guest's addresses alone: not on who called
 // whom, nor on what the other caches do. So it takes a chunk of the trace at once, in a loop that does nothing else,
-// and leaves a list of its misses. Whoever replays the chunk then finds them there, knows what will miss next, and
+// and leaves a list of its misses. The replay of the chunk finds them there, knows what will miss next, and
 // need not look at the other accesses at all.
 //
 // With traits that ask why, it also knows how many other lines have been touched since a line that misses was.

@@ -14,7 +14,7 @@
 //       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
 //       // The same for one that leaves D1, with its address and its bytes.
 //       void evict_data(const ChargeTarget&, Address, const LineMask& used, unsigned line_bytes);
-//       // Nobody is charged for a line any more.
+//       // A line will not be charged any more.
 //       void drop_charges(ChargeTarget*);
 //   };
 //
@@ -44,16 +44,16 @@ namespace bd {
 
 enum class Level : std::uint8_t { kL1, kL2, kLL };
 
-// The furthest that an access had to go.
+// The outermost level that an access missed.
 enum class Outcome : std::uint8_t {
     kHit,
     kL1Miss,
-    kL2Miss,  // only where there is an L2
+    kL2Miss,  // only with an L2
     kLLMiss,
     kLLDirtyMiss,  // an LL miss that drove out a line which had to be written to memory first
 };
 
-// Why an access missed, of all the lines that it did miss.
+// Why an access missed: at each level, the greatest cause among its lines.
 struct Causes {
     Cause l1 = Cause::kNone;
     Cause l2 = Cause::kNone;
@@ -106,10 +106,10 @@ public:
         return load_behind_l1(Reference::kData, miss.at.address, miss.bytes, &load.next_index);
     }
 
-    // With traits that ask why: why the lines missed that have been loaded since this was called last.
+    // With kTraits.why: the causes of the misses since this was last called.
     Causes take_causes() { return std::exchange(causes_, {}); }
 
-    // Lets the host fetch what load_data() will need for a later miss, in two steps.
+    // Prefetch, in two steps, what load_data() will need for a later miss.
     [[gnu::always_inline]] void host_prefetch_set(const DataMiss& miss) const {
         if constexpr (kTraits.middle_level) {
             l2_.lines.host_prefetch_set(l2_.line_of(miss.at.address));
@@ -130,7 +130,7 @@ public:
         host_prefetch_next(d1_lines_.use_of(miss.slot));
     }
 
-    // What D1 holds there, where the replay is; kNoLine: nothing.
+    // The line that D1 holds in a slot at the replay's position; kNoLine if the slot is empty.
     LineNumber held_at(std::uint32_t slot) const { return d1_lines_[slot]; }
 
     // The address of the line that a miss to come will evict from D1, unless an earlier miss evicts it first. Only good
@@ -139,7 +139,7 @@ public:
         return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
     }
 
-    // One instruction fetch, which gets its credit at once.
+    // Simulates an instruction fetch, and credits it to its line at once.
     Outcome fetch(Address address, std::uint32_t size) {
         Outcome outcome = Outcome::kHit;
         i1_.for_each_part(address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
@@ -171,7 +171,7 @@ public:
         return load_fetched(line, *slot, 0, 1u << i1_.line_bits(), 0);
     }
 
-    // Empties all caches as if every line were evicted: I1, D1, L2, then LL.
+    // Evicts all lines: of I1, D1, L2, then LL.
     void flush() {
         i1_.flush([this](std::uint32_t slot, LineNumber line, const Use& use) { retire_fetched(line, use, slot); });
         d1_.flush([this](std::uint32_t slot, const DataUse& use) {
@@ -188,7 +188,7 @@ public:
         if constexpr (kTraits.write_back_and_prefetch) write_back_and_prefetch_.clear();
     }
 
-    // All lines stay, but nobody is charged for them any more.
+    // All lines stay in the caches, but will not be charged when they are evicted.
     void drop_charges() {
         if constexpr (kTraits.line_use) {
             for (std::uint32_t slot = 0; slot < i1_.size(); ++slot) {
@@ -234,7 +234,7 @@ private:
 
     // A chunk is as long as is of use, but short where D1 is asked often for how lines have been used: LL evicts lines
     // that are in D1 if it is small. (L2 does, too, but shorter chunks cost more than that: 1,024 words instead of
-    // 8,192 are 1.16 of the replay of perl, and 1.05 of that of an array that is copied.)
+    // 8,192 make the replay of perl 16 % longer, and that of an array that is copied 5 %.)
     static std::size_t chunk_words(const CacheGeometries& caches) {
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 8192));
     }
@@ -376,8 +376,8 @@ private:
         return slot.index;
     }
 
-    // `missed` is looked for in LL. A line that is prefetched belongs to the access that gave rise to it; what it
-    // drives out is nobody's miss.
+    // A line, `missed`, is looked up in LL. The line that is then prefetched belongs to the access that missed; if the
+    // prefetch evicts a line, that is not counted as a miss.
     void prefetch(Reference reference, LineNumber missed) {
         const LineNumber line = write_back_and_prefetch_.streams.on_lookup(missed);
         if (line == kNoLine) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// I1: which lines it holds, and how each of them has been used. What misses is loaded by whoever owns the caches
-// behind it.
+// I1: which lines it holds, and how each of them has been used. Lines that miss are loaded by the owner of the caches
+// behind it (Hierarchy).
 //
 // Fetches that hit are not credited to their lines one by one: most blocks run again and again while their lines stay
 // in I1. Each exit counts how often it was taken, and the lines get the credit when it matters: before one of them
@@ -54,9 +54,9 @@ public:
     std::uint32_t ways() const { return lines_.ways(); }
     std::uint32_t size() const { return lines_.size(); }
 
-    // kNoLine if there is none.
+    // The line in a slot; kNoLine if it is empty.
     LineNumber operator[](std::uint32_t slot) const { return lines_[slot]; }
-    // kAbsent if it is not here.
+    // The slot of a line; kAbsent if I1 does not hold it.
     std::uint32_t find(LineNumber line) { return lines_.find(line); }
 
     // --- Blocks whose lines are all here. Each hit moves the time on by one; a loop over many keeps it in a register.

@@ -2,7 +2,7 @@
 //
 // An L1 cache, I1 or D1: which lines it holds, and how each has been used.
 //
-// Who was used least recently is told by the time of the latest use: nearly all accesses hit, and only a miss asks.
+// LRU order follows from the time of each line's latest use: nearly all accesses hit, and only misses need the order.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace bd {
 template <CacheTraits kTraits>
 using LineMask = ByteMask<kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
 
-// How a line has been used; nothing of it if nobody asks.
+// How a line has been used: which bytes, and by how many accesses. Empty without kTraits.line_use.
 template <CacheTraits kTraits>
 struct LineUse {
     void add(const LineUse&) {}
@@ -43,7 +43,7 @@ requires(kTraits.line_use) struct LineUse<kTraits> {
     }
 };
 
-// A Use has touch(), as above. Each use has a time of its own; 0 is before the first.
+// `Use` must have touch() as above. Each use must have a time of its own; 0 is before the first use.
 template <CacheTraits kTraits, class Use, class TimeOfUse = std::uint64_t>
 class L1Cache {
 public:
@@ -64,7 +64,7 @@ public:
     std::uint32_t ways() const { return lines_.ways(); }
     std::size_t set_of(LineNumber line) const { return lines_.set_of(line); }
 
-    // kNoLine if there is none.
+    // The line in a slot; kNoLine if it is empty.
     LineNumber operator[](std::uint32_t index) const { return lines_[index]; }
     Use& use_of(std::uint32_t index) { return lines_.use_of(index); }
     Time& time_of(std::uint32_t index) {
@@ -74,13 +74,13 @@ public:
             return lines_.use_of(index).time;
         }
     }
-    // With traits that ask why: all times, by slot. Whoever changes them has to say so.
+    // With kTraits.why: the times of all slots. After changing them, call changed_times().
     std::span<Time> times() requires(kTraits.why) { return times_; }
     void changed_times() requires(kTraits.why) {
         for (std::size_t set = 0; set < next_.size(); ++set) next_[set] = find_oldest(set);
     }
 
-    // All, by slot.
+    // Copies the uses of all slots.
     void copy_uses(std::vector<Use>* to) {
         to->resize(size());
         for (std::uint32_t slot = 0; slot < size(); ++slot) (*to)[slot] = use_of(slot);
@@ -97,49 +97,49 @@ public:
         }
     }
 
-    // Whether a group of accesses, the first one at `address`, stays within a line (and has a mask).
+    // Whether a group of accesses, the first of which is at `address`, lies within one line (and has a mask).
     [[gnu::always_inline]] bool is_within(Address address, const AccessGroup& group) const {
         return offset_of(address - group.before) + std::uint64_t{group.span} <= line_bytes() &&
                (kTraits.common_lines || group.span <= 64);
     }
 
-    // Where a group of accesses, the first one at `address`, lies if it stays within a line that is where lines like
-    // it were last; else kAbsent. Does not count as a use. Never finds line 0, for an address of 0 may stand for an
-    // access that did not happen; takes more than one line to be so.
+    // The slot of a group of accesses, the first of which is at `address`, if the group lies within one line and that
+    // line is where its hint says; else kAbsent. Does not count as a use. Never finds line 0, as address 0 may stand
+    // for an access that did not happen; requires a cache of more than one line.
     [[gnu::always_inline]] std::uint32_t guess(Address address, const AccessGroup& group) const {
         if (__builtin_expect(!is_within(address, group), 0)) return kAbsent;
         return guess(LineNumber{address >> line_bits()});
     }
-    // The same of a line.
+    // The same for a line.
     [[gnu::always_inline]] std::uint32_t guess(LineNumber line) const {
         const std::uint32_t index = hints_[static_cast<std::uint64_t>(line) % kHints];
         return __builtin_expect(lines_.has(index, line), 1) ? index : kAbsent;
     }
 
-    // The bytes of its line that such a group touches.
+    // The bytes that such a group touches in its line.
     [[gnu::always_inline]] Mask bytes_of(Address address, const AccessGroup& group) const {
         return Mask::of(group.bytes, offset_of(address - group.before), group.span);
     }
 
-    // kAbsent if it is not here. Does not count as a use.
+    // The slot of a line; kAbsent if it is not in the cache. Does not count as a use.
     std::uint32_t find(LineNumber line) {
         const std::uint32_t index = lines_.find(line);
         if (index != kAbsent) hint(line, index);
         return index;
     }
 
-    // guess() will not find the line in this slot until find() has found it.
+    // guess() will not find the line in this slot until find() has found it again.
     void forget_hint(std::uint32_t index) {
         std::uint16_t& hint = hints_[static_cast<std::uint64_t>(lines_[index]) % kHints];
         if (hint == index) hint = static_cast<std::uint16_t>(lines_.size());
     }
 
-    // Where `line`, which is not here, has to go: to the slot of the least recently used one of its set.
+    // The slot for a line that is not in the cache: that of the least recently used line of its set.
     std::uint32_t slot_for(LineNumber line) {
         const Oldest& next = next_[lines_.set_of(line)];
         return time_of(next.index) == next.time ? next.index : find_oldest(lines_.set_of(line)).index;
     }
-    // Puts it there. Returns what was there before; kNoLine: nothing.
+    // Puts the line into that slot. Returns the line that it replaces; kNoLine if the slot was empty.
     LineNumber replace(std::uint32_t index, LineNumber line, Time now) {
         const std::size_t set = lines_.set_of(line);
         const LineNumber evicted = lines_.replace(set, index, line);
@@ -148,14 +148,15 @@ public:
         hint(line, index);
         return evicted;
     }
-    // From the set of `line`, if it is not used before.
+    // The slot that will be replaced next in the set of `line`, unless it is used before.
     std::uint32_t next_to_go(LineNumber line) const { return next_[lines_.set_of(line)].index; }
 
     // Empties a slot.
     void clear(std::uint32_t index) { lines_.clear(index); }
 
 private:
-    // All times are looked at, at each miss, where it is asked why; else at most those of a set, at their lines.
+    // With kTraits.why, each miss reads all times, so they are together; otherwise at most those of a set, which stand
+    // beside the lines.
     static constexpr bool kTimesApart = kTraits.why;
     struct TimedUse : Use {
         Time time;

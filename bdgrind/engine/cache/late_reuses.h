@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The LRU stack distances of the lines that D1 has to load, as AbsentLines has them, but counted some misses later: D1
-// does not depend on them, and what they read of the host's memory has arrived by then. (Waiting for it was 0.3 of the
-// replay of xz, and more than all else of a hash join.)
+// does not depend on them, and what they read of the host's memory has arrived by then. (Waiting for it took 30 % of
+// the replay of xz, and more than half of that of a hash join.)
 //
 // How many slots had been touched later than the line can not be seen any more then. So slots that have not been
 // touched for long, up to a horizon, are old: their ticks are in the set of the absent lines already, and D1 has to say

@@ -78,7 +78,7 @@ private:
         return _mm_or_si128(_mm_and_si128(is_other, other), _mm_andnot_si128(is_other, one));
     }
     // Of a part, whose floors it raises as far as they go: lines come back after different times, and what is just
-    // enough for one is not for the next. (chase: 0.8 of the replay.)
+    // enough for one is not for the next. (chase: 20 % less replay.)
     [[gnu::always_inline]] static unsigned count_earlier(const TouchTime* times, TouchTime than, TouchTime* floors) {
         const __m128i time = _mm_set1_epi32(static_cast<int>(than));
         __m128i later = _mm_setzero_si128();  // less what is

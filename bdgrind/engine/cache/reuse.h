@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Why a line missed: its LRU stack distance, that is how many other lines have been touched since it was.
+// Why a line missed, and its LRU stack distance: the number of other lines touched since its last touch.
 
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace bd {
 
-// Why a line misses; the greater one counts for an access that misses several.
+// Why a line misses. An access that misses several lines has the greatest of their causes.
 enum class Cause : std::uint8_t {
-    kNone,      // it does not
-    kConflict,  // a fully associative LRU cache of as many lines would have had it
-    kCapacity,  // it would not
-    kFirst,     // it has not been touched since the cache was empty
+    kNone,      // it does not miss
+    kConflict,  // a fully associative LRU cache of the same size would have hit
+    kCapacity,  // such a cache would have missed, too
+    kFirst,     // first touch since the cache was empty
 };
 
-// Of a line that misses.
+// The reuse of a line that misses.
 struct Reuse {
     static constexpr std::uint32_t kFirstTouch = ~std::uint32_t{0};
 
-    std::uint32_t distance = kFirstTouch;  // other lines that were touched since
-    TouchTime last_touch = 0;              // 0 at the first touch
+    std::uint32_t distance = kFirstTouch;  // other lines touched since the last touch
+    TouchTime last_touch = 0;              // 0: none, it is the first touch
 
     Cause cause(std::uint32_t cache_lines) const {
         if (distance == kFirstTouch) return Cause::kFirst;
@@ -34,8 +34,8 @@ struct Reuse {
 struct NoReuse {};
 
 struct ReuseRules {
-    // Times are counted anew once there are so many; and then again when there are kTimesForLine for each line, if that
-    // is more. (64: up to 0.024 of the replay.)
+    // Times are renumbered after this many; later, after kTimesForLine for each line, if that is more. (With 64 for
+    // each line, renumbering takes up to 2.4 % of the replay.)
     std::uint64_t fewest_times = std::uint64_t{1} << 21;
 
     static constexpr std::uint64_t kTimesForLine = 64;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A set of ticks, points of a time that is counted from 0, which tells how many of its ticks are later than a given
-// one. A bit for each tick, and counts of the ticks in each 2^6, 2^10, 2^14, 2^18 and 2^22, so that adding, removing
-// and counting take the same time for any number of ticks. (In a prototype, that won against a tree and against sorted
-// blocks.)
+// A set of ticks (points in time, counted from 0) that can count its ticks later than a given one. It has a bit for
+// each tick, and the numbers of ticks in each 2^6, 2^10, 2^14, 2^18 and 2^22, so that adding, removing and counting
+// take the same time for any number of ticks. (In a prototype, this was faster than a tree and than sorted blocks.)
 
 #pragma once
 
@@ -26,7 +25,7 @@ namespace bd {
 #if defined(__SSE2__)
 class CountSum {
 public:
-    // Those of 16 counts that have all bits in `mask`.
+    // Adds those of 16 counts whose mask has all bits set.
     template <class Count>
     [[gnu::always_inline]] void add(const Count* counts, const Count* mask) {
         for (std::size_t i = 0; i < sizeof(Count); ++i) {
@@ -61,7 +60,7 @@ private:
 };
 #endif
 
-// Counts in groups of 16. Those of 16 bits are below 2^15.
+// Counts in groups of 16. Counts of 16 bits must be below 2^15.
 template <class Count>
 class GroupedCounts {
 public:
@@ -72,8 +71,8 @@ public:
 
     [[gnu::always_inline]] void host_prefetch(std::size_t index) const { __builtin_prefetch(&counts_[index], 1); }
 
-    // The counts behind `index` in its group. All of the group are looked at, as processors guess badly how many there
-    // are to come.
+    // Adds the counts behind `index` in its group. Reads the whole group, as a loop of varying length would be
+    // mispredicted.
     [[gnu::always_inline]] void add_behind(std::size_t index, CountSum* sum) const {
         sum->add(&counts_[index & ~(kInGroup - 1)], &kMasks[kInGroup - 1 - index % kInGroup]);
     }
@@ -92,19 +91,19 @@ private:
     std::vector<Count> counts_;
 };
 
-// What all ticks of a set have become that were then counted anew, from 1 on: only their order matters.
+// Renumbers the ticks of a set from 1 on, in their order.
 class TickRanks {
 public:
     // `words`: a bit for each tick.
     explicit TickRanks(std::vector<std::uint64_t> words);
 
-    // How many ticks of the set come before `tick`.
+    // The number of ticks of the set before `tick`.
     std::uint64_t before(std::uint64_t tick) const {
         if (tick / 64 >= words_.size()) return size_;
         const auto word = static_cast<std::size_t>(tick / 64);
         return ranks_[word] + ones(words_[word] & ((std::uint64_t{1} << tick % 64) - 1));
     }
-    // A tick of the set, or a point of time behind one: anew.
+    // The new time of a tick of the set; of any other time, that of the last tick before it.
     TouchTime renumbered(TouchTime time) const { return static_cast<TouchTime>(before(std::uint64_t{time} + 1)); }
 
     std::uint64_t size() const { return size_; }
@@ -124,14 +123,14 @@ private:
 
 class TickSet {
 public:
-    // `capacity`: it takes ticks below that.
+    // `capacity`: ticks below it can be inserted without growing.
     explicit TickSet(std::uint64_t capacity) { clear(capacity); }
 
     void clear(std::uint64_t capacity);
     std::uint64_t capacity() const { return words_.size() * std::uint64_t{64}; }
     std::uint64_t size() const { return size_; }
 
-    // A tick that is not in the set. Where it is beyond the capacity, there is more from then on.
+    // Adds a tick that is not in the set. Grows the capacity if need be.
     void insert(std::uint64_t tick) {
         if (__builtin_expect(tick >= capacity(), 0)) grow(tick);
         const std::size_t word = word_of(tick);
@@ -143,7 +142,7 @@ public:
         ++by_2_16_words_[word >> 16];
         ++size_;
     }
-    // One that is.
+    // Removes a tick that is in the set.
     void remove(std::uint64_t tick) {
         const std::size_t word = word_of(tick);
         BD_DCHECK(words_[word] >> tick % 64 & 1);
@@ -156,7 +155,7 @@ public:
         --size_;
     }
 
-    // How many ticks of the set are later than this one, which must be below the capacity.
+    // The number of ticks in the set that are later than this one, which must be below the capacity.
     std::uint64_t count_behind(std::uint64_t tick) const {
         const std::size_t word = word_of(tick);
         CountSum sum;
@@ -169,7 +168,7 @@ public:
         return count;
     }
 
-    // Whether that is `limit` at least. Mostly a few counts tell.
+    // Whether count_behind(tick) is at least `limit`. Mostly decided by a few counts.
     bool has_behind(std::uint64_t tick, std::uint64_t limit) const {
         const std::size_t group = word_of(tick) >> 8;
         CountSum sum;
@@ -181,7 +180,7 @@ public:
         return count + by_2_8_words_[group] >= limit && count_behind(tick) >= limit;
     }
 
-    // Hands over what it has, with `more` ticks but for those that are 0, and is good for nothing until it is cleared.
+    // The ranks of the ticks in the set and of those in `more` that are not 0. Afterwards, the set must be cleared.
     TickRanks take_ranks(std::span<const TouchTime> more = {}) {
         for (const TouchTime tick : more) {
             if (tick == 0) continue;
@@ -191,7 +190,7 @@ public:
         return TickRanks(std::move(words_));
     }
 
-    // Asks the host's memory for what remove() and count_behind() read of a tick of the set.
+    // Prefetches what remove() and count_behind() read for a tick of the set.
     [[gnu::always_inline]] void host_prefetch(std::uint64_t tick) const {
         __builtin_prefetch(&words_[word_of(tick)], 1);
         by_word_.host_prefetch(word_of(tick));

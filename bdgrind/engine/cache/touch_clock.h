@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The time of touches of data, in which D1 and the replay can be compared though D1 is ahead. Each word of the trace is
-// a tick, and a word that touches several lines one after the other is some more, which D1 notes. So the replay knows
-// the time at any record; and whatever it notes a time for (a call or loop that is entered) had begun before a line was
-// touched last if, and only if, its time is less than DataMiss::last_touch.
+// The time of touches of data, by which D1 and the replay can be compared although D1 is ahead. Each word of the trace
+// is a tick; a word that touches several lines one after the other is several ticks, which D1 notes. So the replay
+// knows the time at every record. A call or loop whose entry time it has noted began before the last touch of a line if
+// and only if that time is less than DataMiss::last_touch.
 //
-// Times are counted anew now and then, between chunks, as they have 32 bits: D1 says so in the chunk, and whoever keeps
-// times then has to renumber all of them. What stands in the chunk, its misses too, is in new times.
+// As times have 32 bits, they are renumbered now and then, between chunks: D1 says so in the chunk, and all times that
+// are kept elsewhere must then be renumbered. The times in the chunk, also of its misses, are the new ones.
 
 #pragma once
 
@@ -21,9 +21,9 @@
 
 namespace bd {
 
-// What D1 says of the times in a chunk.
+// What D1 notes about the times in a chunk.
 struct TouchTimes {
-    // Behind the word at `position`, there have been so many ticks more than words in the chunk.
+    // From behind the word at `position` on, the chunk has had this many more ticks than words.
     struct More {
         std::uint32_t position;
         std::uint32_t ticks;
@@ -31,15 +31,15 @@ struct TouchTimes {
 
     TouchTime start = 0;  // before the first word
     std::vector<More> more;
-    // Where times are counted anew from this chunk on: times that were noted before are to be replaced by
-    // renumbering->renumbered(time). Else null.
+    // Not null if times are renumbered at the start of this chunk: earlier times must be replaced by
+    // renumbering->renumbered(time).
     std::unique_ptr<const TickRanks> renumbering;
 };
 
-// Where the replay is in that time.
+// The time at the replay's position.
 class TouchClock {
 public:
-    // The chunk has to stay as it is until the next one.
+    // The arguments must stay unchanged until the next call.
     void start_chunk(const TouchTimes& times, const Word* begin) {
         begin_ = begin;
         start_ = times.start;
@@ -48,8 +48,8 @@ public:
         ticks_ = 0;
     }
 
-    // The time before all that the record touches, and behind all that those before it have touched. Records have to
-    // be asked about in order.
+    // The time just before the touches of a record, and after those of earlier records. Records must be asked about in
+    // order.
     [[gnu::always_inline]] TouchTime before(const Word* record) {
         const auto position = static_cast<std::uint32_t>(record - begin_);
         while (more_ != last_more_ && more_->position < position) ticks_ = more_++->ticks;

@@ -32,7 +32,7 @@ enum class CallDecision : std::uint8_t {
     kReturnToRoot,  // to code whose call was never seen
     kTailCall,
     kStrayReturn,     // a return without its call is a call, too
-    kCallByResolver,  // the resolver is left; what it has found is called by whoever asked
+    kCallByResolver,  // the resolver is left; its caller calls the function that it has found
 };
 
 constexpr CallDecision decide(const Transition& step) {

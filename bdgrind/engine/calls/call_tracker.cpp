@@ -157,8 +157,8 @@ void CallTracker::open_stub(CallStack& stack) {
 }
 
 // Nearly all calls and returns are plain, or calls through PLT stubs. A stub leaves the stack as it was and jumps to
-// another section; what is there is called by whoever called the stub. (stencil without caches: 0.83 of the replay.)
-// They do without further calls: whatever is rare says so. (dispatch without caches: 0.92 of the replay.)
+// another section; the code there is called by the caller of the stub. (stencil without caches: 17 % less replay.)
+// They need no further calls: rare cases are marked. (dispatch without caches: 8 % less replay.)
 [[gnu::flatten]] bool CallTracker::enter(Execution& execution, Block& block, Address stack_pointer) {
     const Exit* const exit = execution.last_exit;
     if (__builtin_expect(running_ != &execution || exit == nullptr, 0)) {
@@ -294,7 +294,7 @@ void CallTracker::stop(Execution& execution) {
     execution.last_exit = &kStopped;
 }
 
-// The current stack is at its root: nobody known has called `block`.
+// The current stack is at its root: `block` has no known caller.
 void CallTracker::start(Execution& execution, Block& block, Address stack_pointer) {
     BD_CHECK(contexts_.may_know(*block.function));  // else another engine runs the same blocks
     ++changes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Finds out, where a block begins, whether calls were made or left since the block before: call_rules.h has the rules.
-// It keeps the call stacks of an execution, their contexts and their tree nodes.
+// Finds out, when a block begins, whether calls were made or left since the previous block; call_rules.h has the rules.
+// Keeps the call stacks of an execution, with their contexts and tree nodes.
 
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace bd {
 
-// What contexts depend on, besides what each function says of itself.
+// What contexts depend on, besides the rules of each function.
 struct ContextRules {
-    bool skip_direct_recursion = false;  // a function that calls itself is not a level deeper then
-    bool separate_callers = false;       // must be set if any Function::caller_count is
+    bool skip_direct_recursion = false;  // a function's direct call of itself is not a deeper level
+    bool separate_callers = false;       // must be true if any Function::caller_count is not 0
 };
 
 class CallTracker {
@@ -35,23 +35,24 @@ public:
           flow_(flow),
           rules_(rules) {}
 
-    // `block` begins with `stack_pointer`. Returns false if it has not been entered: either the execution, a signal
-    // handler, has been left for good by a jump, or there are requests.
+    // `block` begins with `stack_pointer`. Returns false if it was not entered: either the execution, a signal handler,
+    // was left for good by a jump, or there are requests.
     bool enter(Execution& execution, Block& block, Address stack_pointer);
 
-    // Goes on in `execution` after a jump out of a handler that had interrupted it.
+    // Goes on in `execution` after a jump out of a signal handler that had interrupted it.
     void enter_by_jump(Execution& execution, Block& block, Address stack_pointer);
 
-    // What is to be done before anything else is counted; the same block is entered again afterwards, and `stop`
-    // makes that go on where this time it ended.
+    // Requests to be served before anything else is counted. The same block is entered again afterwards; stop() makes
+    // that go on where enter() ended this time.
     std::vector<Request>& requests() { return requests_; }
     const std::vector<Request>& requests() const { return requests_; }
     void stop(Execution& execution);
 
-    // How often a call or a return was found, or another stack. What changes nothing is a jump within a function.
+    // The number of calls, returns and changes of the stack so far. A step that does not change it is a jump within a
+    // function.
     std::uint64_t changes() const { return changes_; }
 
-    // The node of the innermost open call, made with its missing ancestors if it has none yet.
+    // The node of the innermost open call. Makes it, with its missing ancestors, if there is none yet.
     NodeId active_node(Execution& execution) {
         if (__builtin_expect(execution.nodes == execution.calls.size(), 1)) {
             return execution.nodes == 0 ? execution.root : execution.calls.back().node;
@@ -59,18 +60,18 @@ public:
         return make_nodes(execution);
     }
 
-    // To be called before anybody looks at the open calls: what may be the call of a stub only is among them then.
+    // To be called before the open calls are read: adds a call that may be one of a PLT stub only.
     void open_stub(CallStack& stack);
 
-    // Leaves all open calls, innermost first, also those on other stacks: the execution is over.
+    // Ends the execution: leaves all open calls on all of its stacks, innermost first.
     void leave_all(Execution& execution);
 
-    // The same when the guest has not left them, but the simulation starts over: no dumps are asked for. Afterwards the
-    // execution is in the state of one that has not run yet.
+    // The same if the guest has not left them, but the simulation starts over: makes no requests to dump. Afterwards,
+    // the execution is in the state of one that has not run yet.
     void abandon(Execution& execution);
 
-    // Adds to all open calls' arcs what has been counted since their entry, or since the last time. Until then, or
-    // until the calls are left, the running totals' events of these arcs say nothing.
+    // Adds the running totals since the calls were entered, or since the last settle(), to the arcs of all open calls.
+    // Otherwise, these events of an arc are complete only when its calls have been left.
     void settle(Execution& execution);
 
 private:
@@ -97,7 +98,7 @@ private:
     void settle_stack(CallStack& stack);
     NodeId make_nodes(Execution& execution);
 
-    // Where there is a context tree: see context_paths.cpp.
+    // If there is a context tree: see context_paths.cpp.
     void begin_path(Execution& execution);
     void extend_path(CallStack& stack, ArcId arc);
     void extend_path_nowhere(CallStack& stack);
@@ -105,15 +106,15 @@ private:
     void charge_path(CallStack& stack);
     void follow_path(const Execution& execution, NodeId node, std::size_t call);
 
-    // Functions count their open calls where code is running. Executions take turns seldom, calls are frequent; so
-    // the counts are changed when executions change, and calls need not ask whose they are.
+    // Functions count their open calls in the execution that runs. Executions rarely take turns, and calls are
+    // frequent; so the counts are replaced when the execution changes, and calls need not ask whose they are.
     void switch_to(Execution& execution);
     void count_open_calls(const CallStack& stack, int by);
     bool is_deeper(const Function& caller, const Function& callee) const {
         return &caller != &callee || !rules_.skip_direct_recursion;
     }
 
-    // Where there are several stacks: see stack_changes.cpp.
+    // If there are several stacks: see stack_changes.cpp.
     static bool goes_far_down(const CallStack& stack, const Block& block, Address stack_pointer, JumpKind jump);
     static bool may_change_stack(const Execution& execution, const Block& block, Address stack_pointer, JumpKind jump) {
         return !execution.on_stack(stack_pointer) ||

@@ -12,7 +12,7 @@
 
 namespace bd {
 
-// What runs now is what nobody known has called. The chain of nodes in the back-dating tree begins anew, too: its arcs
+// The code that runs now has no known caller. The chain of nodes in the back-dating tree begins anew, too: its arcs
 // do not say whose they are below.
 void CallTracker::begin_path(Execution& execution) {
     ContextPath& path = execution.path;

@@ -29,20 +29,20 @@ using RunningCosts = std::array<std::uint64_t, kRunningEvents>;
 
 // A call that has not returned yet. There may be millions of them.
 struct OpenCall {
-    Address stack_pointer;   // where the callee began; a higher one means that the call was left
+    Address stack_pointer;   // when the callee began; once it is higher, the call has been left
     Address return_address;  // 0 if the call has no return of its own (tail calls)
-    const Context* caller;   // to go on with after the return
+    const Context* caller;   // the context that runs again after the return
     ArcId arc;               // kNoArc: the call is not shown, see Function::skipped
-    NodeId node;             // only valid for the calls that have one, see CallStack::nodes
+    NodeId node;             // valid only for the first CallStack::nodes calls
 };
 
-// What data objects keep of a stack that has allocated.
+// What Objects keeps for a stack that has allocated.
 struct OpenAllocations;
 struct DeleteOpenAllocations {
     void operator()(OpenAllocations* allocations) const;
 };
 
-// What few open calls have besides.
+// What only a few open calls have.
 struct SpecialCall {
     std::size_t index;  // among the open calls of the stack
     CallSite caller_charged_site;
@@ -57,11 +57,11 @@ struct AddressRange {
     bool has(Address address) const { return address - begin <= end - begin; }
 };
 
-// Where a stack is in the calling context tree. Without such a tree, nothing of that is used.
+// Where a stack is in the calling context tree. Unused without a tree.
 struct ContextPath {
     ContextNodeId root = kNoContextNode;  // of the thread or the signal handler
     ContextNodeId node = kNoContextNode;  // of the code that runs
-    RunningCosts charged{};               // CallStack::running, as far as nodes have been charged with it
+    RunningCosts charged{};               // the part of CallStack::running that nodes have been charged with
     std::vector<ContextNodeId> callers;   // for each open call, the node to go back to
 };
 
@@ -69,62 +69,62 @@ struct ContextPath {
 struct CallStack {
     explicit CallStack(NodeId tree_root) : root(tree_root) {}
 
-    // Stack pointers that are this stack's for sure when it is not the current one: from where it was left up to where
-    // it began. The margin is for what is done with the stack pointer within a block.
+    // The stack pointers that certainly belong to this stack while it is not the current one: from where it was left up
+    // to where it began. The margin, in bytes, allows for changes of the stack pointer within a block.
     static constexpr Address kMargin = 1024;
     AddressRange extent() const {
         return {stack_pointer - std::min(stack_pointer, kMargin), base + std::min(~base, kMargin)};
     }
 
-    // The latest block, how it ended, and where the stack pointer was when it began.
+    // The latest block, the exit it was left by, and the stack pointer when it began.
     BlockCost* last = nullptr;
     const Exit* last_exit = nullptr;
     Address stack_pointer = 0;
 
     const Context* context = nullptr;  // of the code that runs; null before the first block
     CallSite charged_site;             // set while skipped code runs: the call that is charged for it
-    // That call, while it may be one of a PLT stub: if all that is done there is to jump on, it is never opened. Where
-    // the stub began, and where it is to return to; 0: there is no such call.
+    // While charged_site may be the call of a PLT stub: the stack pointer when the stub began, and its return address;
+    // 0: there is no such call. If the stub only jumps on, its call is never opened.
     Address stub_stack_pointer = 0;
     Address stub_return_address = 0;
-    // An open call's arc has got the negative of what this was when the call was made.
+    // The running totals. The value at the time of a call has been subtracted from the call's arc.
     RunningCosts running{};
     std::vector<OpenCall> calls;
-    std::vector<SpecialCall> special_calls;     // some of them
-    bool call_uncounted = false;                // the latest is to be counted once what it has triggered is done
-    const Function* triggering_root = nullptr;  // what the stack began with, if that is watched
-    std::size_t nodes = 0;                      // the first so many calls have a tree node
+    std::vector<SpecialCall> special_calls;     // of the open calls that have such data
+    bool call_uncounted = false;                // the latest call is to be counted when its requests have been served
+    const Function* triggering_root = nullptr;  // the function that the stack began with, if it has triggers
+    std::size_t nodes = 0;                      // that many calls, from the outermost on, have a tree node
     NodeId root;
-    Address base = 0;  // the stack pointer of the root, which nobody is known to have called
-    // The functions that call the current one, outermost first and without direct recursion. Kept only if callers are
-    // told apart.
+    Address base = 0;  // the stack pointer when the root began; its caller is not known
+    // The functions that call the current one, outermost first and without direct recursion. Kept only if costs are
+    // separated by callers.
     std::vector<const Function*> callers;
     ContextPath path;
-    ScopeStack scopes;  // only where it is asked which of them carries a reuse
-    FlowStack flow;     // only where paths within functions are followed
-    std::unique_ptr<OpenAllocations, DeleteOpenAllocations> allocations;  // null: it has not allocated
+    ScopeStack scopes;  // kept only if carriers of reuses are asked for
+    FlowStack flow;     // kept only if paths within functions are followed
+    std::unique_ptr<OpenAllocations, DeleteOpenAllocations> allocations;  // null: the stack has not allocated
 };
 
 // The members of the base class are the current stack's.
 struct Execution : CallStack {
-    // `whole`: where the stack pointer can be without this execution having been left by a jump.
+    // `whole`: the stack pointers that this execution can have; with any other, a jump has left it.
     Execution(NodeId tree_root, AddressRange whole) : CallStack(tree_root), bounds(whole) { update_top(); }
 
     // Whether code with this stack pointer belongs to this execution.
     bool within_bounds(Address pointer) const { return bounds.has(pointer); }
 
-    // Whether, besides, it is on the current stack.
+    // Whether the stack pointer is one of the current stack. Implies within_bounds().
     bool on_stack(Address pointer) const { return stack.has(pointer); }
 
-    // Whether, besides, it has left no open call.
+    // Whether no open call has been left, either. Implies on_stack().
     bool within_top(Address pointer) const { return pointer - stack.begin <= top_span; }
 
-    // Of the others, the first whose base is `lowest` or above.
+    // The first of `others` whose base is `lowest` or above.
     auto first_based_at(Address lowest) {
         return std::ranges::lower_bound(others, lowest, {}, [](const auto& other) { return other->base; });
     }
 
-    // To be called when calls, base or others have changed.
+    // To be called when `calls` has changed; update_stack() when `base` or `others` have.
     void update_top() {
         const Address top = calls.empty() ? stack.end : calls.back().stack_pointer;
         top_span = top - stack.begin;
@@ -137,13 +137,13 @@ struct Execution : CallStack {
     }
 
     AddressRange bounds;
-    AddressRange stack;                              // the part of it that is the current stack's
+    AddressRange stack;                              // the part of `bounds` that is the current stack's
     Address top_span;                                // see within_top
     std::vector<std::unique_ptr<CallStack>> others;  // by base
 
     bool collecting = true;    // whether what happens is counted
-    std::uint32_t thread = 0;  // whose contexts its code has; 0: threads are not told apart
-    // How often functions with triggers are open, on all stacks.
+    std::uint32_t thread = 0;  // that its contexts belong to; 0: costs are not separated by thread
+    // The number of open calls of each function with triggers, on all stacks.
     boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;
 };
 

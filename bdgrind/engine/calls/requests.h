@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is asked for at a place in the trace: dumps and zeroing, when certain functions are entered or left, after so
-// many blocks, or by a marker. The engine cannot serve them, as a dump means writing files; it stops there, so that
-// the result does not depend on where batches end. See Engine::replay.
+// Requests to dump or to zero at a position in the trace: where a function with a trigger is entered or left, after a
+// number of blocks, or at a marker. The engine does not serve them itself, as a dump writes files; it stops at the
+// position, so that the result does not depend on where batches end. See Engine::replay.
 
 #pragma once
 
@@ -16,8 +16,8 @@ enum class RequestKind : std::uint8_t { kDumpBefore, kDumpAfter, kDumpEvery, kZe
 
 struct Request {
     RequestKind kind;
-    const Function* function;  // that is entered or left; null if it is not that
-    std::uint32_t thread;      // whose counts are meant; 0: all
+    const Function* function;  // the function entered or left; null for other requests
+    std::uint32_t thread;      // whose counts to dump or zero; 0: those of all threads
 };
 
 }  // namespace bd

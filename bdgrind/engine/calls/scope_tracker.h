@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Keeps the scopes of call stacks, and tells which of them carries a reuse: the innermost one that had been entered
-// when the line was touched last. All that is open within that one has begun since; so it is what it repeats that
-// brings the line back.
+// Keeps the scopes of call stacks, and says which of them carries a reuse: the innermost scope that was already open
+// when the line was last touched. All scopes within it began later, so it is this scope that brings the line back.
 //
-// Loops are found from jumps backward while a call is open (Tubella and Gonzalez 1998; Moseley and others, CGO 2007).
-// That one begins is known at its first jump back; when it was entered follows from points that control has passed.
+// Loops are found at backward jumps within a call (Tubella and Gonzalez 1998; Moseley and others, CGO 2007). The first
+// jump back reveals a loop; the points that control has passed say when it was entered.
 
 #pragma once
 
@@ -23,40 +22,41 @@
 namespace bd {
 
 struct Scope {
-    const Block* loop;  // what is jumped back to; null: a call
+    const Block* loop;  // the header of a loop; null: a call
     const Context* context;
 };
 
 class ScopeTracker {
 public:
-    // Loops nested in one call; deeper ones belong to the innermost of these.
+    // The most nested loops in a call; deeper ones count as the innermost of these.
     static constexpr std::size_t kMostLoops = 64;
 
-    // The time of what is told from here on: before anything is touched by the block that is about to run.
+    // Sets the time of the calls below: before the block that is about to run touches anything.
     void set_time(TouchTime now) { now_ = now; }
 
-    // What the stack begins with now; nothing is open on it any more.
+    // The stack begins anew: nothing is open on it.
     void start(ScopeStack& stack);
-    // A call that will return to `behind`.
+    // A call begins; it will return to `behind`.
     void enter(ScopeStack& stack, Address behind) {
         add_point(stack, static_cast<CodePosition>(behind));
         stack.calls.push_back({now_, static_cast<std::uint32_t>(stack.loops.size()),
                                static_cast<std::uint32_t>(stack.points.size()), kNoScope});
     }
-    // The end of the latest one. However it ends, the caller is behind it now.
+    // The innermost call ends, by a return or otherwise; its caller is behind the call now.
     void leave(ScopeStack& stack) {
         stack.loops.erase(stack.loops.begin() + stack.calls.back().first_loop, stack.loops.end());
         stack.points.erase(stack.points.begin() + stack.calls.back().first_point, stack.points.end());
         stack.calls.pop_back();
         stack.points.back().time = now_;
     }
-    // Within the latest call, from a block to one that does not begin behind that.
+    // Within the innermost call, control jumps from the block at `from` to `to`, which does not begin behind it.
     void jump_back(ScopeStack& stack, CodePosition from, const Block& to);
 
-    // `position`: of the block that runs in the latest call. kNoScope: `last_touch` was before the stack's beginning.
+    // The scope that carries a reuse of a line last touched at `last_touch`; kNoScope if that was before the stack
+    // began. `position`: of the block that runs in the innermost call.
     ScopeId carrier(CallStack& stack, CodePosition position, TouchTime last_touch);
 
-    // Those that have carried something; the first has the number 1.
+    // The scopes that have carried a reuse, by ScopeId - 1.
     std::span<const Scope> scopes() const { return scopes_; }
 
     template <class Renumber>
@@ -74,7 +74,7 @@ private:
         }
     };
 
-    // Earlier points at or behind this one are of no use any more: whatever lies behind them lies behind this one, too.
+    // Drops earlier points at or behind this one: code behind them lies behind this point as well.
     void add_point(ScopeStack& stack, CodePosition position) const {
         while (stack.point_count() != 0 && !is_behind(position, stack.points.back().position)) stack.points.pop_back();
         stack.points.push_back({position, now_});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where threads were created: which calls were open then. A thread has a call stack of its own, so what it costs is no
-// cost of these; reports may want to show it below them all the same.
+// Where threads were created: the calls that were open then. A thread has a call stack of its own, so its costs are not
+// costs of these calls; reports may show them there all the same.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace bd {
 
-// Threads that began in `root` and were created while `creators` were open: those that lead there, outermost first,
-// each called by the one before it. (Of recursion, only the way that leads on.)
+// The number of threads that began in `root` and were created by `creators`: the contexts of the open calls, outermost
+// first, each called by the one before it. Recursion is left out, but for the calls that lead on.
 struct ThreadOrigin {
     const Context* root;
     std::vector<const Context*> creators;
@@ -26,13 +26,13 @@ public:
     // `creator` creates the thread.
     void begin(std::uint32_t thread, const Execution& creator);
 
-    // The thread ends; `execution` is its own. One that is not known to have been created is none.
+    // The thread, whose execution this is, ends. Threads without a known creator are not counted.
     void end(std::uint32_t thread, const Execution& execution);
 
-    // Notes in `origins` where a thread began that has not ended.
+    // Adds the origin of a thread that still runs to `origins`.
     void add_running(std::uint32_t thread, const Execution& execution, std::vector<ThreadOrigin>* origins) const;
 
-    // Of those that have ended.
+    // The origins of the threads that have ended.
     const std::vector<ThreadOrigin>& ended() const { return ended_; }
 
     void forget();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The back-dating tree: who was calling whom when a line was loaded, kept for as long as anybody may still ask.
+// The back-dating tree: which calls were open when a line was loaded, kept as long as the line may still be charged.
 // (Weidendorfer and Breitbart, "Inclusive Cost Attribution for Cache Use Profiling", ICCS 2016.)
 //
 //     root of a thread ──── node: arc main→f ──── node: arc f→g
@@ -23,7 +23,7 @@
 //                      base   repeats                       repeats a twice and b once
 //
 // A repeat has no pending costs of its own. What is charged to it is pending at its base, and all that it repeats is
-// charged at once, so many times. (A million calls deep: replay in 0.35 of the time, in half the memory.)
+// charged at once, so many times. (At a depth of a million calls: 65 % less replay, half the memory.)
 //
 // Where there is a calling context tree, each node knows the node of its path there, and what it is charged is charged
 // there, too, at once.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The calling context tree: what everything costs, kept apart by the whole path of calls that leads there.
+// The calling context tree: all costs, separated by the whole call path that leads there.
 // (Ammons, Ball and Larus, "Exploiting Hardware Performance Counters with Flow and Context Sensitive Profiling", PLDI
 // 1997.)
 //
 //     thread 1 ──── main ──── parse ──── malloc        each node: its calls and its self costs, of all events
 //                     └────── print ──── malloc ──── (other)
 //
-// A node stands for a context (a function, as the profile tells functions apart) below the node of its caller. Roots
+// A node stands for a context (a function, as the profile separates functions) below the node of its caller. Roots
 // stand for threads and signal handlers. Nodes are never freed, so their number is bounded: past that, all paths that
 // are new below a node share one "other" node there, and what is called by that one stays in it.
 //
 // Where recursion is folded, a call of a context that is on the path already goes back to its node, so that no path has
 // a context twice.
 //
-// It differs from the back-dating tree, which is one of call arcs, forgets what nobody refers to, and passes costs on
-// upwards: that one makes the profile, which must be exact whatever is folded or bounded here.
+// The back-dating tree is another: it is made of call arcs, drops nodes without references, and passes costs upwards.
+// The profile comes from it, and must be exact whatever is folded or bounded here.
 
 #pragma once
 

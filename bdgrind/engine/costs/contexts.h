@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Calling contexts: what costs are kept apart by. A context is a function at a level of recursion and called by
-// certain functions, as far as the user wants these told apart (Function::recursion_levels and caller_count).
+// Calling contexts, by which costs are separated. A context is a function at a level of recursion, called by certain
+// functions, as far as the user asks for these (Function::recursion_levels and caller_count).
 
 #pragma once
 
@@ -26,16 +26,17 @@ public:
 
     const Function& function() const { return *function_; }
 
-    // 1 for the outermost call, one more for each call while it is open, up to Function::recursion_levels.
+    // The level of recursion: 1 for the outermost call, one more for each call within it, up to
+    // Function::recursion_levels.
     std::uint32_t level() const { return level_; }
 
-    // Those told apart: at most Function::caller_count. A function that calls itself is there once.
+    // At most Function::caller_count callers. A function that calls itself is there once.
     Callers callers() const { return callers_; }
 
-    // Dense, from 0, in the order of their making.
+    // Dense, from 0, in the order in which contexts are made.
     std::uint32_t id() const { return id_; }
 
-    // The guest thread; 0 where threads are not told apart.
+    // The guest thread; 0 if costs are not separated by thread.
     std::uint32_t thread() const { return thread_; }
 
 private:
@@ -46,7 +47,7 @@ private:
     std::uint32_t thread_;
 };
 
-// Owns all of them; references stay valid as long as the table lives. One table at a time can know a function.
+// Owns all contexts. References stay valid as long as the table. A function can be in one table at a time.
 class ContextTable {
 public:
     ContextTable() = default;

@@ -27,10 +27,10 @@ inline void add(Costs to, ConstCosts what) {
 
 class CostPool {
 public:
-    // As many as a ChargeTarget can tell apart.
+    // The largest id that a ChargeTarget can hold.
     static constexpr std::uint32_t kMostVectors = (1u << ChargeTarget::kCostBits) - 1;
 
-    // `width`: counts per vector, at least 1. `most`: vectors, which are never made.
+    // `width`: counts per vector, at least 1. `most`: the most vectors, which make() checks.
     explicit CostPool(std::size_t width, std::uint32_t most = kMostVectors) : width_(width), most_(most) {}
 
     CostPool(const CostPool&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Charges what does not happen in every block (misses, evictions, branches, system calls): to the cost vector of an
-// instruction, and in the back-dating tree to the calls that were open. Nobody else touches both, so what instructions
-// have been charged and what has reached the tree's roots, or is pending there, is the same.
+// Charges events that do not happen in every block (misses, evictions, branches, system calls): to the cost vector of
+// an instruction and, in the back-dating tree, to the calls that were open. Only the ledger changes both, so the sum
+// over instructions equals what has reached the tree's roots or is pending in the tree.
 //
 // In skipped code (PLT stubs), the instruction is the one that called it.
 
@@ -23,15 +23,15 @@ namespace bd {
 
 class Ledger {
 public:
-    // All must live as long as the ledger.
+    // The arguments must outlive the ledger.
     Ledger(CostPool& costs, BlockCosts& blocks, BackdatingTree& tree) : costs_(costs), blocks_(blocks), tree_(tree) {}
 
-    // What is charged for an instruction: itself, or the charged call site, if there is one.
+    // The cost vector to charge for an instruction: its own or, if there is a charged call site, that of the call.
     CostId instruction(const CallSite& charged_site, BlockCost& block, std::size_t index) {
         return charged_site ? blocks_.caller(charged_site) : blocks_.instruction(block, index);
     }
 
-    // add(Costs, times) adds so many times the same to whatever it is given.
+    // add(Costs, times) must add the same counts, multiplied by `times`, to each cost vector it is called with.
     template <class Add>
     [[gnu::always_inline]] void charge(const ChargeTarget& target, Add add) {
         add(costs_[target.costs], 1);
@@ -41,15 +41,15 @@ public:
     // Takes back an event that was counted with its block.
     void take_back(CostId instruction, Event event) { --costs_[instruction][column(event)]; }
 
-    // A target that charge() is to be called with later: until then it is held, once for each time. Targets of nothing
-    // may be held, too.
+    // Keeps a target valid for a later charge(), until it has been released as often. A target that charges nothing may
+    // be held, too.
     void hold(const ChargeTarget& target) {
         if (target.node != kNoNode) tree_.acquire(target.node);
     }
     void release(const ChargeTarget& target) {
         if (target.node != kNoNode) tree_.release(target.node);
     }
-    // Asks the host's memory for what charging `target` reads first, with events from `first` on.
+    // Prefetches what charge() reads first of `target`, for events from `first` on.
     [[gnu::always_inline]] void host_prefetch(const ChargeTarget& target, Event first) const {
         if (target.node == kNoNode) return;
         tree_.host_prefetch(target.node);
@@ -58,10 +58,10 @@ public:
         __builtin_prefetch(counts + 4, 1);
     }
 
-    // Moves what is pending in the tree to the arcs.
+    // Moves pending costs from the tree to the arcs.
     void settle() { tree_.settle(); }
 
-    // Forgets what has been charged: all of it, or to one instruction. To be called after settle().
+    // Zero what has been charged, to all instructions or to one. To be called after settle().
     void clear_counts() {
         costs_.clear_counts();
         tree_.clear_counts();
@@ -72,7 +72,7 @@ public:
         std::ranges::fill(counts, 0);
     }
 
-    // At the end: the tree has given everything away, and no more than was charged to instructions.
+    // To be called at the end: checks that the tree is empty, and that it received as much as the instructions.
     void check_balance() const {
         BD_CHECK_OP(tree_.stats().live, ==, 0u);
         for (std::size_t event = kRunningEvents; event < costs_.width(); ++event) {

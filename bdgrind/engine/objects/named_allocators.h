@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Functions that the user says allocate: what their calls have shown of them. A name may be of a function that returns
-// something else, or whose size stands in another argument; or of a pool, which allocates much to hand out parts.
+// What is known from their calls about the functions that --alloc-fn names. Such a function may return something other
+// than a block, or take the size in another argument; or it may be a pool, which allocates much and hands out parts.
 
 #pragma once
 
@@ -15,30 +15,30 @@
 namespace bd {
 
 struct NamedAllocator {
-    // What it was asked for is less than what another allocator gave, where that begins: it has wrapped that one, or
-    // it is a pool that has got more. The parts that it hands out later tell.
+    // It returned the beginning of a larger block than it was asked for, which it got from another allocator: either it
+    // wraps that allocator, or it is a pool that was refilled. The parts that it hands out later decide.
     struct Doubtful {
         InnerBlock block;
         std::uint64_t asked;  // bytes
-        bool is_noted;        // its size, as it is
+        bool is_noted;        // the block's own size has been counted
     };
     static constexpr std::size_t kMostDoubtful = 64;
 
     const Function* function = nullptr;
-    std::uint64_t calls = 0;      // that have returned
-    std::uint64_t wrapping = 0;   // in which another allocator has been called
-    std::uint64_t null = 0;       // that returned null
-    std::uint64_t outside = 0;    // results in no memory of the program
-    std::uint64_t oversized = 0;  // results in memory that ends before what they were asked for does
+    std::uint64_t calls = 0;      // calls that have returned; the next four are among these
+    std::uint64_t wrapping = 0;   // called another allocator
+    std::uint64_t null = 0;       // returned null
+    std::uint64_t outside = 0;    // returned an address outside of the program's memory
+    std::uint64_t oversized = 0;  // returned an address in memory that is too small for the size asked for
     bool hands_out_parts = false;
     std::vector<Doubtful> doubtful;
 
-    // What it returns is no block, as far as its calls tell.
+    // Whether its calls suggest that it does not return blocks of the size that it was asked for.
     bool is_misnamed() const { return never_allocates() || has_no_size() || returns_no_block(); }
     bool never_allocates() const { return calls != 0 && null == calls && wrapping == 0; }
-    // In a tenth of its calls at least.
+    // In at least a tenth of its calls.
     bool has_no_size() const { return oversized * kOneIn >= calls && oversized != 0 && oversized >= outside; }
-    // One that wraps another tells its callers apart all the same, which may be all that it was named for.
+    // A wrapper of another allocator is not meant: blocks are separated by its callers in any case.
     bool returns_no_block() const {
         return outside * kOneIn >= calls && outside != 0 && outside > oversized && wrapping == 0;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Data objects: whose memory an address is, and what it cost. The allocator stays the guest's own: what its functions
-// were called with and what they returned stands in the trace. docs/simulation.md has the rules.
+// Data objects: which object an address belongs to, and what it cost. The guest keeps its own allocator: the arguments
+// and results of the allocator's functions are in the trace. The rules are in docs/simulation.md.
 
 #pragma once
 
@@ -26,64 +26,65 @@ namespace bd {
 struct ObjectRules {
     static constexpr std::uint32_t kMostDepth = 64;
 
-    std::uint32_t depth = 3;  // so many callers tell places apart, at least 1; but see Function::wraps_allocators
+    // Callers of the allocator by which heap blocks are separated, 1 to kMostDepth; but see Function::wraps_allocators.
+    std::uint32_t depth = 3;
 };
 
 class Objects {
 public:
     using Executions = std::vector<std::unique_ptr<Execution>>;
 
-    // `line_bits`: of D1, see HeapBlocks. `notes_ends`: whether ended() is asked for.
+    // `line_bits`: log2 of the D1 line size in bytes. `notes_ends`: whether ended() will be asked for.
     Objects(const ObjectRules& rules, const ArcTable& arcs, CostPool& costs, unsigned line_bits,
             bool notes_ends = false)
         : rules_(rules), arcs_(arcs), notes_ends_(notes_ends), blocks_(groups_, line_bits), costs_(costs) {}
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 
-    // --- What the trace tells, in its order
+    // --- What happens in the trace, in its order
 
-    // The latest block of `execution` was the first of a function that allocates.
+    // The latest block of `execution` was the first of a function that allocates. `arguments`: as its marker has them.
     void enter_allocator(Execution& execution, std::span<const Word> arguments);
-    // The latest block of `execution` has returned, to where the stack pointer was `stack_pointer` when the function
-    // was entered.
+    // The latest block of `execution` has returned from such a function. `stack_pointer`: when it was entered.
     void leave_allocator(Execution& execution, Address result, Address stack_pointer);
     void free(Address block) {
         end(block);
         blocks_.free(block);
     }
 
-    // `begin` to `end` has been mapped: as `list` says, sorted by address; or, if that is null, memory without a file.
-    // `execution`: whose system call that was; may be null. Where something is mapped already, it is only known better
-    // now; else no heap block can be there any more.
+    // The range [begin, end) has been mapped, as `list` says, which is sorted by address; null: memory without a file.
+    // `execution`: that made the system call; may be null. If something is mapped there already, it is only known
+    // better now; otherwise, heap blocks in the range are forgotten.
     void map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list);
-    // With all heap blocks that begin there.
+    // The range [begin, end) has been unmapped; heap blocks that begin in it are freed.
     void unmap(Address begin, Address end);
 
-    // Blocks that have been freed since this was emptied last: by whoever wants to know.
+    // The blocks that have been freed since the caller last emptied this list.
     std::vector<HeapBlock>& ended() { return ended_; }
 
-    // --- What the caches ask
+    // --- For the caches
 
-    // Whose byte that is whose line is loaded. `stack_pointer` is that of the block of `current` that runs.
+    // The group of the byte at an address whose line is being loaded. `current`: the execution that runs, in a block
+    // with this stack pointer.
     GroupId find(Address address, Address stack_pointer, const Execution& current,
                  const std::vector<Executions>& threads);
-    // It will be asked soon whose byte that is, or a line there will leave D1 and be looked at.
-    // First host_prefetch_page(), then, once that has come, host_prefetch_slots().
+    // For an address that find() or evict() will soon be called for: first host_prefetch_page(), then, once that has
+    // arrived, host_prefetch_slots().
     [[gnu::always_inline]] void host_prefetch_page(Address address) const { blocks_.host_prefetch_page(address); }
     [[gnu::always_inline]] void host_prefetch_slots(Address address) const { blocks_.host_prefetch_slots(address); }
     // See UsePatterns::will_take_line().
     bool will_look_at_line(std::uint32_t nth) const { return patterns_.will_take_line(nth); }
 
-    // The cost vector of what loading code of `object` costs an instruction of the object file `own`.
+    // The cost vector of an instruction of the object file `own` for loading code of `object`.
     CostId code_cell(CostId instruction, const ObjectFile& own, const ObjectFile& object) {
         groups_.code(own);  // so that it has a group
         return &own == &object ? instruction : costs_.get_code(instruction, groups_.code(object));
     }
-    // The cost vector of what an instruction does to a group of data.
+    // The cost vector of an instruction for data of a group.
     CostId cell(CostId instruction, GroupId group) { return costs_.get(instruction, group); }
 
-    // A line of `bytes` left D1, which had been loaded for a cell; bit i % 64 of `used.word(i / 64)` tells whether byte
-    // i was used.
+    // A line of `bytes` bytes that was loaded for `cell` leaves D1. Byte i was used if bit i % 64 of
+    // `used.word(i / 64)` is set.
     template <class Mask>
     void evict(CostId cell, Address line, unsigned bytes, const Mask& used) {
         if (!patterns_.take_line()) return;
@@ -100,9 +101,9 @@ public:
         }
     }
 
-    // --- What is to be read
+    // --- Results
 
-    // Before anybody reads.
+    // To be called before the results are read.
     void settle() {
         for (NamedAllocator& each : named_.all()) note_doubtful(&each);
         patterns_.settle();
@@ -115,18 +116,18 @@ public:
     const UsePatterns& patterns() const { return patterns_; }
     ObjectCosts& costs() { return costs_; }
     const ObjectCosts& costs() const { return costs_; }
-    // All counts; or those of a thread, whose instructions' counts must have been zeroed.
+    // Clears the counts of a thread, or all counts (0). The counts of its instructions must have been zeroed.
     void clear_counts(std::uint32_t thread);
 
 private:
-    // A group of heap blocks by the calls that tell it apart, the innermost last.
+    // A group of heap blocks by the calls that separate it from others, the innermost last.
     struct RecentPlace {
         static constexpr std::size_t kMost = 8;
 
         std::array<ArcId, kMost> arcs{};
         std::size_t count = 0;
         GroupId group{};
-        bool has_wrappers = false;  // among them: others that are further out tell it apart, too
+        bool has_wrappers = false;  // among these calls: calls further out separate it, too
     };
 
     void evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used);
@@ -149,7 +150,7 @@ private:
     void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);
     GroupId place_of_chain(const Execution& execution, ObjectKind kind, std::size_t call);
-    // Whether the function that makes the call does not count among those that tell places apart.
+    // Whether the calling function is a wrapper, which does not count in ObjectRules::depth.
     bool is_by_wrapper(const OpenCall& call) const {
         return arcs_[call.arc].site.from->context->function().wraps_allocators;
     }
@@ -167,15 +168,15 @@ private:
     HeapBlocks blocks_;
     Regions regions_;
     NamedAllocators named_;
-    GroupId of_pools_ = kUnknownGroup;  // of what pools have got, once there is one
+    GroupId of_pools_ = kUnknownGroup;  // of blocks that pools allocate; kUnknownGroup: not made yet
     ObjectCosts costs_;
     UsePatterns patterns_;
-    std::vector<HeapBlock> ended_;  // only where asked for
-    // Chains of calls that have been seen: a node for each further caller, by the node before and the caller's arc.
+    std::vector<HeapBlock> ended_;  // only if ended() is asked for
+    // The chains of calls seen so far: a node for each further caller, by the previous node and the caller's arc.
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> chains_;
     std::vector<GroupId> group_of_chain_;           // by node
-    std::vector<ArcId> chain_;                      // the latest
-    std::array<RecentPlace, 512> recent_places_{};  // before all these
+    std::vector<ArcId> chain_;                      // the latest chain
+    std::array<RecentPlace, 512> recent_places_{};  // looked at before chains_
     std::array<RecentPlace, 512> behind_wrappers_{};
 };
 

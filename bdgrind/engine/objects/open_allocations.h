@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Calls of functions that allocate, from when they are entered until they are left.
+// The open calls of functions that allocate.
 
 #pragma once
 
@@ -15,35 +15,36 @@
 namespace bd {
 
 struct OpenAllocation {
-    std::size_t call;       // among the open calls of its stack
-    Address stack_pointer;  // where it began
+    std::size_t call;       // index among the open calls of its stack
+    Address stack_pointer;  // when it began
     Address return_address;
     ArcId arc;
     const Function* function;
-    std::uint64_t size;     // of the block that it was asked for, in bytes
-    std::uint64_t element;  // of one of its elements
-    Address before;         // the block that it reallocates
-    GroupId group;          // of the blocks that it allocates
-    Address allocated;      // the latest of them; 0: none
-    // Of functions that the user says allocate: whether one is open around it, and the first of the stack's inner
-    // blocks that was allocated since this call began.
+    std::uint64_t size;     // bytes asked for
+    std::uint64_t element;  // bytes of an element of the block
+    Address before;         // the block that is reallocated
+    GroupId group;          // of the blocks that are allocated
+    Address allocated;      // the latest block; 0: none
+    // Whether a call of a function that --alloc-fn names is open around it; and the index of the first inner block of
+    // the stack that was allocated since this call began.
     bool in_named;
     std::size_t first_inner;
 };
 
-// A block that was allocated while a function was open that the user says allocates. It may be what that returns, or
-// what a pool gets to hand out parts of: that is seen when the function returns. Until then its size is not noted.
+// A block that was allocated during a call of a function that --alloc-fn names. It may be the block that the function
+// returns, or one that refills a pool, of which parts are handed out: that is known when the function returns. Until
+// then, its size is not counted.
 struct InnerBlock {
     Address base;
     std::uint64_t size;     // bytes
-    std::uint64_t element;  // of one of its elements
+    std::uint64_t element;  // bytes of an element
     GroupId group;
 };
 
-// Those of a call stack.
+// Of one call stack.
 struct OpenAllocations {
-    std::vector<OpenAllocation> calls;  // the outermost first
-    std::vector<InnerBlock> inner;      // in the order of time
+    std::vector<OpenAllocation> calls;  // outermost first
+    std::vector<InnerBlock> inner;      // in the order of their allocation
 };
 
 }  // namespace bd

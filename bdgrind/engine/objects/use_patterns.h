@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which bytes of heap blocks and variables were used: when a line leaves D1, how its bytes were used is counted for the
-// objects that they belong to, as a pattern, apart by who had loaded the line. How often each byte was loaded and used,
-// by whom, and which were used together, follows from the patterns; the reader folds them by the size of an element.
+// Which bytes of heap blocks and variables were used. When a line leaves D1, the use of its bytes is counted as a
+// pattern, for each object in the line and by the instruction that loaded the line. From the patterns follow how often
+// each byte was loaded and used, by which code, and which bytes were used together; the reader of the profile folds
+// them by the size of an element.
 
 #pragma once
 
@@ -19,8 +20,8 @@
 
 namespace bd {
 
-// Some bytes of an object that were in one line. In whole words, as it is looked up again and again: halves that were
-// just put together could only be compared once they have arrived in memory.
+// The bytes of an object that were in one line, and which of them were used. Stored in whole words, as it is looked up
+// again and again, and the host can compare halves that were just written only once they have reached its caches.
 class UsePattern {
 public:
     constexpr UsePattern() = default;
@@ -29,20 +30,20 @@ public:
           who_(std::uint64_t{index_of(loaded_by)} << 32 | static_cast<std::uint32_t>(group)),
           where_(std::uint64_t{offset} << 32 | bytes) {}
 
-    // The costs of the instruction that loaded the line.
+    // The cost vector of the instruction that loaded the line.
     CostId loaded_by() const { return CostId{static_cast<std::uint32_t>(who_ >> 32)}; }
-    // Whose bytes they are.
+    // The group that the bytes belong to.
     GroupId group() const { return GroupId{static_cast<std::uint32_t>(who_)}; }
-    // Of the first one, in its object.
+    // The offset of the first byte in its object.
     std::uint32_t offset() const { return static_cast<std::uint32_t>(where_ >> 32); }
-    // How many, at most 64; 0: lines of which nothing else is known.
+    // The number of bytes, at most 64; 0: nothing but the group and the loading instruction is known.
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(where_); }
-    // A bit for each of them, the lowest first.
+    // The bytes used: a bit for each byte, the lowest first.
     std::uint64_t used() const { return used_; }
 
     bool operator==(const UsePattern&) const = default;
 
-    // All bits of it depend on all bits of the pattern.
+    // Each bit of the hash depends on all bits of the pattern.
     std::uint64_t hash() const {
         std::uint64_t mixed = used_ ^ who_ * 0xc2b2ae3d27d4eb4f ^ where_ * 0x9e3779b97f4a7c15;
         mixed = (mixed ^ mixed >> 32) * 0xff51afd7ed558ccd;
@@ -62,31 +63,33 @@ struct PatternCount {
 
 class UsePatterns {
 public:
-    // Objects of at most so many bytes are looked at from end to end. Of larger ones it is some pages, of so many bytes
-    // together, more or less: else there would be a pattern for each of their elements. And there are so many patterns.
+    // Objects of at most this many bytes are looked at from end to end; of larger ones, some pages of about this many
+    // bytes together, or there would be a pattern for each of their elements.
     static constexpr std::uint64_t kMostWhole = 1u << 16;
     static constexpr std::size_t kMostPatterns = 1u << 19;
 
-    // As many as a table of them can tell apart, with those that only say who loaded the line.
+    // The most patterns that a table has room for, with those that say only who loaded the line.
     static constexpr unsigned kPlaceBits = 22;
     static constexpr std::size_t kMostPlaces = (std::size_t{1} << kPlaceBits) - 1;
 
     explicit UsePatterns(std::size_t most_places = kMostPlaces) : most_places_(most_places), slots_(kFewestSlots) {}
 
-    // Whether the line that leaves D1 now is looked at: what add() is told until the next call is about that one.
+    // Whether the line that leaves D1 now is in the sample. If so, calls of add() up to the next call of this are about
+    // that line.
     [[gnu::always_inline]] bool take_line() {
         if (!sample_.take_next()) return false;
         if (__builtin_expect(weight_ != sample_.weight(), 0)) change_weight();
         return true;
     }
-    // Whether the line that leaves D1 as the nth from now on will be looked at, as far as that is known.
+    // Whether the nth line to leave D1 from now on will be in the sample: see LineSample::will_take().
     bool will_take_line(std::uint32_t nth) const { return sample_.will_take(nth); }
-    // Lines of which nothing is known, as there were too many different ones.
+    // The number of lines that are not counted, as there were too many different patterns.
     std::uint64_t left_out() const { return left_out_; }
-    // One of so many lines was looked at, at the end; 1: all were.
+    // At the end, one in this many lines was in the sample; 1: all were.
     std::uint32_t one_in() const { return weight_; }
 
-    // Bytes from `offset` on of an object of `size` bytes.
+    // Adds bytes [offset, offset + bytes) of an object of `size` bytes; at most 64. `used`: a bit for each of them, the
+    // lowest first.
     [[gnu::always_inline]] void add(CostId loaded_by, GroupId group, std::uint64_t size, std::uint64_t offset,
                                     unsigned bytes, std::uint64_t used) {
         const bool is_known = is_looked_at(size, offset);
@@ -95,16 +98,16 @@ public:
         if (++added_count_ == added_.size()) count_added();
     }
 
-    // Before anybody reads.
+    // To be called before the patterns are read.
     void settle() { count_added(); }
 
-    // In the order in which they came.
+    // In the order in which they were first added.
     std::span<const PatternCount> all() const {
         BD_CHECK(added_count_ == 0);
         return counts_;
     }
     void clear();
-    // Drops those of lines that were loaded by whoever `is_meant`.
+    // Drops the patterns of lines for whose loading cost vector is_meant(CostId) holds.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         BD_CHECK(added_count_ == 0);
@@ -117,8 +120,8 @@ private:
     static constexpr std::uint32_t kFewestSlots = 1024;
     static constexpr std::size_t kMostAdded = 64;
 
-    // Of four bytes, as they are to stay in the host's caches: the upper bits of a pattern's hash, as the lower ones
-    // choose the slot, and its place in counts_, from 1; 0: there is none.
+    // Four bytes, so that slots stay in the host's caches: the upper bits of a pattern's hash, as the lower ones choose
+    // the slot, and its index in counts_, from 1; 0: free.
     struct Slot {
         Slot() = default;
         Slot(std::uint64_t hash, std::size_t place) : bits(tag_of(hash) | static_cast<std::uint32_t>(place)) {}
@@ -127,21 +130,21 @@ private:
             return static_cast<std::uint32_t>(hash >> (32 + kPlaceBits)) << kPlaceBits;
         }
         std::uint32_t place() const { return bits & ((1u << kPlaceBits) - 1); }
-        // Whether what has this hash may be there. (It says so of a free one, too.)
+        // Whether a pattern with this hash may be here. (True of some free slots, too.)
         bool may_be(std::uint64_t hash) const { return (bits ^ tag_of(hash)) >> kPlaceBits == 0; }
 
         std::uint32_t bits = 0;
     };
 
-    // Of a large object the first page, and others that are spread by a hash: what goes through it in regular strides
-    // comes by as many of them as of the others.
+    // Of a large object, the first page, and others chosen by a hash, so that regular strides meet as large a share of
+    // these as of all pages.
     static bool is_looked_at(std::uint64_t size, std::uint64_t offset) {
         if (size <= kMostWhole) return true;
         const auto one_in_bits = static_cast<unsigned>(std::bit_width((size - 1) / kMostWhole));
         const std::uint64_t page = offset >> kPageBits;
         return page * 0x9e3779b97f4a7c15 >> (64 - one_in_bits) == 0 && offset >> 32 == 0;
     }
-    // Where what has this hash is looked for first.
+    // The slot to look in first.
     std::size_t slot_for(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & slot_mask_; }
 
     [[gnu::noinline]] void count_added();
@@ -155,11 +158,11 @@ private:
     // A list and a table of places in it need less memory than a table of the patterns.
     std::vector<PatternCount> counts_;
     std::size_t slot_mask_ = kFewestSlots - 1;
-    std::vector<Slot> slots_;  // a power of two of them, by hash; what finds its slot taken is in the next free one
+    std::vector<Slot> slots_;  // by hash; a power of two in number. A pattern that finds its slot taken is in the next
     LineSample sample_;
-    std::uint32_t weight_ = 1;  // what each is counted for that is added
+    std::uint32_t weight_ = 1;  // the lines that each added pattern stands for
     std::uint64_t left_out_ = 0;
-    // What has not been counted yet.
+    // Added, but not counted yet.
     std::array<UsePattern, kMostAdded> added_{};
     std::size_t added_count_ = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What was found in sampled pieces of a trace of the order in which each accessing instruction goes through memory, by
-// loop.
+// The order in which each accessing instruction goes through memory, by loop, as found in sampled pieces of a trace.
 
 #pragma once
 
@@ -28,7 +27,7 @@ struct OrderSite {
 struct OrderKey {
     SiteId site;
     LoopId loop;           // kNoLoop: what is in none
-    std::uint32_t thread;  // 0: threads are not told apart
+    std::uint32_t thread;  // 0: costs are not separated by thread
     std::uint32_t inner;   // how many loops lie between
 
     std::uint32_t hash() const {

@@ -182,7 +182,7 @@ struct Block {
     std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
     std::span<const CachedFetch> fetches() const { return {fetches_, fetch_count}; }
     std::span<CachedFetch> fetches() { return {fetches_, fetch_count}; }
-    // What addresses are computed from, see dataflow.h. Empty: nobody asks.
+    // What addresses are computed from, see dataflow.h. Empty if not asked for.
     std::span<const std::uint16_t> dataflow() const { return {dataflow_, dataflow_size_}; }
 
     Address instruction_address(std::size_t index) const { return address + instructions_[index].offset; }

@@ -33,7 +33,7 @@ public:
     void add_bus_event() { add_access(1, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
-    // What addresses are computed from, for who asks; see dataflow.h. Empty: nobody does.
+    // What addresses are computed from, see dataflow.h. Not called if that is not asked for.
     void set_dataflow(std::span<const std::uint16_t> words) { dataflow_.assign(words.begin(), words.end()); }
     // Returns its index.
     std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);

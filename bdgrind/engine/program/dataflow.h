@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What the addresses of a block's accesses, and what it leaves in registers, are computed from: as far as that tells
-// which loads an address had to wait for. It stands beside a block's description where somebody asks for it
+// which loads an address had to wait for. It stands beside a block's description if it is asked for
 // (Block::dataflow), as numbers of 16 bits in program order:
 //
 //   access   [sources of the address | 4: slot | 8: stores | 16 * sources of what is stored] source... source...

@@ -42,7 +42,7 @@ struct FunctionTriggers {
 // What a function does to the heap. Arguments are numbered from 1 to kMostArgument, 0 is none.
 enum class AllocatorKind : std::uint8_t {
     kNone,
-    kForwards,     // calls an allocator for its caller, itself: whoever is called then finds it among the open calls
+    kForwards,     // calls an allocator for its caller, itself: the allocator finds it among the open calls
     kWraps,        // the same, maybe through others that are no allocators; so it is told where it begins
     kAllocates,    // returns a block, or null
     kReallocates,  // the same, and frees one if it does
@@ -78,17 +78,16 @@ struct Function {
     bool left_by_jump = false;
     FunctionTriggers triggers{};
     AllocatorRole allocator{};
-    // It allocates for its callers, as its name says, or it is a library's container: among the callers that tell heap
-    // blocks apart it is none of those that count.
+    // A wrapper of allocators, by its name, or a container of a library: it does not count among the callers that
+    // separate heap blocks.
     bool wraps_allocators = false;
     // A function that allocates ends by jumping to it: its result is that one's.
     mutable bool ends_allocator = false;
 
-    // Whether nothing of that is to be thought of when it is called.
+    // Whether calls of it need no special treatment.
     bool is_plain() const { return !skipped && !triggers.any(); }
 
-    // What costs of this function are kept apart by, see contexts.h: so many levels of recursion, and so many
-    // callers up the call chain.
+    // The levels of recursion and the callers by which costs of this function are separated: see contexts.h.
     std::uint32_t recursion_levels = 1;
     std::uint32_t caller_count = 0;
     // Whether its paths are followed, where paths are asked for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the engine is to simulate and to count.
+// What the engine simulates and counts.
 
 #pragma once
 
@@ -18,34 +18,34 @@
 namespace bd {
 
 struct EngineConfig {
-    CacheGeometries caches{};  // must be legal, see geometry_error
+    CacheGeometries caches{};  // must be legal, see geometry_error()
     bool cache_sim = true;
-    bool cache_use = true;  // only of effect with cache_sim
+    bool cache_use = true;  // ignored without cache_sim
     ContextRules contexts{};
-    bool collect_at_start = true;   // whether threads and signal handlers begin with collecting costs
-    bool separate_threads = false;  // whether costs are kept apart by guest thread
-    std::uint64_t dump_every = 0;   // a request after each so many blocks; 0: never
-    bool write_back = false;        // tells misses apart that have to write a line to memory first
-    bool prefetch = false;          // into LL; both only of effect with cache_sim
+    bool collect_at_start = true;   // whether threads and signal handlers collect costs from their start
+    bool separate_threads = false;  // separates costs by guest thread
+    std::uint64_t dump_every = 0;   // blocks between requests to dump; 0: no requests
+    bool write_back = false;        // counts LL misses that first write a line to memory
+    bool prefetch = false;          // simulates prefetching into LL; both ignored without cache_sim
     bool branch_sim = false;        // predicts branches
     bool collect_jumps = false;     // counts jumps within functions
     bool bus_events = false;        // counts atomic instructions
-    bool system_calls = false;      // counts them and the time they take
+    bool system_calls = false;      // counts system calls and their time
     bool system_cpu_time = false;   // and their processor time
-    bool context_tree = false;      // keeps costs apart by whole paths of calls, too
+    bool context_tree = false;      // also separates costs by the whole call path
     ContextTreeRules context_tree_rules{};
-    bool flow_paths = false;  // and by paths within functions
+    bool flow_paths = false;  // also separates costs by paths within functions
     FlowRules flow_rules{};
-    bool objects = false;  // keeps costs apart by data objects, too; needs cache_sim and cache_use
+    bool objects = false;  // also separates costs by data objects; needs cache_sim and cache_use
     ObjectRules object_rules{};
-    bool orders = false;  // looks at the order of addresses in pieces of the trace; needs cache_sim
+    bool orders = false;  // samples the order of addresses; needs cache_sim
     OrderSampling order_sampling{};
-    bool why = false;    // tells why lines are loaded; needs cache_sim
-    bool reuses = true;  // and who brings them back; only of effect with why
-    // That is noted of all lines until D1 has loaded so many, then of one in eight.
+    bool why = false;    // records why lines are loaded; needs cache_sim
+    bool reuses = true;  // also records which scopes bring lines back; ignored without why
+    // Lines that D1 loads before only one in eight is recorded for `reuses`.
     std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
-    std::uint32_t cores = 0;  // that have caches of their own; 0: nothing is told of these; needs cache_sim
+    std::uint32_t cores = 0;  // with caches of their own; 0: not simulated; needs cache_sim
 
     EventSet events() const;
 };

@@ -287,7 +287,7 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
     --current->running[column(event)];
 }
 
-// Nobody knows what is called from here on; the executions stay what they are.
+// Calls are not seen from here on; the executions stay what they are.
 void EngineState::forget_calls() {
     for (Executions& executions : threads) {
         for (const auto& execution : executions) {

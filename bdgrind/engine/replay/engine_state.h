@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the replay loops work on: the parts that know calls and costs, and the executions. Not for use outside the
+// The state that the replay loops work on: the parts that know calls and costs, and the executions. Internal to the
 // engine.
 
 #pragma once
@@ -43,47 +43,47 @@ struct EngineState {
     // Handles a marker record.
     void mark(Marker marker, std::span<const Word> values);
 
-    // Where CallTracker::enter has failed: goes on in what a signal handler had interrupted if that was left. False:
-    // there are requests to be served before `block` is entered.
+    // To be called when CallTracker::enter() has failed: goes on in the execution that a signal handler had
+    // interrupted, if the handler was left. False: there are requests to serve before `block` is entered.
     bool enter_elsewhere(Block& block, Address stack_pointer);
 
-    // What is charged for an instruction of a block that `execution` runs: its cost, or that of the call that is
-    // charged for skipped code; and the calls that are open.
+    // What is charged for an instruction of a block that `execution` runs: the cost vector of the instruction or, in
+    // skipped code, of the charged call site; and the node of the innermost open call.
     ChargeTarget charge_target(Execution& execution, BlockCost& block, std::size_t instruction) {
         return {calls.active_node(execution), ledger.instruction(execution.charged_site, block, instruction)};
     }
 
-    // The same with an event that charges nothing later: add(Costs, times) as in Ledger::charge.
+    // Charges that at once: add(Costs, times) as in Ledger::charge().
     template <class Add>
     void charge_now(Execution& execution, BlockCost& block, std::size_t instruction, Add add) {
         const ChargeTarget target = charge_target(execution, block, instruction);
         ledger.charge(target, add);
         if (flow != nullptr) charge_flow(execution, target.costs, add);
     }
-    // On the path that runs, where these are followed.
+    // Charges the path within the function that runs. Requires `flow`.
     template <class Add>
     [[gnu::noinline]] void charge_flow(Execution& execution, CostId instruction, Add add) {
         flow->charge(flow_frame(execution), instruction, [=](Costs counts) { add(counts, 1); });
     }
 
-    // The path that is charged with what `execution` does.
+    // The frame of the path that is charged for what `execution` does. Requires `flow`.
     FlowFrame& flow_frame(Execution& execution) const {
         if (__builtin_expect(!execution.charged_site, 1)) return execution.flow.top;
         return flow->charged_frame(execution.flow, *execution.charged_site.from->context);
     }
 
-    // An access without an address, by the block that runs: its guard was false but it has been counted with its exit,
-    // which is taken back; or it is none.
+    // The block that runs has an access without an address: either its guard was false, and the count that it got with
+    // the exit is taken back; or it locks the bus, which counts as Ge only.
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
-    // Whether a block of what runs now is known.
+    // Whether the current execution has run a block.
     bool has_run() const { return current != nullptr && current->last != nullptr; }
-    // Of the guest thread of a marker's first value, which has one.
+    // The innermost execution of the guest thread in a marker's first value. The thread must have one.
     Execution& latest_execution(std::span<const Word> values) {
         return *threads[static_cast<std::uint32_t>(values[0])].back();
     }
 
-    // What each marker does; see mark().
+    // One function for each marker; see mark().
     struct MarkerRule;
     void switch_to_thread(std::span<const Word> values);
     void end_thread(std::span<const Word> values);
@@ -108,7 +108,7 @@ struct EngineState {
     void forget_calls();
     void settle();
     void cut_flow();
-    // Of everything that notes the times of touches: renumber(time).
+    // Replaces all noted times of touches by renumber(time).
     template <class Renumber>
     void renumber_times(Renumber renumber) {
         for (const Executions& executions : threads) {
@@ -124,27 +124,27 @@ struct EngineState {
     void leave_execution(Executions& executions);
 
     EngineConfig config;
-    bool collect_at_start;  // of the executions to come
+    bool collect_at_start;  // of future executions
     EventSet events;
     CostPool costs;  // of instructions
     ContextTable contexts;
     BlockCosts blocks;
     ArcTable arcs;
     JumpTable jumps;
-    std::unique_ptr<ContextTree> context_tree;  // null: none is asked for
-    std::unique_ptr<FlowPaths> flow;            // null: paths within functions are not asked for
+    std::unique_ptr<ContextTree> context_tree;  // null: not asked for
+    std::unique_ptr<FlowPaths> flow;            // paths within functions; null: not asked for
     BackdatingTree tree;
     Ledger ledger;
-    std::unique_ptr<ScopeTracker> scopes;  // null: it is not asked who brings lines back
+    std::unique_ptr<ScopeTracker> scopes;  // null: carriers of reuses are not asked for
     CallTracker calls;
-    std::unique_ptr<Objects> objects;  // null: none are asked for
-    std::unique_ptr<Why> why;          // null: it is not asked why
-    std::unique_ptr<Sharing> sharing;  // null: there is but one core
+    std::unique_ptr<Objects> objects;  // null: not asked for
+    std::unique_ptr<Why> why;          // null: not asked for
+    std::unique_ptr<Sharing> sharing;  // null: there is only one core
 
-    // Per guest thread its own flow of control and those of the handlers that run on it, innermost last.
+    // For each guest thread, its own execution and those of the signal handlers that run on it, innermost last.
     std::vector<Executions> threads;
     std::uint32_t thread = 0;
-    std::uint32_t signal = 0;  // of the handler to come; 0: not known
+    std::uint32_t signal = 0;  // of the next handler; 0: not known
     Execution* current = nullptr;
     ThreadOrigins origins;
     Replay* replay = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A replay loop: what runs the records of a trace through caches and calls. There are some, compiled for what is asked
-// for.
+// A replay loop: runs the records of a trace through caches and calls. There are several, each compiled for some of the
+// options.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class Replay {
 public:
     virtual ~Replay() = default;
 
-    // Processes whole records, up to the first that makes requests. Returns how many words that were.
+    // Processes whole records, up to the first that makes requests. Returns the number of words processed.
     virtual std::size_t run(Batch batch) = 0;
 
     // See Engine.
@@ -29,7 +29,7 @@ public:
     // Empties the caches, as if every line were evicted.
     virtual void flush() = 0;
 
-    // Nobody is charged any more for the lines that are cached.
+    // Lines that are cached now will not be charged when they are evicted.
     virtual void drop_charges() = 0;
 
     static std::unique_ptr<Replay> make(EngineState& state);

@@ -47,7 +47,7 @@ public:
         go_on(before_.exit, next, record);
     }
 
-    // To be called before the records are gone that have been replayed, or anybody looks at scopes. (At what they carry
+    // To be called before the records are gone that have been replayed, or scopes are read. (At what they carry
     // they may.)
     void pause() {
         if (loop_.latest != nullptr) loop_.stack->points.back().time = clock_.before(loop_.latest);
@@ -78,7 +78,7 @@ private:
         state_.scopes->jump_back(stack, from.begin, to);
         if (stack.loop_count() == 0) return;
         const OpenLoop& loop = stack.loops.back();
-        if (loop.begin != stack.points.back().position) return;  // it is not told apart
+        if (loop.begin != stack.points.back().position) return;  // too deep for a loop of its own
         loop_ = {loop.begin, loop.end - loop.begin, &stack, nullptr};
     }
 

@@ -56,7 +56,7 @@ public:
         return access_shared(state, core, line, bytes, writes, ends);
     }
 
-    // Whether `core` may write to a line without anybody else's noticing, and nothing has to be noted of it.
+    // Whether `core` may write to a line without a change that other cores see, and nothing has to be noted.
     [[gnu::always_inline]] bool is_own(std::uint8_t core, LineNumber line) {
         const Line& state = lines_[line];
         return state.followed == 0 && state.modified && state.holders == std::uint64_t{1} << core;
