@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from bdannotate.analyses.loop_needs import _end_of_statement, _parted, needs_result
-from bdannotate.analyses.repair_fuse import _without_needs
+from bdannotate.analyses.loop_nests import LoopPlace, _Name
+from bdannotate.analyses.repair_fuse import _is_beside, _together, _without_needs
 from bdannotate.cli import main
+from bdannotate.model.profile import Function
 from test_repairs import made
 
 LOOP = "for (int i = 0; i < n; ++i) "
@@ -91,6 +93,16 @@ def test_loops_are_parted_before_each_that_needs_what_one_in_front_of_it_adds_up
         ["multiply", "dot"], ["add", "subtract", "norm"]
     ]
     assert _without_needs(["dot", "add"], lambda one, other: True) == []
+
+
+def test_loops_are_in_the_order_of_the_source_not_of_the_code():
+    """As gcc moves the last of three inlined loops in front of the others."""
+    def loop(line, called_at, address):
+        return LoopPlace((Function("prog", "a.c", "main"), (_Name("a.c", line, (("a.c", called_at),)),)), address)
+
+    first, second, third = loop(20, 110, 50), loop(10, 120, 70), loop(30, 130, 40)
+    assert _is_beside(first, second, {}) and _is_beside(second, third, {}) and not _is_beside(third, first, {})
+    assert _together({(second, third): 0, (first, second): 0}) == [[first, second, third]]
 
 
 def test_fortran():

@@ -13,13 +13,14 @@ import pytest
 import why_kernels
 from bdannotate.analyses.miss_costs import Access
 from bdannotate.analyses.repair import Amount, Remedy, Repair
-from bdannotate.analyses.repairs import Repairs, _open_places, sites_of
+from bdannotate.analyses.repairs import Repairs, _detour, _open_places, sites_of
 from bdannotate.analyses.repair_layouts import _element, _is_used_late
 from bdannotate.analyses.site_rows import SiteRows
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming
 from bdannotate.model.profile import Function
+from bdannotate.model.why import Depends
 from bdannotate.model.work import Estimate
 from bdannotate.reading.load import load_sum, load_why
 from bdannotate.reading.machine import reference_machine
@@ -306,14 +307,39 @@ def test_a_nest_has_one_repair(capsys):
 
 def test_a_run_of_no_time_has_no_places_of_it():
     """As a damaged profile may say."""
-    here = [SimpleNamespace(where=("a.c", 1), open_waiting=0.0)]
+    here = [SimpleNamespace(where=("a.c", 1), open_waiting=0.0, inner=None)]
     assert _open_places(here, 0.0) == []
+
+
+def detour(depends, used=8.0, waiting=0.0, most=24.0, is_scattered=True):
+    return SimpleNamespace(
+        where=("/src/a.c", 7), open_waiting=waiting, waits=Estimate(waiting, 0.0, most), first_share=0.25, used=used,
+        line=64, inner=SimpleNamespace(order=SimpleNamespace(depends=depends)), is_scattered=is_scattered, lines=9,
+        has_numbers_as_links=False, waits_for_itself=False, has_order=True, is_strided=False,
+    )
+
+
+@pytest.mark.parametrize(("depends", "said"), [
+    (Depends.POINTER, "each address is a pointer that was loaded just before, and 8 bytes of each line are used: keep "
+                      "a copy of them beside it"),
+    (Depends.INDEX, "each address comes from an index that was loaded just before, and 8 bytes of each line are used: "
+                    "number the elements in the order of the visits, or sort the indices"),
+])
+def test_what_an_index_or_a_pointer_leads_to_is_named_though_its_misses_may_be_hidden(depends, said):
+    """As of a heap of pointers to events, whose comparisons go to the events, and of a sparse matrix whose rows are in
+    no order."""
+    assert _open_places([detour(depends)], 100.0) == [f"a.c:7 costs at most 18%: {said}"]
+    assert _open_places([detour(depends, waiting=20.0)], 100.0) == [f"a.c:7 costs 20%: {said}"]
+    assert _open_places([detour(depends, most=4.0)], 100.0) == []
+    assert _open_places([detour(depends, used=17.0)], 100.0) == []
+    assert _open_places([detour(Depends.ARITHMETIC)], 100.0) == []
+    assert _detour(detour(depends, is_scattered=False)) == ""
 
 
 def test_a_place_without_a_line_is_named():
     site = SimpleNamespace(
         where=("/src/a.c", 0), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
-        has_numbers_as_links=False, is_chain=False, is_scattered=True, is_strided=False,
+        has_numbers_as_links=False, is_chain=False, is_scattered=True, is_strided=False, inner=None,
     )
     (text,) = _open_places([site], 10.0)
     assert text.startswith("code of a.c without line numbers costs 80%: ")

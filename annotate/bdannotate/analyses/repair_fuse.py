@@ -88,11 +88,16 @@ def _is_beside(first: LoopPlace, second: LoopPlace, calls: _Calls) -> bool:
     """Whether they follow each other: in the same loops of a function, or in functions that another one
     calls in that order."""
     if first.function == second.function:
-        return first.key[1][:-1] == second.key[1][:-1] and first.address < second.address
+        return first.key[1][:-1] == second.key[1][:-1] and _in_front(first) < _in_front(second)
     if first.depth > 1 or second.depth > 1:
         return False
     mine, theirs = calls.get(first.function, {}), calls.get(second.function, {})
     return any(0 < line < theirs.get(caller, 0) for caller, line in mine.items())
+
+
+def _in_front(loop: LoopPlace) -> tuple[tuple[int, ...], int]:
+    """The order of loops of a function in its source, as compilers move code."""
+    return tuple(line for _, line in loop.positions), loop.address
 
 
 def _first_calls(profile: Profile) -> _Calls:
@@ -113,7 +118,7 @@ def _together(
         groups = [group for group in groups if group not in touched]
         groups.append({one, other}.union(*touched))
     return [
-        sorted(group, key=lambda loop: (0 if is_one else loop.line, loop.address)) for group in groups
+        sorted(group, key=_in_front if is_one else lambda loop: ((loop.line,), loop.address)) for group in groups
         for is_one in (len({loop.function for loop in group}) == 1,)
     ]
 

@@ -16,6 +16,7 @@ from ..model.frames import Chains, Nest
 from ..model.graph import CallGraph
 from ..model.objects import ObjectGroup
 from ..model.profile import Function, Profile
+from ..model.why import Depends
 from ..model.work import Estimate
 from .loop_needs import Needs
 from .loop_nests import Loops
@@ -38,6 +39,9 @@ _LEAST_SHARE = 0.02
 # Places of misses that no repair is known of: so many, each with so much of the time.
 _MOST_PLACES = 3
 _OPEN_PLACE = 0.03
+# Where instructions hide them by the estimate, so much of it at most; and of a line, so little is used.
+_OPEN_AT_MOST = 0.1
+_LITTLE = 0.25
 # Instructions with less of it are looked at only beside others.
 _NOTABLE = 0.002
 _MOST_SITES = 400
@@ -178,10 +182,21 @@ def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
 
 
 def _without_repair(notable: Sequence[Site], chosen: Sequence[Repair], time: float) -> list[Site]:
-    """What no repair is about, if there is a place among it that costs much."""
-    told = frozenset[int]().union(*(repair.sites for repair in chosen))
-    rest = [site for site in notable if site.number not in told]
+    """What no repair is about, if there is a place among it that costs much. One that leaves most misses is none where
+    other changes would save them."""
+    told, left = (
+        frozenset[int]().union(*(repair.sites for repair in chosen if _leaves_most(repair) == leaves))
+        for leaves in (False, True)
+    )
+    rest = [
+        site for site in notable
+        if site.number not in told and (site.number not in left or _detour(site))
+    ]
     return rest if _open_places(rest, time) else []
+
+
+def _leaves_most(repair: Repair) -> bool:
+    return repair.after.lines > _COVERED * repair.before.lines
 
 
 def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: float) -> Repair:
@@ -207,22 +222,46 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
 
 
 def _open_places(notable: Sequence[Site], time: float) -> list[str]:
-    """Where the misses are that no repair is known of, and what they depend on."""
+    """Where the misses are that no repair is known of, and what they depend on. Where instructions may hide them, but
+    the code has an order that repairs itself, what they cost at most."""
     places: dict[tuple[str, int], list[Site]] = {}
     for site in notable:
         places.setdefault(site.where, []).append(site)
     costs = {where: sum(site.open_waiting for site in here) for where, here in places.items()}
-    ranked = sorted(costs, key=lambda where: (-costs[where], where))[:_MOST_PLACES]
-    return [
+    most = {
+        where: sum(site.waits.most * (1 - site.first_share) for site in here if _detour(site))
+        for where, here in places.items()
+    }
+    ranked = sorted(places, key=lambda where: (-costs[where], -most[where], where))
+    found = [
         f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
         + _nature(max(places[where], key=lambda site: site.open_waiting))
-        for where in ranked if costs[where] >= _OPEN_PLACE * time > 0
+        if costs[where] >= _OPEN_PLACE * time else
+        f"{_place(*where)} costs at most {100 * min(most[where] / time, 1.0):.0f}%: "
+        + _detour(max(places[where], key=lambda site: site.waits.most if _detour(site) else 0.0))
+        for where in ranked if costs[where] >= _OPEN_PLACE * time > 0 or most[where] >= _OPEN_AT_MOST * time > 0
     ]
+    return found[:_MOST_PLACES]
 
 
 def _place(file: str, line: int) -> str:
     name = os.path.basename(file)
     return f"{name}:{line}" if line else f"code of {name} without line numbers"
+
+
+def _detour(site: Site) -> str:
+    """What helps where scattered addresses were loaded just before, and little is used there; nothing of others."""
+    if site.inner is None or not site.is_scattered or not 0 < site.used <= _LITTLE * site.line:
+        return ""
+    used = f"{site.used:.0f} bytes of each line are used"
+    if site.inner.order.depends is Depends.POINTER:
+        return f"each address is a pointer that was loaded just before, and {used}: keep a copy of them beside it"
+    if site.inner.order.depends is Depends.INDEX:
+        return (
+            f"each address comes from an index that was loaded just before, and {used}: number the elements in the "
+            "order of the visits, or sort the indices"
+        )
+    return ""
 
 
 def _nature(site: Site) -> str:
@@ -231,6 +270,8 @@ def _nature(site: Site) -> str:
     if site.waits_for_itself:
         order = ", in an order that never repeats" if site.has_order and not repeats([site]) else ""
         return f"each address is read from the previous line{order}; fewer, fuller nodes help"
+    if detour := _detour(site):
+        return detour
     if not site.has_order:
         return "the order of the addresses is not known; less data between two visits helps"
     if site.is_strided and site.inner is not None and site.inner.step and site.late and site.late > (site.never or 0.0):

@@ -5,6 +5,7 @@ to save is what the repaired program then loads."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -190,6 +191,18 @@ def test_the_first_screen_leads_with_it(program: Program) -> None:
     assert max(map(len, lines)) <= 80 and len(lines) - 1 <= 40
     start = lines.index("== What to change ==")
     assert lines[start + 1].startswith("1. ") and start < 15
+
+
+@pytest.mark.parametrize(("name", "line", "advice"), [
+    ("agenda.cpp", "agenda.pop();", "keep a copy of them beside it"),
+    ("mesh.c", "sum += heat[neighbour[i][k]]", "number the elements in the order of the visits"),
+])
+def test_what_a_pointer_or_an_index_leads_to_is_named(name: str, line: str, advice: str) -> None:
+    source = (PROGRAMS / name).read_text().split("\n")
+    number = next(number for number, text in enumerate(source, 1) if line in text)
+    text = " ".join(annotate("--width=80", profiled(name, False)).stdout.split())
+    found = re.search(rf"{re.escape(name)}:{number} costs (at most )?\d+%: each address [^:]*: ([^.=]*)", text)
+    assert found is not None and advice in found[2], text
 
 
 def test_all_files_agree_with_their_profiles() -> None:
