@@ -94,6 +94,13 @@ def test_the_right_repair_is_first_and_saves_what_it_says(capsys, name):
     assert 0 <= first["share"] <= 1 and first["most"] > 0 and first["evidence"]
 
 
+def test_a_split_without_a_type_says_how_to_name_it(capsys):
+    """As of particles for `sizeof *all->particles`: what all loops save together is far more than what each does."""
+    assert main([run("fat"), "--hints"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "their type is not known: with --object-type=PLACE=TYPE, there is one split for all loops" in text
+
+
 def test_numbers_of_a_table_are_no_list(capsys):
     """Each has its place, which says what it is of: none can be stored in the order of the visits. As of zopfli
     (docs/cases)."""

@@ -303,7 +303,8 @@ def _by_use_alone(
             "struct hot hot[N];      // what this loop uses",
             "struct rest rest[N];    // all else, with the same index",
         ),
-        "what these bytes are, as their type is not known (see --object)",
+        "what these bytes are, as their type is not known: with --object-type=PLACE=TYPE, there is one split for all "
+        "loops",
     )
     if repair is not None:
         yield repair
