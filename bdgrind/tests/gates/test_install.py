@@ -32,7 +32,9 @@ def configured(name: str) -> str:
 
 
 def files(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+    """By their paths in the folder, but for what Python has compiled."""
+    found = (path for path in folder.rglob("*") if path.parent.name != "__pycache__")
+    return {str(path.relative_to(folder)) for path in found if not path.is_dir()}
 
 
 @pytest.fixture(name="root", scope="module")
