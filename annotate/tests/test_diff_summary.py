@@ -129,3 +129,15 @@ def test_the_totals_of_all_events_come_last(tmp_path):
     text, _ = diff(tmp_path, program({"a": 50_000}), program({"a": 20_000}))
     titles = re.findall(r"== (\w+)", text)
     assert titles == ["Summary", "Functions", "Calls", "Totals"]
+
+
+def test_what_only_one_run_defines_by_its_own_events_is_left_out(tmp_path):
+    """As of runs with --cores=threads and without."""
+    usual = program({"work": 5})
+    formulas = "event: Xfer = A + B : both\nevent: More = Xfer + Ir : more\nevent: Kept = 2 SpLoss1 : kept\n"
+    wider = re.sub(r"(?m)^(\d+ \d+ \d+ 0 0 0 0)$", r"\1 3 2", program({"work": 9}).replace(EVENTS, f"{EVENTS} A B"))
+    assert wider.count(" 3 2\n") == 3
+    for first, second, name in ((usual, formulas + wider, "after"), (formulas + wider, usual, "before")):
+        told, noted = diff(tmp_path, first, second, "--show=Kept")
+        assert f"only {name}.out counts A B: not compared" in noted and "Kept" in told
+        assert "Xfer" not in told and "More" not in told

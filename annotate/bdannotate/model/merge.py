@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -19,6 +19,9 @@ from .sample import both, chosen, mapped
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+# An event in a formula.
+_NAME = re.compile(r"[A-Za-z_][^\s+*-]*")
 
 
 def add(left: Profile, right: Profile) -> Profile:
@@ -114,6 +117,17 @@ def reorder(profile: Profile, events: tuple[str, ...]) -> Profile:
     return project(profile, events)
 
 
+def _without(formulas: Mapping[str, str], events: Set[str]) -> dict[str, str]:
+    """The formulas that do not depend on these events, directly or by other formulas."""
+    lost = set(events)
+    left = dict(formulas)
+    while gone := [name for name, formula in left.items() if lost & set(_NAME.findall(formula))]:
+        lost.update(gone)
+        for name in gone:
+            del left[name]
+    return left
+
+
 def project(profile: Profile, events: tuple[str, ...]) -> Profile:
     """The same profile with these of its events only."""
     if profile.events == events:
@@ -137,6 +151,7 @@ def project(profile: Profile, events: tuple[str, ...]) -> Profile:
     return replace(
         profile,
         events=events,
+        formulas=_without(profile.formulas, set(profile.events) - set(events)),
         lines={
             place: {line: row(costs) for line, costs in rows.items()}
             for place, rows in profile.lines.items()
