@@ -21,7 +21,7 @@ DEFAULT_LINES = 5
 DEFAULT_FUNCTIONS = 10
 DEFAULT_OBJECTS = 15
 # cg_annotate's limit too: a larger value is callgrind_annotate's cumulative share by mistake.
-_MOST_ELEMENT_SIZE = 1 << 16  # of a picture that anybody looks at
+_MOST_ELEMENT_SIZE = 1 << 16  # of a picture that can still be read
 _MAX_THRESHOLD = 20.0
 
 
@@ -191,7 +191,7 @@ def _parser() -> argparse.ArgumentParser:
                            "--hints and --html [derived from the code that allocates them]")
     _flag(what, "--separate-loops",
           "treat loops as functions of their own, in all lists and in --export", "no")
-    _flag(what, "--separate-inlines", "treat inlined functions so, too", "no")
+    _flag(what, "--separate-inlines", "treat inlined functions as functions of their own, too", "no")
     _flag(what, "--totals", "show all totals, and how the caches were used", "no")
     what.add_argument("--function", metavar="REGEX|N",
                       help="show only functions whose names match, as in the profile or as shown, or the one in row "
@@ -217,7 +217,7 @@ def _parser() -> argparse.ArgumentParser:
                          help=f"the rows in lists of lines, functions and objects [{DEFAULT_LINES}, "
                               f"{DEFAULT_FUNCTIONS} and {DEFAULT_OBJECTS}]")
     numbers.add_argument("--cycle-costs", metavar="IR,L1,[L2,]LL",
-                         help="the cycles of an instruction, an L1 miss, with an L2 an L2 miss, and an LL miss in "
+                         help="the cycles of an instruction, an L1 miss, an L2 miss (with an L2) and an LL miss in "
                               "the estimate CEst [1,10,100; with an L2 1,10,30,70]")
     numbers.add_argument("--machine-file", metavar="FILE",
                          help="the machine for the estimates of a run with --why=yes: a file written by "
@@ -239,7 +239,7 @@ def _parser() -> argparse.ArgumentParser:
                         default="text",
                         help="markdown for review comments, sarif for code scanning and editors [text]")
     output.add_argument("-o", "--output", metavar="FILE",
-                        help="write --export there [standard output], or --merge")
+                        help="the file that --export [standard output] or --merge writes")
     output.add_argument("--html", metavar="FILE",
                         help="write a web report instead: one page with all views, to open or mail; with --diff, of "
                              "what changed")

@@ -133,7 +133,7 @@ def test_what_cannot_be_is_refused(sections, sentence, tmp_path, capsys):
     [
         (5, "it has 6 beginnings of paths, more than its limit of 5"),
         (0, "limit: '0' is not a number above 0"),
-        (1 << 31, "limit: 2,147,483,648 is more than the 1,073,741,824 there can be"),
+        (1 << 31, "limit: 2,147,483,648 is more than 1,073,741,824, the most there can be"),
     ],
 )
 def test_what_the_head_states_bounds_what_follows(limit, sentence, tmp_path):

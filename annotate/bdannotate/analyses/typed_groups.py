@@ -41,7 +41,7 @@ class TypedGroup:
     type: Type
     reason: str
     fields: tuple[FieldUse, ...]
-    has_use: bool  # whether anybody knows how they were used
+    has_use: bool  # whether it is known how they were used
     start: int = 0  # where in a block the first element is, in bytes
     has_open_end: bool = False  # the last field goes on to the end of the block
     only: int = 0  # of blocks of this size, in bytes; 0: of all

@@ -334,7 +334,7 @@ def _beside(mine: HeapBlocks, other: HeapBlocks) -> HeapBlocks:
     return HeapBlocks(
         mine.number + other.number, mine.bytes + other.bytes, mine.freed + other.freed,
         mine.alive + other.alive,
-        mine.most_alive + other.most_alive,  # at the same time, as far as anybody knows
+        mine.most_alive + other.most_alive,  # at the same time, as far as is known
         min(mine.smallest, other.smallest), max(mine.largest, other.largest),
         gcd(mine.divisor, other.divisor),
         _usual(mine) if _usual(mine) == _usual(other) else 0,

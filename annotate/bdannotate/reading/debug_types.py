@@ -41,7 +41,7 @@ def read_types(
     wanted: Mapping[str, WantedTypes], changed: Container[str] = (), written: float | None = None
 ) -> FoundTypes:
     """wanted is by object file. Of those that have changed since they ran, nothing is known; nor
-    does anybody know of one that is newer than the profile, `written` in seconds since 1970, whether
+    is it known of one that is newer than the profile, `written` in seconds since 1970, whether
     it has: that is said."""
     named: dict[tuple[str, str], tuple[Type, ...]] = {}
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}

@@ -54,7 +54,7 @@ class _Reader(SectionReader[Paths]):
         headers, own, functions, places, names = self._places_head(("limit",))
         limit = number_of(own, "limit")
         if limit > _MOST_NODES:
-            raise FormatProblem(f"limit: {limit:,} is more than the {_MOST_NODES:,} there can be")
+            raise FormatProblem(f"limit: {limit:,} is more than {_MOST_NODES:,}, the most there can be")
         self.most_rows = max(MOST_ROWS, 2 * limit)
         self.sections = {**_SECTIONS, "cells": (*_CELLS, *headers.events)}
         found = self._sections()
