@@ -64,6 +64,7 @@ public:
     RunCosts finish() {
         caches_.flush();
         accounts_.costs().stays = why_.stays();
+        accounts_.costs().blocks_overlap = objects_.blocks_overlap();
         accounts_.finish();
         return std::move(accounts_.costs());
     }

@@ -85,6 +85,9 @@ void NaiveObjects::allocate(NaiveExecution& now, Allocation& call, Address resul
     }
     if (call.allocated == result) return;
     if (role.block != 0) free(call.arguments[role.block - 1]);
+    blocks_overlap_ |= size != 0 && std::ranges::any_of(heap_, [&](const Range& block) {
+        return block.base < result && block.has(result);
+    });
     add(now, call, result, size);
 }
 

@@ -45,6 +45,8 @@ public:
                                      const std::string& loaded_for) const;
     // Whose code `block` is.
     std::string group_of_code(const Scenario::Block& block) const;
+    // Whether a block has been allocated where another one still was, but for those of pools.
+    bool blocks_overlap() const { return blocks_overlap_; }
 
 private:
     struct Range {
@@ -80,6 +82,7 @@ private:
     std::vector<Range> heap_;
     std::vector<Range> freed_;  // what lies there until something else does
     std::vector<Range> mapped_;
+    bool blocks_overlap_ = false;
 
     // What the user says allocates, by function: whether it has handed out parts of something; and blocks that others
     // have allocated for it, and that it has returned as if they were smaller.

@@ -130,6 +130,8 @@ std::string differences_after(const Scenario& scenario, const BuiltScenario& bui
     const bool why = variant.why_times != 0;
     test::RunCosts expected = run_naively(scenario, records, variant.paths, variant.object_depth, why,
                                           variant.whole_reuses);
+    // No allocator does that. A scenario may, where the engines find a return of another call than it had in mind.
+    if (expected.blocks_overlap) return {};
     if (!variant.stays) expected.stays = costs.stays = {};
     const std::string different =
         differences(expected, costs, engine.events(), variant.more_events, variant.patterns);

@@ -34,16 +34,17 @@ private:
 
     void choose_caches() {
         const bool common = chance(30);
-        const auto ways = [this] { return chance(5) ? between(5, 20) : between(1, 4); };
-        const auto l1_cache = [&] {
-            return common ? cache(std::uint64_t{1} << below(3), ways(), 64)
-                          : cache(between(1, 7), ways(), std::uint64_t{16} << below(5));
+        // One after the other: the order in which arguments are evaluated is the compiler's choice.
+        const auto any_cache = [&](std::uint64_t sets) {
+            const std::uint64_t ways = chance(5) ? between(5, 20) : between(1, 4);
+            return cache(sets, ways, common ? 64 : std::uint64_t{16} << below(5));
         };
+        const auto l1_cache = [&] { return any_cache(common ? std::uint64_t{1} << below(3) : between(1, 7)); };
         scenario_.caches.i1 = l1_cache();
         scenario_.caches.d1 = l1_cache();
         // So large that DataCache keeps only what it needs of the past.
         if (chance(3)) scenario_.caches.d1 = cache(2049, 2, scenario_.caches.d1.line_bytes);
-        scenario_.caches.ll = cache(between(1, 12), ways(), common ? 64 : std::uint64_t{16} << below(5));
+        scenario_.caches.ll = any_cache(between(1, 12));
         scenario_.prefetch = chance(40);
     }
 

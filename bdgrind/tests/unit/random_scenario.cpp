@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 #include <vector>
@@ -64,6 +65,11 @@ private:
         scenario_.records.push_back(marker_record(marker, a, b, c));
     }
 
+    // The values are chosen in their order, whatever the compiler's for arguments is.
+    void mark_with(Marker marker, const std::array<Address, 3>& values) {
+        mark(marker, values[0], values[1], values[2]);
+    }
+
     void run() {
         const std::uint64_t threads = chance(50) ? 1 : between(2, 3);
         const std::uint64_t length = between(1, 250);
@@ -85,8 +91,8 @@ private:
             }
             if (chance(collects)) mark(Marker::kCollect, below(2));
             if (chance(collects)) mark(Marker::kToggleCollect, below(threads));
-            if (chance(1)) mark(Marker::kThreadCreate, below(threads), below(threads));
-            if (chance(calls_system)) mark(Marker::kSystemCall, below(threads), below(1000), below(100));
+            if (chance(1)) mark_with(Marker::kThreadCreate, {below(threads), below(threads), 0});
+            if (chance(calls_system)) mark_with(Marker::kSystemCall, {below(threads), below(1000), below(100)});
             if (chance(steers)) mark(Marker::kZero, below(threads));
             if (chance(steers)) stop();
             if (chance(signals)) enter_handler();
@@ -143,7 +149,8 @@ private:
         std::swap(other.first, execution.stack_pointer);
         std::swap(other.second, execution.frames);
         if (execution.frames.empty() || chance(10)) {
-            record(an_entry(), near(execution.stack_pointer));
+            const unsigned block = an_entry();
+            record(block, near(execution.stack_pointer));
         } else {
             give_back(execution);
         }
@@ -155,17 +162,18 @@ private:
         if (execution->block != nullptr && executions().size() > 1 && chance(6)) {
             executions().resize(between(1, executions().size() - 1));
             execution = &executions().back();
-            unsigned block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            const unsigned block = any_block();
             Address stack_pointer = execution->stack_pointer + 8 * below(4);
             if (!execution->frames.empty() && chance(50))
-                stack_pointer = choice_.one_of(execution->frames).first + 8 * below(2);
+                stack_pointer = of_a_frame(*execution, 2);
             record(block, stack_pointer);
             return;
         }
         if (execution->exit == nullptr) {
-            record(static_cast<unsigned>(below(scenario_.blocks.size())), execution->stack_pointer);
+            record(any_block(), execution->stack_pointer);
         } else if (chance(3)) {
-            record(static_cast<unsigned>(below(scenario_.blocks.size())), near(execution->stack_pointer));
+            const unsigned block = any_block();
+            record(block, near(execution->stack_pointer));
         } else if (execution->exit->jump != JumpKind::kCall && chance(coroutines_)) {
             change_stack(*execution);
         } else if (execution->exit->jump == JumpKind::kJump) {
@@ -177,7 +185,18 @@ private:
         }
     }
 
-    Address near(Address stack_pointer) { return stack_pointer + 8 * below(12) - 8 * below(12); }
+    unsigned any_block() { return static_cast<unsigned>(below(scenario_.blocks.size())); }
+
+    Address near(Address stack_pointer) {
+        const Address above = stack_pointer + 8 * below(12);
+        return above - 8 * below(12);
+    }
+
+    // The stack pointer of one of the calls, or less than so many words above it.
+    Address of_a_frame(const Execution& execution, std::uint64_t words) {
+        const Address first = choice_.one_of(execution.frames).first;
+        return first + 8 * below(words);
+    }
 
     unsigned block_of_function(unsigned function) {
         std::vector<unsigned> own;
@@ -189,15 +208,15 @@ private:
 
     unsigned an_entry() {
         for (;;) {
-            const auto block = static_cast<unsigned>(below(scenario_.blocks.size()));
+            const unsigned block = any_block();
             if (scenario_.blocks[block].is_entry || chance(10)) return block;
         }
     }
 
     void jump(Execution& execution) {
         if (chance(15) && !execution.frames.empty()) {  // longjmp
-            record(static_cast<unsigned>(below(scenario_.blocks.size())),
-                   choice_.one_of(execution.frames).first + 8 * below(3));
+            const unsigned block = any_block();
+            record(block, of_a_frame(execution, 3));
         } else if (chance(15)) {  // tail call
             const Address entry = execution.frames.empty() ? execution.stack_pointer : execution.frames.back().first;
             record(an_entry(), entry);
@@ -224,15 +243,15 @@ private:
     // A return: to the caller, or to a caller further up, or to nobody in particular.
     void give_back(Execution& execution) {
         if (execution.frames.empty() || chance(15)) {
-            record(static_cast<unsigned>(below(scenario_.blocks.size())),
-                   chance(50) ? execution.stack_pointer : near(execution.stack_pointer));
+            const unsigned block = any_block();
+            record(block, chance(50) ? execution.stack_pointer : near(execution.stack_pointer));
             return;
         }
         const std::size_t up = chance(80) ? 0 : below(execution.frames.size());
         const auto [stack_pointer, return_address] = execution.frames[execution.frames.size() - 1 - up];
         const auto found = starts_.find(return_address);
-        record(found == starts_.end() ? static_cast<unsigned>(below(scenario_.blocks.size())) : found->second,
-               stack_pointer + (chance(30) ? 0 : 8));
+        const unsigned block = found == starts_.end() ? any_block() : found->second;
+        record(block, stack_pointer + (chance(30) ? 0 : 8));
     }
 
     void record(unsigned block, Address stack_pointer) {

@@ -183,6 +183,8 @@ struct RunCosts {
     std::map<std::pair<std::uint64_t, PatternKey>, std::uint64_t> large_patterns;
     // Those of what is left of a freed block in which another one has been put. An engine may have forgotten it.
     std::map<PatternKey, std::uint64_t> forgettable_patterns;
+    // Whether a block was allocated where another one still was, of no pool. Engines may then differ in what is there.
+    bool blocks_overlap = false;
     std::map<ReuseKey, ReuseCounts> reuses;        // if asked for
     // The same. If there is kManyLoaders, a line was loaded by more than an engine tells apart.
     std::map<InstructionKey, StayCounts> stays;

@@ -55,8 +55,8 @@ public:
 
     // No pool goes on where its memory was unmapped.
     void unmap(Address begin, Address end) {
-        for (auto block = blocks_.lower_bound(begin); block != blocks_.end() && block->first < end; ++block) {
-            freed_.insert(block->first);
+        for (const auto& [base, size] : blocks_) {
+            if (base < end && begin < base + size) freed_.insert(base);
         }
     }
 
