@@ -59,10 +59,6 @@ std::size_t calls_since_same(const Execution& execution) {
     return 0;
 }
 
-// Stands for the end of the block before while a block is being entered, once all but the requests is done. It leaves
-// no section, so that it is looked at.
-constinit const Exit kStopped{};
-
 // What began the stack may have gone on with a tail call: the return of that leaves it, too, and reaches code whose
 // call was never seen. (As where a signal handler ends in its cold part: it returns to the kernel's trampoline.)
 bool has_left_root(const Execution& execution, const Block& block, Address stack_pointer) {
@@ -103,6 +99,8 @@ Address behind(const CallSite& site) {
 }
 
 }  // namespace
+
+constinit const Exit CallTracker::kStopped{};
 
 // The context of a function called by the current one.
 inline const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {

@@ -47,6 +47,8 @@ public:
     std::vector<Request>& requests() { return requests_; }
     const std::vector<Request>& requests() const { return requests_; }
     void stop(Execution& execution);
+    // Whether `exit`, the end of the latest block, only stands for one: the next block is being entered again.
+    static bool is_stop(const Exit* exit) { return exit == &kStopped; }
 
     // The number of calls, returns and changes of the stack so far. A step that does not change it is a jump within a
     // function.
@@ -133,6 +135,10 @@ private:
     ScopeTracker* const scopes_;       // the same
     FlowPaths* const flow_;            // the same
     const ContextRules rules_;
+    // Stands for the end of the block before while a block is being entered, once all but the requests is done. It
+    // leaves no section, so that it is looked at.
+    static const Exit kStopped;
+
     Execution* running_ = nullptr;
     std::uint64_t changes_ = 0;
     std::vector<Request> requests_;

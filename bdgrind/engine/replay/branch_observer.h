@@ -28,11 +28,14 @@ public:
 
     static bool is_wanted(const EngineConfig& config) { return config.branch_sim || config.collect_jumps; }
 
-    // What runs goes on with `block`, which has not been entered yet.
+    // What runs goes on with `block`, which has not been entered yet. If it is entered again, after a dump that it has
+    // asked for, all that is known of the block before is what was then.
     void before(const Block& block, BlockCost* cost, const Exit* exit) {
         BD_CHECK(state_.current != nullptr);
         if (predicts_ && exit != nullptr && exit->branch == Branch::kIndirect) on_indirect_branch(*exit, block.address);
-        if (counts_jumps_) latest_ = {state_.current, cost, exit, state_.calls.changes()};
+        // (What asked for a dump was a call on another stack, perhaps.)
+        if (!counts_jumps_ || CallTracker::is_stop(exit)) return;
+        latest_ = {state_.current, cost, exit, state_.calls.changes()};
     }
 
     // The block has been entered, and left by `exit`.

@@ -39,8 +39,8 @@ public:
     void before_change(const Word* record) {
         pause();
         state_.scopes->set_time(clock_.before(record));
-        before_ = {state_.current, state_.current == nullptr ? nullptr : state_.current->last_exit,
-                   state_.calls.changes()};
+        const Exit* const exit = state_.current == nullptr ? nullptr : state_.current->last_exit;
+        if (!CallTracker::is_stop(exit)) before_ = {state_.current, exit, state_.calls.changes()};
     }
     void after_change(const TracedExit& next, const Word* record) {
         if (before_.execution != state_.current || before_.changes != state_.calls.changes()) return;

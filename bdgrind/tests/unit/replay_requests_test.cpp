@@ -154,6 +154,29 @@ TEST_F(ReplayTest, JumpsAreCountedWhateverElseIsAskedFor) {
     }
 }
 
+// main jumps down to where the stack of f was, which began with f: so f has been left.
+TEST_F(ReplayTest, AJumpThatADumpInterruptsIsCounted) {
+    Block& f_switches = program_.entry(f_, 0x2010).op().ends(kJump);
+    f_.triggers.dump_after = true;
+    trace_.thread(1).run(main_goes_on_, 100'000).run(f_switches, 50'000).run(main_reads_, 100'000, {0x100});
+    trace_.run(main_goes_on_, 40'000);
+    for (const bool cache_sim : {false, true}) {
+        engine_.reset();
+        engine_ = std::make_unique<Engine>(
+            EngineConfig{.caches = kTinyD1, .cache_sim = cache_sim, .collect_jumps = true});
+        const Batch rest = trace_.all().subspan(engine_->replay(trace_.all()));
+        ASSERT_EQ(engine_->requests().size(), 1u);
+        EXPECT_EQ(engine_->requests()[0].kind, RequestKind::kDumpAfter);
+        engine_->clear_requests();
+        EXPECT_TRUE(engine_->jumps().empty());
+        engine_->replay_whole(rest);
+        ASSERT_EQ(engine_->jumps().size(), 1u);
+        EXPECT_EQ(engine_->jumps()[0].site.from->block, &main_reads_);
+        EXPECT_EQ(engine_->jumps()[0].target, &main_goes_on_);
+        EXPECT_EQ(engine_->jumps()[0].count, 1u);
+    }
+}
+
 TEST_F(ReplayTest, StacksAreThoseOfThreadsAndTheirHandlers) {
     trace_.thread(1).run(main_calls_, 1000).thread(3).run(f_calls_, 5000);
     trace_.mark(Marker::kSignalEnter, 3, 0, 4800).run(handler_reads_, 4700, {0x100});

@@ -63,6 +63,16 @@ TEST_F(ReuseTest, ALoopCarriesWhatItsIterationsShare) {
     EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 4}}));
 }
 
+// As where main jumps back and down, to where the stack of f was: f has been left, and asks for one.
+TEST_F(ReuseTest, ALoopBeginsWithAJumpThatADumpInterrupts) {
+    Block& f_switches = program_.entry(f_, 0x2010).op().ends(kJump);
+    f_.triggers.dump_after = true;
+    Block& body = block(0x1010, 2);
+    trace_.thread(1).run(start_, 100'000).run(f_switches, 50'000);
+    trace_.run(body, 100'000, {kA, kB}).run(body, 40'000, {kA, kB});
+    EXPECT_EQ(carried(), (NamedCounts{{"main@1010", 2}}));
+}
+
 // The first iteration's reuse is not the loop's: f had touched the line before the loop began.
 TEST_F(ReuseTest, WhatWasTouchedBeforeTheLoopIsCarriedByTheCall) {
     Block& body = block(0x1010, 2);
