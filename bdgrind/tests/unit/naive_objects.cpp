@@ -45,6 +45,12 @@ const Allocation::Inner* inner_at(const Allocation& call, Address base) {
     return inner == call.inner.rend() ? nullptr : &*inner;
 }
 
+// The latest block that was allocated there, if any was, is a part of what it was.
+void resize_inner(Allocation& call, Address base, Address size) {
+    const auto inner = std::ranges::find(call.inner.rbegin(), call.inner.rend(), base, &Allocation::Inner::base);
+    if (inner != call.inner.rend()) inner->size = size;
+}
+
 }  // namespace
 
 void NaiveObjects::on_allocator(NaiveExecution& now, const Scenario::Record& record) {
@@ -117,7 +123,8 @@ void NaiveObjects::allocate_named(NaiveExecution& now, Allocation& call, Address
         call.allocated = result;
         if (size == 0 || size >= inner->size) return;
         if (pools_.contains(call.function)) {
-            shrink(result, inner->size, call.group, size);
+            if (!shrink(result, inner->size, call.group, size)) return;
+            for (Allocation& outer : now.allocations) resize_inner(outer, result, size);
         } else if (std::ranges::none_of(now.allocations,
                                         [&](const Allocation& each) { return is_named(each.function); })) {
             doubtful_[call.function].push_back({result, inner->size, call.group, size});
@@ -173,17 +180,19 @@ bool NaiveObjects::is_memory(const NaiveExecution& now, Address begin, Address s
     return known >= begin + size;
 }
 
-// What has got more than it returns: the rest is the allocators' own. Of a small block nothing is left.
-void NaiveObjects::shrink(Address base, Address size, const std::string& group, Address asked) {
+// What has got more than it returns: the rest is the allocators' own. Of a small block nothing is left. False: that is
+// too large, or something else is there now.
+bool NaiveObjects::shrink(Address base, Address size, const std::string& group, Address asked) {
     Range* const block = block_at(base);
-    if (block == nullptr || block->base != base || block->size != size || block->group != group) return;
-    if (asked > kMostWithLinks) return;
+    if (block == nullptr || block->base != base || block->size != size || block->group != group) return false;
+    if (asked > kMostWithLinks) return false;
     if (size > kMostWithLinks) {
         block->group = "unused";
         heap_.push_back({base, asked, group, true});
     } else {
         *block = {base, asked, group, true};
     }
+    return true;
 }
 
 // With all that lies within it.

@@ -67,7 +67,7 @@ private:
     Range* block_at(Address address);
     bool fits(const NaiveExecution& now, const Allocation& call, Address result, Address size);
     bool is_memory(const NaiveExecution& now, Address begin, Address size) const;
-    void shrink(Address base, Address size, const std::string& group, Address asked);
+    bool shrink(Address base, Address size, const std::string& group, Address asked);
     bool is_mapped(Address begin, Address end) const;
     void remove_mapping(Address begin, Address end);
     void forget_blocks(Address begin, Address end);

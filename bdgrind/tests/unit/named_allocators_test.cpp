@@ -153,6 +153,26 @@ TEST_F(NamedAllocatorsTest, WhatAPoolHasNotHandedOutIsItsOwn) {
     EXPECT_EQ(found.at("unused"), 1u);
 }
 
+// Each call returns a part of what the one within it has returned, which begins there, too.
+TEST_F(NamedAllocatorsTest, APartOfAPartIsAsLargeAsTheOutermostCallWasAskedFor) {
+    pool(0x10000, 48, 0x10000, 1024);
+    pool(0x10030, 48);
+    trace_.run(call_second_, kStack);
+    constexpr std::uint64_t kAsked[]{16, 80, 160};
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        trace_.run(pool_calls_, kStack - 8 * (i + 1)).mark(Marker::kAllocatorEntered, kAsked[i], 7, 7);
+    }
+    trace_.run(malloc_body_, kStack - 32).mark(Marker::kAllocatorEntered, 256, 7, 7);
+    trace_.mark(Marker::kAllocatorLeft, 0x20000, kStack - 32);
+    for (std::uint64_t i = 3; i != 0; --i) {
+        trace_.run(pool_returns_, kStack - 8 * i).mark(Marker::kAllocatorLeft, 0x20000, kStack - 8 * i);
+    }
+    trace_.run(start_, kStack);
+    for (const Address address : {0x20000, 0x20040, 0x20080}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 20", 1}, {"mapping", 2}}));
+    EXPECT_EQ(std::tuple(of_pool().smallest, of_pool().largest, of_pool().live_bytes), std::tuple(16u, 48u, 112u));
+}
+
 // A header stands before each block.
 TEST_F(NamedAllocatorsTest, AWrapperMayReturnAPartOfWhatItWraps) {
     for (std::uint64_t i = 0; i < 20; ++i) pool(0x10010 + 0x100 * i, 100, 0x10000 + 0x100 * i, 116);
