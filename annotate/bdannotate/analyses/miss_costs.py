@@ -65,7 +65,9 @@ class Rounds(enum.Enum):
 class Loads:
     """Lines that come in this order. near: those that are in some cache, by the bucket of their distance. walks:
     addresses that have to be looked up besides. blocks: whether instructions behind it pile up until it has come; not
-    those of a store, which leaves the window at once, nor of what is asked for before it is needed."""
+    those of a store, which leaves the window at once, nor of what is asked for before it is needed. link: the
+    instruction that had loaded what the addresses of a chain are made of, 0 if that is not known; steps: how many such
+    addresses there were. step: lines from one address of a stride to the next, 0 if that is not known."""
 
     access: Access
     near: tuple[tuple[int, float], ...]
@@ -73,6 +75,9 @@ class Loads:
     line: int  # bytes
     walks: float = 0.0
     blocks: bool = True
+    link: int = 0
+    steps: int = 0
+    step: float = 0.0
 
     @cached_property
     def near_lines(self) -> float:

@@ -3,12 +3,13 @@
 
 A loop takes the time of its instructions, or that of its lines if that is longer. As many lines are on their way at a
 time as the window of instructions has; what stands behind a branch that is mispredicted is not looked at before the
-line that it depends on has come. Of a chain, each step hides the instructions of the window at most. Lines that are
-written to are waited for by nothing in the window.
+line that it depends on has come. Of a chain, each step hides the instructions of the window at most, and all lines
+whose addresses are in the same link come together. Lines that are written to are waited for by nothing in the window.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -28,27 +29,16 @@ class LoopTime:
         """Nanoseconds, by the keys of what is loaded. is_hidden: whether instructions hide any of it."""
         alone = self._alone(loads, costs)
         times = {key: costs.time_of(one, alone.get(key, (0.0, 0.0))) for key, one in loads.items()}
-        self._share_strides(loads, times, costs)
+        _share_strides(loads, times, costs)
+        waited = _steps_waited(loads)
+        for key, lines in waited.items():
+            times[key] *= lines / max(loads[key].lines, 1e-9)
         if not is_hidden:
             return times
-        most = self._hideable(loads, times, alone, costs)
+        most = self._hideable(loads, times, alone, costs, waited)
         total = sum(most.values())
         share = min(self.work / total, 1.0) if total > 0 else 0.0
         return {key: time - share * most[key] for key, time in times.items()}
-
-    def _share_strides(self, loads: Mapping[int, Loads], times: dict[int, float], costs: MissCosts) -> None:
-        """What a stride takes longer than lines in order is that a prefetcher looks a few steps of its instruction
-        ahead, and no further. It does so for several instructions at a time: the longest is waited for, and the
-        others share the bandwidth."""
-        longer = {
-            key: max(times[key] - costs.time_of(replace(one, access=Access.IN_ORDER)), 0.0)
-            for key, one in loads.items() if one.access is Access.STRIDE
-        }
-        total = sum(longer.values())
-        if total > 0:
-            at_once = 1 - max(longer.values()) / total
-            for key, one in longer.items():
-                times[key] -= at_once * one
 
     def _alone(self, loads: Mapping[int, Loads], costs: MissCosts) -> dict[int, tuple[float, float]]:
         """How many of the lines that could overlap are waited for one at a time, at most: one for each window, from
@@ -78,17 +68,17 @@ class LoopTime:
 
     def _hideable(
         self, loads: Mapping[int, Loads], times: Mapping[int, float], alone: Mapping[int, tuple[float, float]],
-        costs: MissCosts,
+        costs: MissCosts, waited: Mapping[int, float],
     ) -> dict[int, float]:
         """How much of each may be hidden, at most."""
-        waiting = sum(one.lines for one in loads.values() if one.access in WAITING)
+        waiting = sum(waited.values())
         each = self.work / self.instructions if self.instructions else 0.0
         ahead = min(self.instructions / waiting, costs.window) if waiting else 0.0
         by_branches = self.mispredicted >= sum(far + near for far, near in alone.values())
         found: dict[int, float] = {}
         for key, one in loads.items():
             if one.access in WAITING:
-                found[key] = min(times[key], one.lines * ahead * each)
+                found[key] = min(times[key], waited[key] * ahead * each)
             elif key in alone:
                 # While one line is waited for, the window gets full; behind a mispredicted branch, nothing is in it.
                 windows = 0.0 if by_branches else sum(alone[key])
@@ -96,3 +86,39 @@ class LoopTime:
             else:
                 found[key] = times[key]
         return found
+
+
+def _share_strides(loads: Mapping[int, Loads], times: dict[int, float], costs: MissCosts) -> None:
+    """Lines of one element, whose size is the step, take no longer than all lines of the element do in order; nor do a
+    single one's, if the step is small. As many elements count as one instruction brings lines, unless there are more
+    lines than that: these are of several arrays."""
+    elements: dict[float, list[int]] = {}
+    for key, one in loads.items():
+        if one.access is Access.STRIDE and one.step and one.lines:
+            elements.setdefault(one.step, []).append(key)
+    for step, keys in elements.items():
+        in_order = {key: costs.time_of(replace(loads[key], access=Access.IN_ORDER)) for key in keys}
+        most = max(step * max(in_order.values()), sum(in_order.values()))
+        total = sum(times[key] for key in keys)
+        if total > most:
+            for key in keys:
+                times[key] *= most / total
+
+
+def _steps_waited(loads: Mapping[int, Loads]) -> dict[int, float]:
+    """Steps of chains that are waited for, by the keys of the lines that come in them. Lines of one step, whose
+    addresses are all in what the same instruction has loaded, come together: as far as they miss independently of each
+    other, a step is waited for if any of them does. Each has its share of these steps."""
+    links: dict[int, list[int]] = {}
+    for key, one in loads.items():
+        if one.access in WAITING and one.link and one.steps:
+            links.setdefault(one.link, []).append(key)
+    found = {key: one.lines for key, one in loads.items() if one.access in WAITING}
+    for keys in links.values():
+        lines = sum(found[key] for key in keys)
+        steps = max(loads[key].steps for key in keys)
+        hits = math.prod(1 - min(found[key] / steps, 1.0) for key in keys)
+        waited = max(steps * (1 - hits), max(found[key] for key in keys))
+        for key in keys:
+            found[key] *= min(waited / lines, 1.0) if lines else 1.0
+    return found

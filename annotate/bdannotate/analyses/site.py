@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
 from ..model.work import Estimate
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import FORESEEN, FORESEEN_ORDERS, Access, Loads, MissCosts, loads_of
+from .miss_costs import FORESEEN, FORESEEN_ORDERS, WAITING, Access, Loads, MissCosts, loads_of
 
 # A step that so many of all are is the step of a loop.
 _MOST = 0.6
@@ -191,7 +191,7 @@ class Site:
     def access(self) -> Access:
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
-            return Access.IN_ORDER if abs(step) < 2 * self.line else Access.STRIDE
+            return Access.IN_ORDER if abs(step) <= self.line else Access.STRIDE
         if step is not None:
             return Access.COLUMN
         if not self.waits_for_itself:
@@ -206,13 +206,18 @@ class Site:
         step = self._deciding.step if self._deciding else None
         if step is None or self.access not in (Access.STRIDE, Access.COLUMN):
             return self.access
-        if abs(step) * factor < 2 * self.line:
+        if abs(step) * factor <= self.line:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
     @cached_property
     def loads(self) -> Loads:
-        return loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
+        found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
+        if self.access in WAITING:
+            found = replace(found, link=self.levels[0].order.on, steps=self.accesses)
+        if self.access is Access.STRIDE and self._deciding and self._deciding.step:
+            found = replace(found, step=abs(self._deciding.step) / self.line)
+        return found
 
     def changed(self, change: Change) -> Loads:
         loads = self.loads.changed(change.lines, change.last_level, change.access)
