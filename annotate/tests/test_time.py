@@ -174,8 +174,8 @@ def test_exports_have_the_time_on_the_paths_of_its_functions(capsys):
     assert "--why=yes" in capsys.readouterr().err
 
 
-# Nanoseconds for a step of a loop that reads one, two or three lines of each element, by the bytes of an element, none of
-# which was in a cache: medians of a Zen 5, where lines in order took 1.37 in the same minute and strides of five 3.35.
+# Nanoseconds for a step of a loop that reads one, two or three lines of each element, by the bytes of an element, none
+# of which was in a cache: medians of a Zen 5, where lines in order took 1.37 in the same minute, strides of five 3.35.
 ELEMENTS = {
     96: (1.96,), 128: (2.98, 2.76), 160: (3.11, 3.40), 192: (3.13, 3.96, 4.11), 256: (3.41, 5.73, 5.22),
     320: (3.35, 5.50, 6.26), 384: (3.73, 6.37, 7.63), 640: (4.45, 6.76, 8.82), 1088: (4.90, 8.22, 10.80),
