@@ -68,7 +68,7 @@ KNOWN = [
     Program("crowd.c", "split", (
         "if (WEIGHT(i).is_there)", "WHERE(i).place[0] +=", "sum += MOTION(i).speed[0]"
     ), "count|move|energy"),
-    Program("padding.c", "pack", ("item->price * item->weight",)),
+    Program("padding.c", "pack", ("item->price * item->weight",), is_doubtful=True),
     Program("padding.cpp", "pack", ("item.price * item.weight",), "main"),
     Program("padding.rs", "pack", ("item.price * item.weight",), is_doubtful=True),
     Program("samples.c", "pack", ("if (samples[i].is_good)",), "main", is_doubtful=True),
