@@ -3,6 +3,7 @@
 #include "naive_objects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace bd::test {
@@ -195,13 +196,15 @@ bool NaiveObjects::shrink(Address base, Address size, const std::string& group, 
     return true;
 }
 
-// With all that lies within it.
+// With all that lies within it. If a pool's part begins where what the pool has got does, the part is freed first.
 void NaiveObjects::free(Address base) {
-    const auto found = std::ranges::find(heap_, base, &Range::base);
-    if (found == heap_.end()) return;
+    const auto found = std::ranges::find(heap_.rbegin(), heap_.rend(), base, &Range::base);
+    if (found == heap_.rend()) return;
     const Range freed = *found;
+    heap_.erase(std::prev(found.base()));
+    freed_.push_back(freed);
     std::erase_if(heap_, [&](const Range& block) {
-        if (block.base != base && !freed.has(block.base)) return false;
+        if (block.base == base || !freed.has(block.base)) return false;
         freed_.push_back(block);
         return true;
     });
@@ -300,7 +303,10 @@ std::string NaiveObjects::place_of(const NaiveExecution& now, bool is_heap) cons
 const NaiveObjects::Range* NaiveObjects::innermost(const std::vector<Range>& ranges, Address address) {
     const Range* found = nullptr;
     for (const Range& range : ranges) {
-        if (range.has(address) && (found == nullptr || range.base > found->base)) found = &range;
+        if (!range.has(address)) continue;
+        const bool is_within =
+            found == nullptr || range.base > found->base || (range.base == found->base && range.size < found->size);
+        if (is_within) found = &range;
     }
     return found;
 }

@@ -153,6 +153,17 @@ TEST_F(NamedAllocatorsTest, WhatAPoolHasNotHandedOutIsItsOwn) {
     EXPECT_EQ(found.at("unused"), 1u);
 }
 
+// Both begin at one address, and what the pool has got is too large to be forgotten.
+TEST_F(NamedAllocatorsTest, APartIsFreedBeforeWhatThePoolHasGot) {
+    pool(0x100000, 48, 0x100000, 100'000);
+    pool(0x100030, 48);
+    free(0x100000);
+    for (const Address address : {0x100000, 0x100080, 0x100030}) read(address);
+    free(0x100000);
+    for (const Address address : {0x100080, 0x100030}) read(address);
+    EXPECT_EQ(loads(), (Loads{{"heap 20", 1}, {"unused", 2}, {"unknown", 2}}));
+}
+
 // Each call returns a part of what the one within it has returned, which begins there, too.
 TEST_F(NamedAllocatorsTest, APartOfAPartIsAsLargeAsTheOutermostCallWasAskedFor) {
     pool(0x10000, 48, 0x10000, 1024);
