@@ -32,7 +32,7 @@ def test_paths_have_the_numbers_of_the_json(browse, reports):
     ]
     assert links == ["hash.c:10", "12-14", "hash.c:10", "12", "16", "18"]
     assert "at line 12: to 13 rather than 16" in text and "30 times, dense" in text
-    assert "4 paths of 2 functions were executed." in text
+    assert "2 functions executed 4 paths." in text
     assert "Paths" in missing
 
 
