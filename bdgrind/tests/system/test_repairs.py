@@ -131,7 +131,8 @@ def loads(path: Path, function: str) -> dict[str, int]:
 
 @cache
 def repairs(path: Path) -> list[dict[str, Any]]:
-    completed = annotate("--format=json", path)
+    # Sources are read for what a loop needs of an earlier one, and only in folders that are named, or the current one.
+    completed = annotate("--format=json", f"--include={PROGRAMS}", path)
     assert completed.returncode == 0, completed.stderr
     document = json.loads(completed.stdout)
     found: list[dict[str, Any]] = document["repairs"]
