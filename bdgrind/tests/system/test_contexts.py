@@ -199,14 +199,13 @@ def expect_equal(
     if shutil.which(words[0]) is None:
         pytest.skip(f"{words[0]} is not installed")
     result = run_both(folder, words, options, stdin)
-    assert result.functions > 80
     if IS_ARM64:
-        # Callgrind takes plain branches for calls there. All that is executed is common, but for what a large program
-        # does once more or less in another run.
-        assert abs(result.last_block) < 100 + result.instructions // 200_000
+        # Callgrind takes plain branches for calls there. All that is executed is common.
+        assert 0 < result.last_block < 100
         return
     first = result.differing[0].describe() if result.differing else ()
     assert not result.differing, "\n".join(first)
+    assert result.functions > 100
 
 
 @pytest.mark.parametrize(
