@@ -25,7 +25,7 @@ from bdannotate.model.work import Estimate
 from bdannotate.reading.load import load_sum, load_why
 from bdannotate.reading.machine import reference_machine
 from bdannotate.reading.parser import Detail
-from bdannotate.views.repairs import brief_repairs
+from bdannotate.views.repairs import brief_repairs, headline
 from bdannotate.views.text import Page
 from why_machine import LINE, Machine
 
@@ -292,6 +292,16 @@ def test_where_much_is_lost_and_no_repair_is_known_it_says_where(capsys):
     assert screen.count("\n") <= 40
     assert main([path, "--hints", "--width=80"]) == 0
     assert "Prog.c" not in (text := capsys.readouterr().out) and "prog.c:32 costs " in text
+
+
+@pytest.mark.parametrize("cost, said", [(0.0, "cost 0% of"), (0.4, "cost less than 1% of"), (0.6, "cost 1% of")])
+def test_what_is_not_nothing_does_not_look_like_it(cost, said):
+    none = Repair(
+        remedy=Remedy.NONE, function=Function("prog", "/src/prog.c", "work"), file="", lines=(), loops=(), group=None,
+        before=Amount(0, 0), after=Amount(0, 0), walks=None, saved=Estimate(), evidence=(), code=(), unknown="",
+        sites=frozenset(), line=64, time=100.0, cost=cost,
+    )
+    assert said in headline(none, Page(200), lambda loop: "")
 
 
 def test_where_little_is_lost_it_says_how_little(capsys):

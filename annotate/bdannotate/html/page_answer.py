@@ -123,7 +123,8 @@ def hot_lines(
         for one in chosen
     ])
     total = count(report.totals)
-    return {"heading": lines.metric.heading, "title": lines.metric.title, "total": total}, table
+    metric = lines.metric
+    return {"heading": metric.heading, "title": metric.title, "isTime": metric.is_time, "total": total}, table
 
 
 def _listed(lines: TopLines) -> Sequence[TopLine]:

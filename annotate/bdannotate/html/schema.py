@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 7
+VERSION = 8
 
 
 class Metric(TypedDict):
@@ -337,6 +337,7 @@ class Hottest(TypedDict):
 
     heading: str
     title: str
+    isTime: bool  # picoseconds
     total: int
 
 

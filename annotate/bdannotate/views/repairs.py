@@ -128,6 +128,11 @@ def _share(repair: Repair) -> str:
     return f"{value}% of the time" + ("" if least == value == most else f" ({least}% to {most}%)")
 
 
+def _whole_percent(share: float) -> str:
+    """What is not nothing does not look like it."""
+    return "less than 1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"
+
+
 def _seconds(repair: Repair) -> str:
     saved = [seconds_text(max(one, 0.0) * 1e-9) for one in repair.saved]
     return f"about {saved[0]} ({saved[1]} to {saved[2]}), {_share(repair)}"
@@ -159,9 +164,9 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     """What to do where, and what it saves."""
     text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
-        cost = f"misses out of order cost {100 * repair.share:.0f}% of the estimated time"
+        cost = f"misses out of order cost {_whole_percent(repair.share)} of the estimated time"
         if repair.sites:
-            cost = f"they cost {100 * repair.share:.0f}% of the estimated time"
+            cost = f"they cost {_whole_percent(repair.share)} of the estimated time"
             return f"no repair is known for the other misses out of order: {cost}"
         if repair.is_doubtful:
             return f"no repair is sure to gain anything: {cost}"

@@ -18,7 +18,7 @@ const units: [number, string][] = [
 
 export function count(value: number): string {
     const size = Math.abs(value);
-    if (size < 10_000) return Number.isInteger(value) ? grouped(value) : value.toFixed(1);
+    if (size < 10_000) return Number.isInteger(value) || size >= 1000 ? grouped(value) : value.toFixed(1);
     for (const [unit, suffix] of units) {
         if (size >= unit * 0.9995) {
             const scaled = size / unit;
@@ -56,6 +56,10 @@ export function seconds(value: number): string {
     }
     return value ? `${sign}${Math.round(size * 1e9)} ns` : "0";
 }
+
+// A sum of events, or of picoseconds.
+export const costText = (isTime: boolean, value: number): string =>
+    (isTime ? seconds(value * picosecond) : count(value));
 
 export function metricText(metric: Metric, value: number | null): string {
     if (value === null) return "–";

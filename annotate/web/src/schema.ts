@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 7;
+export const version = 8;
 
 export interface Metric {
     name: string;
@@ -307,6 +307,7 @@ export interface First {
 export interface Hottest {
     heading: string;
     title: string;
+    isTime: boolean; // picoseconds
     total: number;
 }
 

@@ -9,7 +9,7 @@ import {
 test("counts have three digits and a unit", () => {
     const known: [number, string][] = [
         [0, "0"], [9_999, "9,999"], [10_000, "10.0k"], [999_400, "999k"], [999_600, "1.00M"], [1_234_567, "1.23M"],
-        [-12_345_678, "−12.3M"], [2.5e12, "2.50T"], [1.26, "1.3"],
+        [-12_345_678, "−12.3M"], [2.5e12, "2.50T"], [1.26, "1.3"], [3557.8, "3,558"],
     ];
     for (const [value, text] of known) assert.equal(count(value), text);
     assert.equal(grouped(-1234567), "−1,234,567");

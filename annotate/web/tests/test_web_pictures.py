@@ -137,14 +137,19 @@ def test_a_change_is_drawn_as_large_as_it_is(browse, tmp_path):
             ("Ir",), [("", "a.c", 1, one) for one in ("main", *costs)], ["thread 1"], nodes).bytes())
     annotate("--diff", f"--html={tmp_path}/x.html", tmp_path / "before.out", tmp_path / "after.out")
     rows = "Array.from(document.querySelectorAll('.row[data-function]'), (row) => row.dataset.function)"
-    down, up, tree, first, second, tiles = browse(tmp_path / "x.html", [
+    down, up, tree, first, second, tiles, most, note = browse(tmp_path / "x.html", [
         {"fragment": "#tables?table=flat&cols=Ir:self", "read": rows},
         {"fragment": "#tables?table=flat&cols=Ir:self&up=1", "read": rows},
         {"fragment": "#icicle", "read": f"(document.querySelector('.canvas-box').focus(), {CELLS})"},
         {"keys": ["ArrowDown", "ArrowDown", "ArrowDown"], "read": SPOKEN},
         {"keys": ["ArrowRight"], "read": SPOKEN},
         {"fragment": "#treemap", "read": CELLS},
+        {"fragment": "#summary", "read": "Array.from(document.querySelectorAll('table.top tbody tr'), "
+                                         "(row) => Array.from(row.cells, (cell) => cell.innerText.trim()))"},
+        {"fragment": "#graph?fn=f", "read": "document.querySelector('main').innerText"},
     ])
+    assert [row[1:] for row in most] == [["−30", "75.0%", "−30"], ["+10", "25.0%", "+10"]]
+    assert "beside all that the program has now" in note and "grey what it calls" not in note
     assert down[0] == "g" and down[-1] == "f" and up == down[:0] + ["f", *up[1:-1], "g"]
     assert (tree, tiles) == (4, 2), "what has not changed has no cell"
     assert first.startswith("f: 20") and second.startswith("g: 15")

@@ -29,6 +29,21 @@ def test_a_range_of_parts(browse, reports):
     assert spreads[0] == max(high - low for name, low, high in before[1:]) and sorted(before) == sorted(after)
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_names_of_many_profiles_stay_below_the_chart(browse, tmp_path, width):
+    """Whatever their length; where there is too little room, they give way in the middle."""
+    names = [f"profile-of-a-program-with-a-long-name.out.{at}" for at in range(13)]
+    for at, name in enumerate(names):
+        (tmp_path / name).write_text(f"events: Ir\nfl=a.c\nfn=main\n1 {40_000 + 7 * at}\n")
+    annotate(f"--html={tmp_path}/x.html", *(tmp_path / name for name in names))
+    ((right, most), shown) = browse(tmp_path / "x.html", [
+        {"fragment": "#profiles", "read": "[Math.max(...Array.from(document.querySelectorAll('.names :not(.copied)'), "
+                                          "(e) => e.getBoundingClientRect().right)), innerWidth]"},
+        {"read": "Array.from(document.querySelectorAll('.names > span > span'), (e) => e.textContent)"},
+    ], width=width)
+    assert right <= most and shown[0] == names[0] and len(shown) <= 8
+
+
 @pytest.mark.parametrize("first, last", [(1, 1), (0, 1), (1, 2)])
 def test_a_range_weighs_all_views(browse, tmp_path, first, last):
     """Its numbers are those of a page of these profiles alone."""

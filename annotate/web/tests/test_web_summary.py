@@ -109,12 +109,16 @@ def test_where_code_misses_lists_are_of_code(browse, tmp_path):
 def test_where_misses_cost_little_the_page_says_so(browse, tmp_path):
     """And names no place to change; lists are of instructions."""
     page, _ = apart(tmp_path, code=1, data=2)
-    head, cards, closed, ranked = browse(page, [
+    head, cards, closed, ranked, listed = browse(page, [
         {"fragment": "#summary", "read": "document.querySelector('.headline').innerText"},
         {"read": "document.querySelectorAll('[data-cards]').length"},
         {"read": "document.querySelector('.anyway').open"},
         {"fragment": "#treemap", "read": "document.querySelector('select').value"},
+        {"fragment": "#summary", "read": "Array.from(document.querySelectorAll('table.top:not(.anyway *) tbody tr'), "
+                                         "(row) => [row.dataset.function, "
+                                         "Number(row.querySelector('[data-exact]').dataset.exact)])"},
     ])
+    assert listed == [["main", 10_000], ["work", 500]], "what to look at stands there, without a click"
     assert head.startswith("Look first at instructions: misses cost little here")
     assert (cards, closed, ranked) == (0, False, "Ir")
 
@@ -153,6 +157,17 @@ def test_parts_of_a_bar_can_be_told_apart(browse, tmp_path):
         for at, one in enumerate(found):
             for other in found[:at]:
                 assert sum(abs(a - b) for a, b in zip(one, other)) > 60, (scheme, found)
+
+
+def test_times_are_no_counts(browse, reports):
+    """What is ranked by time is told in seconds, and not by the number of its picoseconds."""
+    cells = "(document.querySelector('.anyway').open = true, " \
+            "Array.from(document.querySelectorAll('table.lines [data-exact]'), (e) => e.innerText.trim()))"
+    lines, _ = browse(reports / "stream.html", [
+        {"fragment": "#summary", "read": cells},
+        {"fragment": "#graph?metric=Time", "axe": True, "read": "document.querySelector('.centre').innerText"},
+    ])
+    assert lines and all(text.endswith((" ns", " µs")) for text in lines)
 
 
 def test_lists_are_by_what_misses_cost(browse, reports):

@@ -6,10 +6,11 @@ import { useMemo } from "preact/hooks";
 import { usePage, useSize } from "../context";
 import { change, metricValue, type Costs } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
-import { count, metricText, percent, signed, times } from "../format";
+import { count, inSentence, metricText, percent, signed, times } from "../format";
 import { SearchBox, useMatch } from "../find";
 import { Empty, FunctionLink, Interval, Legend, PlaceLink, SizePicker, Unread } from "../parts";
 import type { Arc } from "../report";
+import type { Metric } from "../data";
 
 const shownArcs = 12;
 const shownFound = 15;
@@ -108,12 +109,12 @@ function Around({ fn }: { fn: number }) {
                         <dd data-kind="incl" data-exact={inclusive ?? ""}>
                             {metricText(metric, inclusive)}
                             <Interval metric={metric} costs={costs} kind="incl" />{" "}
-                            {report.comparing && signedChange(change(metric, costs, "incl"))}
+                            {report.comparing && signedChange(metric, change(metric, costs, "incl"))}
                         </dd>
                         <dt>self</dt>
                         <dd data-kind="self" data-exact={own ?? ""}>
                             {metricText(metric, own)}<Interval metric={metric} costs={costs} />{" "}
-                            {report.comparing && signedChange(change(metric, costs, "self"))}
+                            {report.comparing && signedChange(metric, change(metric, costs, "self"))}
                         </dd>
                         <dt>calls</dt>
                         <dd>{count(report.calls(fn))}</dd>
@@ -134,8 +135,12 @@ function Around({ fn }: { fn: number }) {
             </div>
             <FramesOf fn={fn} />
             <p class="note">
-                {metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: red what the
-                function itself has, grey what it calls. Calls of a function to itself, or within a cycle, have no cost
+                {report.comparing
+                    ? `Change of ${inSentence(metric.title)}, inclusive. A band is as wide as its change is large, `
+                        + "beside all that the program has now; blue is less, red is more."
+                    : `${metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: red `
+                        + "what the function itself has, grey what it calls."}{" "}
+                Calls of a function to itself, or within a cycle, have no cost
                 of their own.
             </p>
         </>
@@ -171,7 +176,7 @@ function FramesOf({ fn }: { fn: number }) {
     }
     return (
         <section class="card frames">
-            <h2>Loops and inlined functions</h2>
+            <h2>Loops and inlined functions <small>{inSentence(metric.title)}</small></h2>
             <div class="scroll-x" tabIndex={0} role="region" aria-label="Loops and inlined functions">
                 <table class="top">
                     <thead>
@@ -209,7 +214,8 @@ function FramesOf({ fn }: { fn: number }) {
     );
 }
 
-const signedChange = (value: number | null): string => (value === null ? "" : `(${signed(count(value), value)})`);
+const signedChange = (metric: Metric, value: number | null): string =>
+    (value === null ? "" : `(${signed(metricText(metric, value), value)})`);
 
 function Side({ title, list, none }: { title: string; list: Neighbour[]; none: string }) {
     const { report } = usePage();
@@ -245,8 +251,8 @@ function Box({ item }: { item: Neighbour }) {
                 {item.value === null
                     ? "recursive"
                     : report.comparing
-                      ? signed(count(item.value), item.value)
-                      : `${count(item.value)} · ${percent(total ? item.value / total : 0)}`}
+                      ? signed(metricText(metric, item.value), item.value)
+                      : `${metricText(metric, item.value)} · ${percent(total ? item.value / total : 0)}`}
                 {" · "}
                 {times(calls, "call")}
             </small>

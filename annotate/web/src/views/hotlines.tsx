@@ -5,7 +5,7 @@
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import type { ColumnName } from "../data";
-import { count, inSentence, metricText, percent } from "../format";
+import { costText, inSentence, metricText, percent } from "../format";
 import { FunctionLink, Interval, IntervalOf, PlaceLink, ShareBar } from "../parts";
 
 const shownLines = 12;
@@ -54,7 +54,7 @@ export function HotLines() {
                                         <small><FunctionLink fn={fn} view="graph" /></small>
                                     </td>
                                     <td class="n" data-exact={at("ranked", row)}>
-                                        {count(at("ranked", row))}
+                                        {costText(hottest.isTime, at("ranked", row))}
                                         <IntervalOf value={at("ranked", row)} width={rankedWidth(row)} />
                                     </td>
                                     <td><ShareBar share={part} label={percent(part)} /> {percent(part)}</td>

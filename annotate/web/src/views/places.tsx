@@ -4,7 +4,7 @@
 
 import { usePage } from "../context";
 import { change, metricValue } from "../costs";
-import { count, inSentence, metricText, percent, signed } from "../format";
+import { inSentence, metricText, percent, signed } from "../format";
 import { FunctionLink, Interval, ShareBar } from "../parts";
 
 export const places = 10;
@@ -18,6 +18,7 @@ export function TopPlaces() {
     const metric = report.defaultMetric;
     const total = metricValue(metric, report.totals, "self") ?? 0;
     const ranked = report.ranked(metric, "self");
+    const changes = ranked.reduce((sum, { value }) => sum + Math.abs(value), 0);
     const listed = ranked.filter(({ value }, rank) =>
         rank < places && (rank < leastPlaces || Math.abs(value) >= worthALine * total));
     const share = report.shareFor(metric);
@@ -25,7 +26,7 @@ export function TopPlaces() {
         <section>
             <h2>
                 {report.comparing ? "What changed most" : "Where it happens"}{" "}
-                <small>{inSentence(metric.title)}, by the function that loaded them</small>
+                <small>{inSentence(metric.title)}, by function</small>
             </h2>
             <div class="scroll-x" tabIndex={0} role="region" aria-label="Top places">
                 <table class="top">
@@ -33,7 +34,7 @@ export function TopPlaces() {
                         <tr>
                             <th scope="col">function</th>
                             <th scope="col" class="n">itself</th>
-                            <th scope="col">share of all</th>
+                            <th scope="col">{report.comparing ? "share of all changes" : "share of all"}</th>
                             <th scope="col" class="n">with what it calls</th>
                             {share && <th scope="col" class="n">unused</th>}
                         </tr>
@@ -42,26 +43,25 @@ export function TopPlaces() {
                         {listed.map(({ fn, value }) => {
                             const costs = report.functionCosts(fn);
                             const own = metricValue(metric, costs, "self") ?? 0;
-                            const inclusive = metricValue(metric, costs, "incl");
+                            const part = report.comparing ? Math.abs(value) / changes : total ? own / total : 0;
+                            const inclusive = (report.comparing ? change : metricValue)(metric, costs, "incl");
                             return (
                                 <tr key={fn} data-function={report.fullName(fn)}>
                                     <td>
                                         <FunctionLink fn={fn} view="graph" /> <small>{report.where(fn)}</small>
                                     </td>
                                     <td class="n" data-exact={own}>
-                                        {report.comparing ? signed(count(value), value) : count(own)}
+                                        {report.comparing ? signed(metricText(metric, value), value)
+                                            : metricText(metric, own)}
                                         <Interval metric={metric} costs={costs} />
                                     </td>
                                     <td>
-                                        <ShareBar
-                                            share={total ? own / total : 0} label={percent(total ? own / total : 0)}
-                                        />{" "}
-                                        {percent(total ? own / total : 0)}
+                                        <ShareBar share={part} label={percent(part)} /> {percent(part)}
                                     </td>
                                     <td class="n">
-                                        {metricText(
-                                            metric, report.comparing ? change(metric, costs, "incl") : inclusive,
-                                        )}
+                                        {report.comparing
+                                            ? signed(metricText(metric, inclusive), inclusive)
+                                            : metricText(metric, inclusive)}
                                         <Interval metric={metric} costs={costs} kind="incl" />
                                     </td>
                                     {share && <td class="n">{metricText(share, metricValue(share, costs, "self"))}</td>}

@@ -6,9 +6,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css, shareColour } from "../colours";
 import { usePage } from "../context";
 import { RowCosts, TotalCosts, metricValue, type Kind } from "../costs";
+import type { Metric } from "../data";
 import { SearchBox, useMatch } from "../find";
-import { count, exactText, metricText, percent } from "../format";
-import { Empty, FunctionLink, SizePicker } from "../parts";
+import { exactText, metricText, percent } from "../format";
+import { Empty, FunctionLink, Shortened, SizePicker } from "../parts";
 
 const mostFunctions = 60;
 const mostLabels = 8;
@@ -96,7 +97,7 @@ export function Profiles() {
                     {members.length}{" "}
                     {table || report.facts.tables["members"] ? "profiles" : "parts, in the order of time"}
                     {from > 0 || to < last
-                        ? `; ${members[from]!.label} to ${members[to]!.label} have ${count(part)}, `
+                        ? `; ${members[from]!.label} to ${members[to]!.label} have ${metricText(metric, part)}, `
                             + `${percent(whole ? part / whole : 0)} of all` : ""}
                 </small>
             </h2>
@@ -155,7 +156,13 @@ function Chart({ values, from, to }: { values: number[]; from: number; to: numbe
             </div>
             <div class="names" aria-hidden="true">
                 {values.map((_, member) => (
-                    <span key={member}>{member % step === 0 ? <span>{members[member]!.label}</span> : ""}</span>
+                    <span key={member}>
+                        {member % step === 0 && (
+                            <span style={{ width: `${100 * Math.min(step, values.length - member)}%` }}>
+                                <Shortened text={members[member]!.label} />
+                            </span>
+                        )}
+                    </span>
                 ))}
             </div>
         </div>
@@ -186,9 +193,9 @@ function Strips({ rows, labels }: { rows: StripRow[]; labels: string[] }) {
                                 <td>
                                     {row.fn === null ? <b>{row.name}</b> : <FunctionLink fn={row.fn} view="graph" />}
                                 </td>
-                                <td><Strip values={row.values} labels={labels} /></td>
+                                <td><Strip metric={metric} values={row.values} labels={labels} /></td>
                                 <td class="n" data-exact={low}>{metricText(metric, low)}</td>
-                                <td class="n">{count(mean(row.values))}</td>
+                                <td class="n">{metricText(metric, mean(row.values))}</td>
                                 <td class="n" data-exact={high}>{metricText(metric, high)}</td>
                                 <td><small>{labels[row.values.indexOf(high)]}</small></td>
                                 <td class="n">{percent(spread(row.values))}</td>
@@ -201,7 +208,7 @@ function Strips({ rows, labels }: { rows: StripRow[]; labels: string[] }) {
     );
 }
 
-function Strip({ values, labels }: { values: number[]; labels: string[] }) {
+function Strip({ metric, values, labels }: { metric: Metric; values: number[]; labels: string[] }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const width = Math.min(Math.max(values.length * 14, 60), 420);
     useEffect(() => {
@@ -215,7 +222,7 @@ function Strip({ values, labels }: { values: number[]; labels: string[] }) {
             context.fillRect(from, 0, Math.max(1, to - from - (to - from > 4 ? 1 : 0)), 18);
         });
     }, [values, width]);
-    const listed = values.slice(0, 20).map((value, index) => `${labels[index]}: ${count(value)}`).join("\n");
+    const listed = values.slice(0, 20).map((value, index) => `${labels[index]}: ${metricText(metric, value)}`).join("\n");
     return (
         <canvas
             ref={canvas} width={width} height={18} title={listed} role="img"

@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { usePage } from "../context";
 import { metricValue } from "../costs";
 import { SearchBox, useMatch } from "../find";
-import { baseName, count } from "../format";
+import { baseName, metricText } from "../format";
 import { LongList } from "../list";
 import { Empty, SizePicker, Unread } from "../parts";
 import type { Report } from "../report";
@@ -50,7 +50,7 @@ export function Source() {
                     >
                         {listed.slice(0, 2000).map((item) => (
                             <option key={item.file} value={item.file}>
-                                {count(item.value)} · {report.facts.files[item.file]}
+                                {metricText(metric, item.value)} · {report.facts.files[item.file]}
                             </option>
                         ))}
                     </select>

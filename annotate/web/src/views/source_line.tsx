@@ -5,7 +5,7 @@
 import { css, shareColour, textOn } from "../colours";
 import { usePage } from "../context";
 import { halfWidth, metricValue } from "../costs";
-import { count, exactText, percent, plusMinus } from "../format";
+import { exactText, metricText, percent, plusMinus } from "../format";
 import { FunctionLink } from "../parts";
 import type { FileCosts } from "./file_costs";
 
@@ -49,11 +49,11 @@ export function Line({ file, line, text, costs, most, total, row, chosen, found,
                 title={own === null ? ""
                     : `${exactText(metric, own)}${offBy}, ${percent(total ? own / total : 0)} of all`}
             >
-                {own === null ? "" : own === 0 ? "·" : count(own)}
+                {own === null ? "" : own === 0 ? "·" : metricText(metric, own)}
             </span>
             {report.isEstimate && <span class="n interval" role="gridcell">{plusMinus(own, width)}</span>}
             <span class="n in-calls" role="gridcell" title={inCalls === null ? "" : exactText(metric, inCalls)}>
-                {inCalls ? count(inCalls) : ""}
+                {inCalls ? metricText(metric, inCalls) : ""}
             </span>
             <span class="text" role="gridcell">
                 {text}

@@ -18,10 +18,10 @@ export function Summary() {
     const { report } = usePage();
     const { why, verdict, hints } = report.facts;
     const isLittle = verdict?.first === "instructions" && !report.comparing;
-    const rest = (
+    const misses = (
         <>
             <HotLines />
-            <TopPlaces />
+            {!isLittle && <TopPlaces />}
             {why && <Curves why={why} />}
         </>
     );
@@ -38,12 +38,13 @@ export function Summary() {
                 ))}
                 <WorkCard />
             </div>
+            {isLittle && <TopPlaces />}
             {isLittle ? (
                 <details class="anyway">
-                    <summary>Where the small cost of misses arises</summary>
-                    {rest}
+                    <summary>Costliest lines and other cache sizes</summary>
+                    {misses}
                 </details>
-            ) : rest}
+            ) : misses}
             <Words />
             <Run />
         </div>

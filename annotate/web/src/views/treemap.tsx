@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changeColour, css, leastScale, plain, shareColour, textOn } from "../colours";
 import { usePage, useSize } from "../context";
 import { SumCosts, change, metricValue, type Costs } from "../costs";
-import { baseName, count, fitted, inSentence, metricText, percent, signed } from "../format";
+import { baseName, fitted, inSentence, metricText, percent, signed } from "../format";
 import { SearchBox, useMatch } from "../find";
 import { Empty, Interval, Legend, SizePicker } from "../parts";
 
@@ -112,7 +112,7 @@ export function Treemap() {
                 context.fillStyle = textOn(colour);
                 context.font = "11px system-ui, sans-serif";
                 const by = costs && report.comparing ? change(metric, costs, "self") : null;
-                const name = by === null ? tile.data.name : `${tile.data.name} ${signed(count(by), by)}`;
+                const name = by === null ? tile.data.name : `${tile.data.name} ${signed(metricText(metric, by), by)}`;
                 write(context, name, tile.x0 + 4, tile.y0 + Math.min(10, h / 2), w - 8);
             }
             context.globalAlpha = 1;
@@ -146,6 +146,7 @@ export function Treemap() {
         }
     };
     const tip = cursor?.tile.data;
+    const changed = tip?.costs ? change(metric, tip.costs, "self") : null;
     const total = metricValue(metric, report.totals, "self") ?? 0;
     return (
         <div class="treemap">
@@ -197,8 +198,8 @@ export function Treemap() {
                     {tip.fn !== null && <small>{report.where(tip.fn)}</small>}
                     <p>
                         {report.comparing && tip.costs
-                            ? signed(count(change(metric, tip.costs, "self") ?? 0), change(metric, tip.costs, "self"))
-                            : count(tip.value)}
+                            ? signed(metricText(metric, changed), changed)
+                            : metricText(metric, tip.value)}
                         {!report.comparing && tip.costs && <Interval metric={metric} costs={tip.costs} />}
                         {!(report.comparing && tip.costs) && ` · ${percent(total ? tip.value / total : 0)} of all`}
                         {share && tip.costs
