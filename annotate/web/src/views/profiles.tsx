@@ -222,7 +222,8 @@ function Strip({ metric, values, labels }: { metric: Metric; values: number[]; l
             context.fillRect(from, 0, Math.max(1, to - from - (to - from > 4 ? 1 : 0)), 18);
         });
     }, [values, width]);
-    const listed = values.slice(0, 20).map((value, index) => `${labels[index]}: ${metricText(metric, value)}`).join("\n");
+    const listed = values.slice(0, 20)
+        .map((value, index) => `${labels[index]}: ${metricText(metric, value)}`).join("\n");
     return (
         <canvas
             ref={canvas} width={width} height={18} title={listed} role="img"
