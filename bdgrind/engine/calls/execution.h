@@ -47,6 +47,7 @@ struct SpecialCall {
     std::size_t index;  // among the open calls of the stack
     CallSite caller_charged_site;
     const Function* triggering;  // the function called, if it has triggers; else null
+    bool allocates = false;      // whether an OpenAllocation is about it
 };
 
 // A part of the address space, its end included.

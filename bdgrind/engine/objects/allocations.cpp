@@ -29,12 +29,21 @@ void DeleteOpenAllocations::operator()(OpenAllocations* allocations) const {
     delete allocations;
 }
 
-// What has been left by a jump, or in a way that was not seen, is not open any more.
+// What has been left by a jump, or in a way that was not seen, is not open any more. A later call may be like it in all
+// that an OpenCall has, so it is the mark that tells: it goes when the call does.
 bool Objects::is_open(const Execution& execution, const OpenAllocation& allocation) {
-    if (execution.calls.size() <= allocation.call) return false;
-    const OpenCall& call = execution.calls[allocation.call];
-    return call.arc == allocation.arc && call.stack_pointer == allocation.stack_pointer &&
-           call.return_address == allocation.return_address;
+    const auto& special = execution.special_calls;
+    auto found = special.rbegin();
+    while (found != special.rend() && found->index > allocation.call) ++found;
+    return found != special.rend() && found->index == allocation.call && found->allocates;
+}
+
+// The innermost call.
+void Objects::mark_open(Execution& execution) {
+    const std::size_t call = execution.calls.size() - 1;
+    auto& special = execution.special_calls;
+    if (special.empty() || special.back().index != call) special.push_back({call, {}, nullptr});
+    special.back().allocates = true;
 }
 
 void Objects::enter_allocator(Execution& execution, std::span<const Word> arguments) {
@@ -47,6 +56,7 @@ void Objects::enter_allocator(Execution& execution, std::span<const Word> argume
     auto& open = execution.allocations->calls;
     while (!open.empty() && (open.back().call == number || !is_open(execution, open.back()))) open.pop_back();
     if (open.empty()) note_inner(execution, 0);
+    mark_open(execution);
     const GroupId group = open.empty() ? place(execution, ObjectKind::kHeap) : open.back().group;
     const bool in_named = !open.empty() && (open.back().in_named || is_named(open.back().function));
     const auto argument = [arguments](unsigned nth) {
@@ -55,8 +65,6 @@ void Objects::enter_allocator(Execution& execution, std::span<const Word> argume
     OpenAllocation& allocation = open.emplace_back();
     allocation.call = number;
     allocation.stack_pointer = call.stack_pointer;
-    allocation.return_address = call.return_address;
-    allocation.arc = call.arc;
     allocation.function = &function;
     allocation.element = argument(role.size);
     allocation.size = role.count == 0 ? allocation.element : product_of(allocation.element, argument(role.count));

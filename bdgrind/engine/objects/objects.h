@@ -146,6 +146,7 @@ private:
     bool is_memory(const Execution& execution, Address begin, std::uint64_t bytes) const;
     GroupId of_pools();
     static bool is_open(const Execution& execution, const OpenAllocation& allocation);
+    static void mark_open(Execution& execution);
     void note(const InnerBlock& block) { groups_.note_size(block.group, block.size, block.element); }
     void end(Address block);
     GroupId place(const Execution& execution, ObjectKind kind);

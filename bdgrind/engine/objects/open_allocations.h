@@ -15,10 +15,8 @@
 namespace bd {
 
 struct OpenAllocation {
-    std::size_t call;       // index among the open calls of its stack
+    std::size_t call;       // index among the open calls of its stack, of which SpecialCall::allocates
     Address stack_pointer;  // when it began
-    Address return_address;
-    ArcId arc;
     const Function* function;
     std::uint64_t size;     // bytes asked for
     std::uint64_t element;  // bytes of an element of the block

@@ -125,6 +125,20 @@ TEST_F(ObjectsTest, AnAllocatorThatWasLeftByAJumpAllocatesNothing) {
     EXPECT_EQ(loads(), (Loads{{"unknown", 1}}));
 }
 
+// A return leads to the allocator's start, so what it allocates is that of a call which began behind that. It is left by
+// a jump; the next such call does not come to the start, and is no allocator's.
+TEST_F(ObjectsTest, ACallLikeThatOfAnAllocatorIsNone) {
+    Block& behind = program_.code(malloc_, 0x2010).op(4, 101).ends(kCall);
+    trace_.run(call_first_, kStack).run(behind, kStack - 8).run(free_body_, kStack - 16).run(malloc_body_, kStack - 8);
+    trace_.mark(Marker::kAllocatorEntered, 64).run(start_, kStack);
+    trace_.run(call_first_, kStack).run(behind, kStack - 8);
+    trace_.mark(Marker::kMapped, 0x20000, 0x21000, 0).mark(Marker::kAllocatorLeft, 0x10000, kStack - 8);
+    trace_.run(start_, kStack);
+    read(0x20000);
+    read(0x10000);
+    EXPECT_EQ(loads(), (Loads{{"mapping 10", 1}, {"unknown", 1}}));
+}
+
 TEST_F(ObjectsTest, FramesBelongToTheirFunctions) {
     Function& f = program_.function("f");
     Block& f_body = program_.entry(f, 0x6000).op(4, 50).reads(1).ends();
