@@ -125,8 +125,8 @@ TEST_F(ObjectsTest, AnAllocatorThatWasLeftByAJumpAllocatesNothing) {
     EXPECT_EQ(loads(), (Loads{{"unknown", 1}}));
 }
 
-// A return leads to the allocator's start, so what it allocates is that of a call which began behind that. It is left by
-// a jump; the next such call does not come to the start, and is no allocator's.
+// A return leads to the allocator's start, so what it allocates is that of a call which began behind that. It is left
+// by a jump; the next such call does not come to the start, and is no allocator's.
 TEST_F(ObjectsTest, ACallLikeThatOfAnAllocatorIsNone) {
     Block& behind = program_.code(malloc_, 0x2010).op(4, 101).ends(kCall);
     trace_.run(call_first_, kStack).run(behind, kStack - 8).run(free_body_, kStack - 16).run(malloc_body_, kStack - 8);
