@@ -12,7 +12,7 @@ class ContextFile:
     functions are (object, file, line, name). Numbers of names start at 1; a root's "function" is
     its own number, from 0."""
 
-    def __init__(self, events, functions, roots, nodes, recursion="folded", block=7, head=""):
+    def __init__(self, events, functions, roots, nodes, recursion="folded", block=7, head="", limit=1000000):
         self.events = events
         self.functions = functions
         self.roots = roots
@@ -20,6 +20,7 @@ class ContextFile:
         self.recursion = recursion
         self.block = block
         self.head = head
+        self.limit = limit
 
     def bytes(self):
         sites = [node[4][0] for node in self.nodes if len(node) > 4]
@@ -27,7 +28,7 @@ class ContextFile:
         columns = "depth function calls" + (" file line address" if sites else "")
         data = head([
             "contexts: 1", *self.head.splitlines(), f"recursion: {self.recursion}",
-            "limit: 1000000", f"events: {' '.join(self.events)}", f"columns: {columns}",
+            f"limit: {self.limit}", f"events: {' '.join(self.events)}", f"columns: {columns}",
             *names, f"roots: {len(self.roots)}", *self.roots, "nodes:",
         ])
         rows = [

@@ -2,13 +2,18 @@
 """Runs --merge, in this process and in those of an MPI job, and reads what it has written."""
 
 import os
+import pickle
+import queue
 import shutil
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from bdannotate.cli import main
+from bdannotate.merging.processes import AllKnow
 from bdannotate.model.merge import Renaming
 from bdannotate.reading.load import load
 from bdannotate.reading.parser import Detail
@@ -27,9 +32,10 @@ def merged(folder, paths, name="all", *options):
     return output
 
 
-def contents(output):
+def contents(output, *prefixes):
     folder, name = os.path.split(output)
-    return [Path(folder, one).read_bytes() for one in (name, f"ranks.{name}")]
+    names = name, f"ranks.{name}", *(f"{prefix}.{name}" for prefix in prefixes)
+    return [Path(folder, one).read_bytes() for one in names]
 
 
 def read(output):
@@ -40,6 +46,52 @@ def read(output):
 def refused(capsys, *arguments):
     assert main(list(arguments)) == 2
     return capsys.readouterr().err
+
+
+class _Thread:
+    """One of several processes, as a thread: what it sends is copied, as if it went to another one."""
+
+    def __init__(self, number, size, queues, barrier, shared):
+        self.number = number
+        self.size = size
+        self._queues = queues
+        self._barrier = barrier
+        self._shared = shared
+
+    def all_of(self, mine):
+        self._shared[self.number] = pickle.dumps(mine)
+        self._barrier.wait()
+        found = [pickle.loads(self._shared[number]) for number in range(self.size)]
+        self._barrier.wait()
+        return found
+
+    def send(self, to, found):
+        self._queues[self.number, to].put(pickle.dumps(found))
+
+    def receive(self, source):
+        return pickle.loads(self._queues[source, self.number].get(timeout=60))
+
+    def tell_failure(self):
+        pass
+
+    def has_failed(self):
+        return False
+
+    def fail_if(self, why):
+        if reasons := [reason for reason in self.all_of(why) if reason]:
+            raise AllKnow(reasons[0])
+
+
+def by_threads(monkeypatch, size):
+    """From now on, --merge does its work in so many threads, as MPI's processes would, with or without MPI."""
+    def with_threads(work):
+        queues = {(source, to): queue.Queue() for source in range(size) for to in range(size)}
+        barrier, shared = threading.Barrier(size, timeout=60), {}
+        with ThreadPoolExecutor(size) as pool:
+            done = [pool.submit(work, _Thread(number, size, queues, barrier, shared)) for number in range(size)]
+            return [one.result() for one in done][0]
+
+    monkeypatch.setattr("bdannotate.modes.merge.with_processes", with_threads)
 
 
 def mpi(processes, *arguments, **environment):

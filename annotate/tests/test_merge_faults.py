@@ -347,10 +347,10 @@ def test_a_full_disk_has_a_sentence(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(("names", "sentence"), [
     (["out.2.objects"], ""),
     (["objects.out.2"], "data objects are not merged: report on single ranks for these"),
-    (["why.out.1.gz", "contexts.out.2"], "context trees and causes are not merged: report on single ranks for these"),
+    (["why.out.1.gz", "paths.out.2"], "causes and paths are not merged: report on single ranks for these"),
     (
-        ["paths.out.0", "contexts.out.0", "sharing.out.1"],
-        "context trees, shared lines and paths are not merged: report on single ranks for these",
+        ["paths.out.0", "objects.out.0", "sharing.out.1"],
+        "data objects, shared lines and paths are not merged: report on single ranks for these",
     ),
     (["contexts.left"], ""),
 ])

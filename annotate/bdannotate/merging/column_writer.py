@@ -10,19 +10,35 @@ from itertools import islice
 
 from ..model.narrow import CODES, narrow
 
-_BLOCK = 65_535
+_MOST_ROWS = 65_535  # of a block
 
 
 def section(name: str, columns: str, rows: Iterable[Sequence[int]]) -> Iterator[bytes]:
     """Rows of numbers from 0 to below 2^64."""
     yield f"{name}: {columns}\n".encode()
-    left = iter(rows)
+    yield from counted_blocks(rows)
+
+
+def counted_blocks(rows: Iterable[Sequence[int]]) -> Iterator[bytes]:
+    """And how many rows these are."""
     number = 0
-    while block := list(islice(left, _BLOCK)):
-        number += len(block)
+
+    def passed() -> Iterator[Sequence[int]]:
+        nonlocal number
+        for number, row in enumerate(rows, 1):
+            yield row
+
+    yield from blocks(passed())
+    yield number.to_bytes(8, "little")
+
+
+def blocks(rows: Iterable[Sequence[int]], most: int = _MOST_ROWS) -> Iterator[bytes]:
+    """most: rows of a block, up to 65,535; columns are as wide as the largest number of a block."""
+    left = iter(rows)
+    while block := list(islice(left, most)):
         yield len(block).to_bytes(2, "little")
         yield from map(_column, zip(*block))
-    yield bytes(2) + number.to_bytes(8, "little")
+    yield bytes(2)
 
 
 def _column(values: Sequence[int]) -> bytes:

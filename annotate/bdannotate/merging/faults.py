@@ -16,8 +16,8 @@ _Identity = tuple[int, int]
 
 
 def fault_of_names(paths: Sequence[str], outputs: Sequence[str]) -> str:
-    """Why the merge would add a file twice or lose one, or could not be written; nothing if all is well. outputs: the
-    profile to write, and the statistics."""
+    """Why the merge would add a file twice or lose one, or could not be written; nothing if all is well. outputs: as
+    in fault_of_outputs."""
     if twice := [path for path, times in sorted(Counter(paths).items()) if times > 1]:
         return f"{twice[0]} is named twice"
     known: dict[_Identity, str] = {}
@@ -28,10 +28,21 @@ def fault_of_names(paths: Sequence[str], outputs: Sequence[str]) -> str:
         if identity in known:
             return f"{known[identity]} and {path} are the same file"
         known[identity] = path
-    output, beside = outputs
+    return fault_of_outputs(paths, outputs)
+
+
+def fault_of_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    """Why these could not be written, or would replace one of the inputs; nothing if all is well. outputs: the profile
+    to write, and the files beside it."""
+    known: dict[_Identity, str] = {}
+    for path in inputs:
+        identity = _identity(path)
+        if identity is not None:
+            known.setdefault(identity, path)
+    output, *beside = outputs
     for path in outputs:
         if os.path.exists(path) and not os.path.isfile(path):
-            return f"{path} is no regular file: --merge writes {output}, and {beside} beside it"
+            return f"{path} is no regular file: --merge writes {output}, and {' and '.join(beside)} beside it"
         identity = _identity(path)
         same = None if identity is None else known.get(identity)
         if same == path:
@@ -43,8 +54,11 @@ def fault_of_names(paths: Sequence[str], outputs: Sequence[str]) -> str:
             return f"{path}: there is no folder {folder}"
         if not os.access(folder, os.W_OK):
             return f"{path}: the folder {folder} is not writable"
-    if os.path.realpath(output) == os.path.realpath(beside):
-        return f"{output} and {beside}, which would be written, are the same file"
+    written: dict[str, str] = {}
+    for path in outputs:
+        other = written.setdefault(os.path.realpath(path), path)
+        if other != path:
+            return f"{other} and {path}, which would be written, are the same file"
     return ""
 
 

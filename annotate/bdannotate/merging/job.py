@@ -9,19 +9,22 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import IO
+from typing import IO, Any, Protocol
 
 from bdcommon.regular_files import is_regular_file
 
 from ..model.errors import UserError
 from ..model.merge import Renaming
 from ..model.profile import Function, Profile, Row
+from ..reading.columns import path_beside
 from ..reading.heads import read_head
-from ..reading.load import load_sum
+from ..reading.load import load, sum_of, with_costs
 from ..reading.parser import Detail
+from .beside import MERGED_BESIDE, Beside
 from .faults import copied_part, copies, of_other_caches
 from .members import Member, Source, members_of, ordered, shares, source_of
 from .processes import AllKnow, Processes
+from .rank_blocks import RankBlocks
 from .rank_tally import RankTally
 from .ranks_file import Strip
 
@@ -31,24 +34,29 @@ _FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst"
 
 
 class Merged:
-    """What process 0 has in the end. left_out: how many files."""
+    """What process 0 has in the end. beside: what all ranks have beside their profiles, by kind; left_out: how many
+    files; lacking: of what only some files have beside them, one that has not."""
 
     def __init__(
-        self, tally: RankTally, members: Sequence[Member], totals: Sequence[Row], strip: Strip, left_out: int
+        self, tally: RankTally, beside: Sequence[tuple[Beside, Any]], members: Sequence[Member], totals: Sequence[Row],
+        strip: Strip, left_out: int, lacking: Mapping[str, str],
     ) -> None:
         self.tally = tally
+        self.beside = beside
         self.members = members
         self.totals = totals
         self.strip = strip
         self.left_out = left_out
+        self.lacking = lacking
 
 
 def merged(
     processes: Processes, paths: Sequence[str], renaming: Renaming, skips: bool,
-    note: Callable[[str], None],
+    note: Callable[[str], None], fault: Callable[[Sequence[str], Sequence[Beside]], str] = lambda paths, kinds: "",
 ) -> Merged | None:
     """None in all processes but the first, which says all notes. skips: files that cannot be read or merged are left
-    out, with a note."""
+    out, with a note. fault: why files of these kinds cannot be written beside the merged profile, if all these files
+    are to be kept."""
     sources, left_out = _sources(processes, paths)
     if left_out and not skips:
         raise AllKnow(left_out[0])
@@ -59,7 +67,12 @@ def merged(
         for text in left_out:
             note(text)
     members = members_of(sources)
-    share = _Share(RankTally(sources[0].head), renaming, skips)
+    lacking = _lacking(sources)
+    kinds = [kind for kind in MERGED_BESIDE if kind.what in sources[0].more and kind.what not in lacking]
+    if kinds:
+        beside = [path for kind in kinds for source in sources if (path := path_beside(source.path, kind.prefix))]
+        processes.fail_if(fault([*paths, *beside], kinds) if processes.number == 0 else "")
+    share = _Share(RankTally(sources[0].head), kinds, len(members), renaming, skips)
     processes.fail_if(_read(share, processes, members))
     read = processes.all_of((share.members, share.totals, share.left_out))
     if processes.number == 0:
@@ -69,7 +82,7 @@ def merged(
     if not any(one[0] for one in read):
         raise AllKnow("none of the files is left")
     share.number_from(sum(len(one[0]) for one in read[:processes.number]))
-    _join(processes, share.tally)
+    _join(processes, share)
     ranks = sum(len(one[0]) for one in read)
     functions = processes.all_of(_followed(share.tally, share.followed_by, ranks) if processes.number == 0 else [])[0]
     strip = Strip(share.followed_by, functions)
@@ -78,9 +91,21 @@ def merged(
         return None
     known = [member for one in read for member in one[0]]
     return Merged(
-        share.tally, known, [row for one in read for row in one[1]], strip,
+        share.tally, [(kind, blocks.whole) for kind, blocks in share.beside], known,
+        [row for one in read for row in one[1]], strip,
         len(left_out) + sum(len(member.paths) for member in members) - sum(len(member.paths) for member in known),
+        lacking,
     )
+
+
+def _lacking(sources: Sequence[Source]) -> dict[str, str]:
+    """Of what only some files have beside them, the first one that has not."""
+    found: dict[str, str] = {}
+    for kind in MERGED_BESIDE:
+        without = [source.path for source in sources if kind.what not in source.more]
+        if without and len(without) < len(sources):
+            found[kind.what] = without[0]
+    return found
 
 
 def _sources(processes: Processes, paths: Sequence[str]) -> tuple[list[Source], list[str]]:
@@ -102,7 +127,7 @@ def _read(share: _Share, processes: Processes, members: Sequence[Member]) -> str
         for member in shares(members, processes.size)[processes.number]:
             if processes.has_failed():
                 break
-            share.read(members[member])
+            share.read(member, members[member])
     except UserError as error:
         processes.tell_failure()
         return str(error)
@@ -122,10 +147,15 @@ def _source(path: str) -> Source | str | None:
 
 
 class _Share:
-    """What one process has read."""
+    """What one process has read. members: how many there are in all."""
 
-    def __init__(self, tally: RankTally, renaming: Renaming, skips: bool) -> None:
+    def __init__(
+        self, tally: RankTally, kinds: Sequence[Beside], members: int, renaming: Renaming, skips: bool
+    ) -> None:
         self.tally = tally
+        self.beside: list[tuple[Beside, RankBlocks[Any]]] = [
+            (kind, RankBlocks(members, kind.joined)) for kind in kinds
+        ]
         self.members: list[Member] = []
         self.totals: list[Row] = []
         self.left_out: list[str] = []
@@ -135,12 +165,25 @@ class _Share:
         self._skips = skips
         self._spool = _Spool([tally.counts.index(name) for name in self.followed_by])
 
-    def read(self, member: Member) -> None:
+    def read(self, number: int, member: Member) -> None:
+        """number: its place among all."""
+        things: list[list[Any]] = [[] for _ in self.beside]
+
+        def profiles() -> Iterator[Profile]:
+            for path in with_costs(member.paths):
+                profile = load(path, Detail.LINES, self._renaming, "apart")
+                for (kind, _), here in zip(self.beside, things):
+                    here.append(kind.read(path, profile, self._renaming))
+                yield profile
+
         try:
-            profile = self.tally.ordered(load_sum(member.paths, Detail.LINES, self._renaming, "apart"))
+            profile = self.tally.ordered(sum_of(profiles()))
+            joined = [kind.joined(here) for (kind, _), here in zip(self.beside, things)]
         except UserError as error:
             if not self._skips:
                 raise
+            for _, blocks in self.beside:
+                blocks.add(number, None)
             files = len(member.paths)
             others = f"; all {files} files of rank {member.rank} are left out" if files > 1 else ""
             self.left_out.append(f"{error}{others}")
@@ -148,6 +191,8 @@ class _Share:
         if copy := copied_part(member, profile):
             raise UserError(copy)
         self._add(profile)
+        for (_, blocks), thing in zip(self.beside, joined):
+            blocks.add(number, thing)
         self.members.append(member)
 
     def _add(self, profile: Profile) -> None:
@@ -162,6 +207,14 @@ class _Share:
     def followed(self, functions: Sequence[Function]) -> Iterator[list[Row]]:
         """Of each rank."""
         return self._spool.rows(functions)
+
+
+class _Joined(Protocol):
+    """What one process hands on to another."""
+
+    def pieces(self) -> Iterator[Any]: ...
+
+    def take(self, piece: Any) -> None: ...
 
 
 class _Spool:
@@ -214,18 +267,21 @@ class _Spool:
             yield list(zip(*columns))
 
 
-def _join(processes: Processes, tally: RankTally) -> None:
+def _join(processes: Processes, share: _Share) -> None:
     """A tree: each process takes what the ranks behind its own have, until the first has all."""
+    takers: list[_Joined] = [share.tally, *(blocks for _, blocks in share.beside)]
     step = 1
     while step < processes.size:
         if processes.number % (2 * step):
-            for piece in tally.pieces():
-                processes.send(processes.number - step, piece)
-            processes.send(processes.number - step, None)
+            for taker in takers:
+                for piece in taker.pieces():
+                    processes.send(processes.number - step, piece)
+                processes.send(processes.number - step, None)
             return
         if processes.number + step < processes.size:
-            while (piece := processes.receive(processes.number + step)) is not None:
-                tally.take(piece)
+            for taker in takers:
+                while (piece := processes.receive(processes.number + step)) is not None:
+                    taker.take(piece)
         step *= 2
 
 

@@ -21,8 +21,8 @@ _BESIDE = (
     ("paths", "paths."),
 )
 _INSTRUCTIONS = "single instructions but the hot ones"
-# In the order of sentences.
-NOT_MERGED = (_INSTRUCTIONS, *(what for what, _ in _BESIDE))
+# What profiles may have besides costs by function, line and call, in the order of sentences.
+MORE = (_INSTRUCTIONS, *(what for what, _ in _BESIDE))
 _DIGITS = re.compile(r"(\d+)")
 _MOST_DIGITS = 9
 
@@ -42,8 +42,8 @@ class Dump(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A file, and what its head says of where it is from. dump: its first one; not_merged: what it and the files
-    beside it have that is not merged, of NOT_MERGED."""
+    """A file, and what its head says of where it is from. dump: its first one; more: what it and the files beside it
+    have, of MORE."""
 
     path: str
     size: int
@@ -51,20 +51,20 @@ class Source(NamedTuple):
     host: str
     dump: Dump
     head: Head
-    not_merged: tuple[str, ...]
+    more: tuple[str, ...]
 
 
 class Member(NamedTuple):
     """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; the programs that it ran, by name; what these files have that is not merged; and what
-    was sampled, if anything was."""
+    names it if it has no number; the programs that it ran, by name; what any of these files and those beside them
+    have, of MORE; and what was sampled, if anything was."""
 
     rank: int | None
     host: str
     paths: tuple[str, ...]
     size: int
     programs: tuple[str, ...]
-    not_merged: frozenset[str]
+    more: frozenset[str]
     sample: str
 
     @property
@@ -84,10 +84,10 @@ def source_of(path: str, found: FileHead) -> Source:
     )
     host = "_".join(found.described("Host").split())
     dump = Dump(*(headers.texts.get(key, "") for key in ("pid", "part", "thread")))
-    return Source(path, os.path.getsize(path), number, host, dump, head, _not_merged(path, headers.positions))
+    return Source(path, os.path.getsize(path), number, host, dump, head, _more(path, headers.positions))
 
 
-def _not_merged(path: str, positions: Sequence[str]) -> tuple[str, ...]:
+def _more(path: str, positions: Sequence[str]) -> tuple[str, ...]:
     beside = tuple(what for what, prefix in _BESIDE if path_beside(path, prefix))
     return ((_INSTRUCTIONS,) if "instr" in positions else ()) + beside
 
@@ -109,7 +109,7 @@ def members_of(sources: Sequence[Source]) -> list[Member]:
         Member(
             here[0].rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here),
             tuple(sorted({_program(source.head.command) for source in here})),
-            frozenset(what for source in here for what in source.not_merged),
+            frozenset(what for source in here for what in source.more),
             next(filter(None, map(_sample, here)), ""),
         ) for here in members
     ]

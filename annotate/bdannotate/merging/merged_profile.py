@@ -9,6 +9,7 @@ from bdcommon import __version__
 
 from ..exports.callgrind import FunctionWriter, all_functions
 from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
+from .file_head import event_lines
 from .rank_tally import RankTally
 
 
@@ -35,11 +36,8 @@ def profile_text(profile: Profile, command: str, descriptions: tuple[tuple[str, 
     for name, text in descriptions:
         yield f"desc: {name}: {text}\n"
     yield "\npositions: line\n"
-    names = {**dict.fromkeys(profile.formulas), **profile.titles}
-    for name in names:
-        formula, title = profile.formulas.get(name, ""), profile.titles.get(name, "")
-        yield f"event: {name}{f' = {formula}' if formula else ''}{f' : {title}' if title else ''}\n"
-    yield f"events: {' '.join(profile.events)}\nsummary: {totals}\n"
+    yield event_lines(profile.events, profile.titles, profile.formulas)
+    yield f"summary: {totals}\n"
     yield from all_functions(writer, profile)
     yield from _origins(writer, profile)
     yield from _hot_code(writer, profile)

@@ -12,6 +12,7 @@ from ..model.errors import UserError
 from ..model.profile import Function, Row
 from ..model.ranks import Spread
 from .column_writer import section
+from .file_head import NameLists, shown
 from .members import Member
 from .rank_rows import RankRows
 from .rank_tally import RankTally
@@ -44,13 +45,15 @@ def ranks_text(
 def _text(
     tally: RankTally, members: Sequence[Member], command: str, totals: Sequence[Row], strip: Strip
 ) -> Iterator[bytes]:
-    names = _Names(tally)
+    functions: set[Function] = {*tally.functions, *tally.inclusive}
+    functions.update(line.place.function for line in tally.lines)
+    files = {shown(line.place.file) for line in tally.lines}
+    files.update(shown(site.file) for site in tally.calls)
+    names = NameLists(dict.fromkeys(functions, 0), files)
     head = ["ranks: 1", f"creator: bd_annotate-{__version__}", f"cmd: {command}", "part: 1"]
     head += [f"event: {name} : {title}" for name, title in tally.head.titles.items()]
     head += [f"events: {' '.join(tally.head.events)}", f"counts: {' '.join(tally.counts)}"]
-    head += [f"strips: {' '.join(strip.counts)}"]
-    head += names.lists()
-    head += [f"members: {len(members)}"]
+    head += [f"strips: {' '.join(strip.counts)}", f"{names.text()}members: {len(members)}"]
     head += [f"{'-' if member.rank is None else member.rank} {member.host or '-'} {member.name}" for member in members]
     yield ("\n".join(head) + "\n").encode("utf-8", "surrogateescape")
     ranks = len(members)
@@ -67,13 +70,13 @@ def _text(
     ))
     yield from section("lines", f"function file line {_STATISTICS}", _rows(
         (
-            ((numbers[place.function], names.files[place.file], line), rows)
+            ((numbers[place.function], names.files[shown(place.file)], line), rows)
             for (place, line), rows in sorted(tally.lines.items(), key=_key)
         ), ranks, tally.before_events,
     ))
     yield from section("calls", f"caller callee file line {_STATISTICS}", _rows(
         (
-            ((numbers[site.caller], numbers[site.callee], names.files[site.file], site.line), rows)
+            ((numbers[site.caller], numbers[site.callee], names.files[shown(site.file)], site.line), rows)
             for site, rows in sorted(tally.calls.items(), key=_key)
         ), ranks,
     ))
@@ -101,38 +104,3 @@ def _columns(found: Spread) -> tuple[int, ...]:
     return (
         found.sum, found.squares & _LOW, found.squares >> 64, found.least, found.least_at, found.most, found.most_at
     )
-
-
-class _Names:
-    """The numbers of functions and files, from 1."""
-
-    def __init__(self, tally: RankTally) -> None:
-        functions: set[Function] = {*tally.functions, *tally.inclusive}
-        functions.update(line.place.function for line in tally.lines)
-        files = {function.file for function in functions}
-        files.update(line.place.file for line in tally.lines)
-        files.update(site.file for site in tally.calls)
-        self.files = _numbers(files)
-        self._objects = _numbers({function.object for function in functions})
-        self.functions = {function: number for number, function in enumerate(sorted(functions), 1)}
-
-    def lists(self) -> list[str]:
-        return [
-            f"objects: {len(self._objects)}", *map(_shown, self._objects),
-            f"files: {len(self.files)}", *map(_shown, self.files),
-            f"functions: {len(self.functions)}",
-            *(
-                f"{self._objects[function.object]} {self.files[function.file]} 0 {_shown(function.name)}"
-                for function in self.functions
-            ),
-        ]
-
-
-def _numbers(names: Iterable[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(sorted(names), 1)}
-
-
-def _shown(name: str) -> str:
-    """As the profile writes it."""
-    return name or "???"
-

@@ -61,6 +61,7 @@ class ContextTree:
     place: array[int]  # numbers in places
     calls: array[int]
     costs: tuple[array[int], ...]  # self costs, a column per event
+    limit: int  # there are at most so many nodes of functions
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -98,32 +99,18 @@ def merge(
     tree's events are taken; the others must have them all. Without places, paths are equal that
     call from different instructions."""
     first = trees[0]
-    merger = _Merger(len(first.events))
+    sums = ContextSum(first.events)
     for tree in trees:
         missing = [event for event in first.events if event not in tree.events]
         if missing:
             raise UserError(
                 f"{tree.parts[0].source} lacks {' '.join(missing)}, which {first.parts[0].source} has"
             )
-        costs = [tree.costs[tree.events.index(event)] for event in first.events]
         try:
-            merger.add(tree, costs, rename, with_places)
+            sums.add(tree, rename, with_places)
         except OverflowError:
             raise UserError(f"{tree.parts[0].source}: its costs are too large to be added up") from None
-    return ContextTree(
-        tuple(part for tree in trees for part in tree.parts),
-        first.events,
-        first.titles,
-        any(tree.is_folded for tree in trees),
-        tuple(merger.frames),
-        tuple(merger.lines),
-        tuple(merger.places),
-        merger.parent,
-        merger.frame,
-        merger.place,
-        merger.calls,
-        tuple(merger.costs),
-    )
+    return sums.tree(tuple(part for tree in trees for part in tree.parts), first.titles)
 
 
 def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
@@ -134,46 +121,73 @@ def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
     return known[0] if len(known) == 1 else merge(known)
 
 
-class _Merger:
-    def __init__(self, width: int) -> None:
-        self.frames: dict[ContextFrame, int] = {}
-        self.lines: list[int] = []
-        self.places: dict[CallPlace, int] = {}
-        self.parent = array("i")
-        self.frame = array("I")
-        self.place = array("I")
-        self.calls = array("Q")
-        self.costs = [array("Q") for _ in range(width)]
+class ContextSum:
+    """Trees added up, equal paths as one. They must have all these events; sums of 64 bits and more are an
+    OverflowError."""
+
+    def __init__(self, events: tuple[str, ...]) -> None:
+        self.events = events
+        self.is_folded = False
+        self.limit = 0
+        self._frames: dict[ContextFrame, int] = {}
+        self._lines: list[int] = []
+        self._places: dict[CallPlace, int] = {}
+        self._parent = array("i")
+        self._frame = array("I")
+        self._place = array("I")
+        self._calls = array("Q")
+        self._costs = [array("Q") for _ in events]
         self._nodes: dict[tuple[int, int, int], int] = {}
 
     def add(
-        self, tree: ContextTree, costs: Sequence[array[int]],
-        rename: Callable[[Function], Function], with_places: bool,
+        self, tree: ContextTree, rename: Callable[[Function], Function] = lambda same: same, with_places: bool = True
     ) -> None:
-        frames: list[int] = []
-        for frame, line in zip(tree.frames, tree.lines):
-            if frame.kind is Kind.FUNCTION:
-                frame = ContextFrame(frame.kind, rename(frame.function))
-            frames.append(self.frames.setdefault(frame, len(self.frames)))
-            if len(self.lines) < len(self.frames):
-                self.lines.append(line)
-        places = [
-            self.places.setdefault(place if with_places else NOWHERE, len(self.places))
-            for place in tree.places
+        frames = [
+            self.frame(ContextFrame(frame.kind, rename(frame.function)) if frame.kind is Kind.FUNCTION else frame, line)
+            for frame, line in zip(tree.frames, tree.lines)
         ]
+        places = [self.place(place if with_places else NOWHERE) for place in tree.places]
         numbers = array("i")
-        for node, above in enumerate(tree.parent):
+        for above, frame_number, place_number in zip(tree.parent, tree.frame, tree.place):
             parent = numbers[above] if above >= 0 else NO_PARENT
-            key = parent, frames[tree.frame[node]], places[tree.place[node]]
-            number = self._nodes.setdefault(key, len(self.parent))
-            numbers.append(number)
-            if number == len(self.parent):
-                self.parent.append(parent)
-                self.frame.append(key[1])
-                self.place.append(key[2])
-        more = len(self.parent) - len(self.calls)
-        for mine, other in zip([self.calls, *self.costs], [tree.calls, *costs]):
+            numbers.append(self.node(parent, frames[frame_number], places[place_number]))
+        self.add_counts(tree, numbers)
+
+    def frame(self, frame: ContextFrame, line: int) -> int:
+        """Its number. line: the one that its function begins in, or 0; of several, the first one that is known."""
+        number = self._frames.setdefault(frame, len(self._frames))
+        if number == len(self._lines):
+            self._lines.append(line)
+        elif line:
+            self._lines[number] = min(line, self._lines[number] or line)
+        return number
+
+    def place(self, place: CallPlace) -> int:
+        return self._places.setdefault(place, len(self._places))
+
+    def node(self, parent: int, frame: int, place: int) -> int:
+        number = self._nodes.setdefault((parent, frame, place), len(self._parent))
+        if number == len(self._parent):
+            self._parent.append(parent)
+            self._frame.append(frame)
+            self._place.append(place)
+        return number
+
+    def add_counts(self, tree: ContextTree, numbers: Sequence[int]) -> None:
+        """numbers: of each node of the tree, the node here that gets what it has."""
+        self.is_folded = self.is_folded or tree.is_folded
+        self.limit = max(self.limit, tree.limit)
+        more = len(self._parent) - len(self._calls)
+        costs = [tree.costs[tree.events.index(event)] for event in self.events]
+        for mine, other in zip([self._calls, *self._costs], [tree.calls, *costs]):
             mine.frombytes(bytes(more * mine.itemsize))
             for number, count in zip(numbers, other):
                 if count:
                     mine[number] += count
+
+    def tree(self, parts: tuple[Part, ...], titles: Mapping[str, str]) -> ContextTree:
+        """Of what has been added so far; nothing must be added later."""
+        return ContextTree(
+            parts, self.events, titles, self.is_folded, tuple(self._frames), tuple(self._lines), tuple(self._places),
+            self._parent, self._frame, self._place, self._calls, tuple(self._costs), self.limit,
+        )

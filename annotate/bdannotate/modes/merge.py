@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import islice
 
 from bdcommon import console
 
-from ..merging.faults import fault_of_names
+from ..merging.beside import Beside, written_beside
+from ..merging.faults import fault_of_names, fault_of_outputs
+from ..merging.file_head import MergedHead
 from ..merging.job import Merged, merged
-from ..merging.members import NOT_MERGED, Member
+from ..merging.members import MORE, Member
 from ..merging.merged_profile import merged_profile, profile_text
 from ..merging.processes import AllKnow, Processes, with_processes
 from ..merging.ranks_file import ranks_text
@@ -37,8 +38,14 @@ def merge(paths: Sequence[str], options: Options) -> int:
             output, renaming = _output(paths, options), Inputs(options).renaming
         except UserError as error:
             raise AllKnow(str(error)) from None
-        processes.fail_if(fault_of_names(paths, (output, _beside(output))) if processes.number == 0 else "")
-        found = merged(processes, paths, renaming, options.skip_unreadable, _note)
+        statistics = written_beside(output, PREFIX)
+        processes.fail_if(fault_of_names(paths, (output, statistics)) if processes.number == 0 else "")
+
+        def fault(kept: Sequence[str], kinds: Sequence[Beside]) -> str:
+            beside = [written_beside(output, kind.prefix) for kind in kinds]
+            return fault_of_outputs(kept, [output, statistics, *beside])
+
+        found = merged(processes, paths, renaming, options.skip_unreadable, _note, fault)
         if found is not None:
             _write(output, found)
 
@@ -57,10 +64,15 @@ def _output(paths: Sequence[str], options: Options) -> str:
 def _write(output: str, found: Merged) -> None:
     tally, members = found.tally, found.members
     profile = merged_profile(tally)
-    command = tally.head.command
-    # The statistics first: what is beside a profile of other sums is left out with a note.
-    write_file(_beside(output), ranks_text(tally, members, command, found.totals, found.strip))
-    write_file(output, profile_text(profile, command, _descriptions(found)))
+    command, descriptions = tally.head.command, _descriptions(found)
+    # What is beside it first: beside a profile of other sums, it is left out with a note.
+    write_file(
+        written_beside(output, PREFIX), ranks_text(tally, members, command, found.totals, found.strip)
+    )
+    head = MergedHead(command, descriptions, profile.events, profile.titles, profile.formulas)
+    for kind, thing in found.beside:
+        write_file(written_beside(output, kind.prefix), kind.text(thing, head))
+    write_file(output, profile_text(profile, command, descriptions))
     hosts = {member.host for member in members if member.host}
     where = f" of {counted(len(hosts), 'host')}" if hosts else ""
     files = counted(sum(len(member.paths) for member in members), "file")
@@ -69,16 +81,15 @@ def _write(output: str, found: Merged) -> None:
     for text in (_programs(members), missing_ranks([member.rank for member in members if member.rank is not None])):
         if text:
             _note(text)
-    *others, last = [what for what in NOT_MERGED if any(what in member.not_merged for member in members)] or [""]
+    for what, path in found.lacking.items():
+        _note(f"{what} are not merged, as {path} has none beside it")
+    done = {*found.lacking, *(kind.what for kind, _ in found.beside)}
+    *others, last = [
+        what for what in MORE if what not in done and any(what in member.more for member in members)
+    ] or [""]
     if last:
         all_others = f"{', '.join(others)} and {last}" if others else last
         _note(f"{all_others} are not merged: report on single ranks for these")
-
-
-def _beside(output: str) -> str:
-    """Where the statistics go."""
-    folder, name = os.path.split(output)
-    return os.path.join(folder, PREFIX + name)
 
 
 def _programs(members: Sequence[Member]) -> str:

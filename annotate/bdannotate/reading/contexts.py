@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 
 from ..model.contexts import (
@@ -55,15 +56,14 @@ class _Reader(ColumnReader[ContextTree]):
             lines.append(0)
         self._section("nodes")
         roots = len(frames) - functions
-        nodes = _Nodes(
-            functions, roots, files, columns, len(headers.events), _limit(texts.get("limit", ""))
-        )
+        limit = _limit(texts.get("limit", ""))
+        nodes = _Nodes(functions, roots, files, columns, len(headers.events), limit)
         self._read_blocks(nodes)
         sums = self._check_end(nodes, headers.events)
         return ContextTree(
             (headers.part(self._source, sums),), headers.events, headers.titles,
             recursion == "folded", tuple(frames), tuple(lines), tuple(nodes.places),
-            nodes.parent, nodes.frame, nodes.place, nodes.calls, tuple(nodes.costs),
+            nodes.parent, nodes.frame, nodes.place, nodes.calls, tuple(nodes.costs), limit,
         )
 
     def _read_blocks(self, nodes: _Nodes) -> None:
@@ -145,6 +145,12 @@ def _limit(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
         raise FormatProblem(f"limit: '{shorten(text)}' is not a number of nodes")
     return int(text)
+
+
+def root_line(name: str) -> str:
+    """A root as a file writes it, from what it is called here."""
+    numbers = re.findall(r"\d+", name)
+    return f"{'signal' if len(numbers) > 1 else 'thread'} {' '.join(numbers)}\n"
 
 
 def _root(text: str) -> str:
