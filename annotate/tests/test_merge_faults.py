@@ -346,11 +346,11 @@ def test_a_full_disk_has_a_sentence(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize(("names", "sentence"), [
     (["out.2.objects"], ""),
-    (["objects.out.2"], "data objects are not merged: report on single ranks for these"),
+    (["sharing.out.2"], "shared lines are not merged: report on single ranks for these"),
     (["why.out.1.gz", "paths.out.2"], "causes and paths are not merged: report on single ranks for these"),
     (
-        ["paths.out.0", "objects.out.0", "sharing.out.1"],
-        "data objects, shared lines and paths are not merged: report on single ranks for these",
+        ["paths.out.0", "why.out.0", "sharing.out.1"],
+        "causes, shared lines and paths are not merged: report on single ranks for these",
     ),
     (["contexts.left"], ""),
 ])

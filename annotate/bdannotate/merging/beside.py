@@ -13,12 +13,21 @@ from ..model.context_cut import cut
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, rename_function
+from ..model.objects import Objects, with_events, with_fewer_patterns
+from ..model.objects import merge as merge_objects
+from ..model.objects import run_violation as object_run_violation
 from ..model.profile import Profile
 from ..reading.columns import path_beside
 from ..reading.contexts import PREFIX as CONTEXTS
 from ..reading.contexts import read_contexts
+from ..reading.objects import PREFIX as OBJECTS
+from ..reading.objects import read_parts as read_object_parts
 from .contexts_file import contexts_text
 from .file_head import MergedHead
+from .objects_file import objects_text
+
+# As many as bdgrind keeps of a run.
+MOST_PATTERNS = 1 << 19
 
 
 class Beside(Protocol):
@@ -27,11 +36,15 @@ class Beside(Protocol):
     what: str
     prefix: str
 
-    def read(self, path: str, profile: Profile, renaming: Renaming) -> Any:
-        """What is beside this profile, which was read from there; what is of another run is a UserError."""
+    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[Any]:
+        """The parts of the file beside this profile, which was read from there; those of another run are a
+        UserError."""
+
+    def of_rank(self, parts: Sequence[Any]) -> Any:
+        """All that the files of a rank have, as one thing."""
 
     def joined(self, things: Sequence[Any]) -> Any:
-        """Added up, and cut to the size that such files have."""
+        """Of several ranks: added up, and cut to the size that such files have."""
 
     def text(self, thing: Any, head: MergedHead) -> Iterator[bytes]:
         """The merged file."""
@@ -41,17 +54,18 @@ class _Contexts:
     what = "context trees"
     prefix = CONTEXTS
 
-    def read(self, path: str, profile: Profile, renaming: Renaming) -> ContextTree:
+    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[ContextTree]:
         tree = read_contexts(_path(path, self.prefix))
         if problem := run_violation(tree, profile):
             raise UserError(f"{problem}: remove or rename it")
         if renaming.files or renaming.functions:
             tree = merge([tree], lambda function: rename_function(function, renaming))
-        return replace(tree, parts=tree.parts[:1])
+        return [replace(tree, parts=tree.parts[:1])]
+
+    def of_rank(self, parts: Sequence[ContextTree]) -> ContextTree:
+        return self.joined(parts) if len(parts) > 1 else parts[0]
 
     def joined(self, things: Sequence[ContextTree]) -> ContextTree:
-        if len(things) == 1:
-            return things[0]
         tree = merge(things)
         return cut(replace(tree, parts=tree.parts[:1]))
 
@@ -59,7 +73,50 @@ class _Contexts:
         return contexts_text(thing, head)
 
 
-MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(),)
+class _Objects:
+    what = "data objects"
+    prefix = OBJECTS
+
+    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[Objects]:
+        parts = read_object_parts(_path(path, self.prefix))
+        if problem := object_run_violation(parts, profile):
+            raise UserError(f"{problem}: remove or rename it")
+        if renaming.files or renaming.functions:
+            parts = [
+                merge_objects([_renamed_sites(part, renaming)], lambda one: rename_function(one, renaming), True)
+                for part in parts
+            ]
+        return parts
+
+    def of_rank(self, parts: Sequence[Objects]) -> Objects:
+        return self._of_no_run(merge_objects(parts, by_site=True))
+
+    def joined(self, things: Sequence[Objects]) -> Objects:
+        first = things[0].events
+        whole = merge_objects([with_events(one, first) for one in things], by_site=True)
+        return self._of_no_run(with_fewer_patterns(whole, MOST_PATTERNS))
+
+    def text(self, thing: Objects, head: MergedHead) -> Iterator[bytes]:
+        return objects_text(thing, head)
+
+    @staticmethod
+    def _of_no_run(objects: Objects) -> Objects:
+        """Ranks of several machines may have the same process numbers: blocks of different ranks live beside each
+        other."""
+        part = replace(objects.parts[0], pid="", part="", thread="", descriptions=())
+        return replace(objects, parts=(part,), numbers=())
+
+
+def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
+    return replace(objects, groups=tuple(
+        replace(group, sites=tuple(
+            tuple(site._replace(function=rename_function(site.function, renaming)) for site in way)
+            for way in group.sites
+        )) for group in objects.groups
+    ))
+
+
+MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects())
 
 
 def _path(profile: str, prefix: str) -> str:

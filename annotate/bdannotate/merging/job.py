@@ -173,12 +173,12 @@ class _Share:
             for path in with_costs(member.paths):
                 profile = load(path, Detail.LINES, self._renaming, "apart")
                 for (kind, _), here in zip(self.beside, things):
-                    here.append(kind.read(path, profile, self._renaming))
+                    here.extend(kind.read(path, profile, self._renaming))
                 yield profile
 
         try:
             profile = self.tally.ordered(sum_of(profiles()))
-            joined = [kind.joined(here) for (kind, _), here in zip(self.beside, things)]
+            joined = [kind.of_rank(here) for (kind, _), here in zip(self.beside, things)]
         except UserError as error:
             if not self._skips:
                 raise

@@ -128,6 +128,8 @@ class Objects:
     one_in: int = 1  # of the lines after the first ones, so many had one that patterns tell of; 1: all
     # Of each part that was put together here, the numbers that its groups have now.
     numbers: tuple[tuple[int, ...], ...] = ()
+    depth: int = 0  # so many callers distinguish heap blocks
+    whole_to: int = 0  # objects of up to so many bytes have patterns of all of these
 
     @property
     def line_bytes(self) -> int | None:
@@ -208,13 +210,14 @@ class _Run(NamedTuple):
 
 
 def merge(
-    found: Sequence[Objects], rename: Callable[[Function], Function] = lambda same: same
+    found: Sequence[Objects], rename: Callable[[Function], Function] = lambda same: same, by_site: bool = False
 ) -> Objects:
-    """Those of several parts, threads or runs as one; what looks the same is one group."""
+    """Those of several parts, threads or runs as one; what looks the same is one group. by_site: unless different
+    instructions of the same lines have allocated it."""
     first = found[0]
     rename = cache(rename)
     loaders = _Loaders(found, rename)
-    numbers: dict[Identity, int] = {}
+    numbers: dict[tuple[Identity, object], int] = {}
     numbers_of: dict[int, list[int]] = {}
     blocks: list[dict[_Run, HeapBlocks]] = []
     patterns: list[list[tuple[Pattern, ...]]] = []
@@ -230,7 +233,7 @@ def merge(
         numbers_of[id(objects)] = here
         for group in objects.groups:
             identity = _renamed(group.identity, rename)
-            number = numbers.setdefault(identity, len(numbers))
+            number = numbers.setdefault((identity, group.sites if by_site else ()), len(numbers))
             here.append(number)
             if number == len(blocks):
                 blocks.append({})
@@ -255,14 +258,55 @@ def merge(
             ObjectGroup(
                 identity, _together(blocks[number]), loaders.patterns(patterns[number]), tuple(sites[number])
             )
-            for identity, number in numbers.items()
+            for (identity, _), number in numbers.items()
         ),
         tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
         max(objects.one_in for objects in found),
         tuple(
             tuple(here) for here in (numbers_of[id(objects)] for objects in found)
         ),
+        max(objects.depth for objects in found),
+        max(objects.whole_to for objects in found),
     )
+
+
+def with_fewer_patterns(objects: Objects, most: int) -> Objects:
+    """Where there are more, of the rarest ones only is kept who had loaded the lines."""
+    known = [
+        (-pattern.times, number, place) for number, group in enumerate(objects.groups)
+        for place, pattern in enumerate(group.patterns) if pattern.bytes
+    ]
+    if len(known) <= most:
+        return objects
+    rare: dict[int, list[int]] = {}
+    for _, number, place in sorted(known)[most:]:
+        rare.setdefault(number, []).append(place)
+    return replace(objects, groups=tuple(
+        replace(group, patterns=_without(group.patterns, rare[number])) if number in rare else group
+        for number, group in enumerate(objects.groups)
+    ))
+
+
+def with_events(objects: Objects, events: tuple[str, ...]) -> Objects:
+    """The same ones in another order."""
+    if objects.events == events:
+        return objects
+    order = [objects.events.index(event) for event in events]
+    return replace(objects, events=events, rows=tuple(
+        row._replace(cost=tuple(row.cost[place] for place in order)) for row in objects.rows
+    ))
+
+
+def _without(patterns: Sequence[Pattern], rare: Iterable[int]) -> tuple[Pattern, ...]:
+    left = dict(enumerate(patterns))
+    unknown: Counter[CodeLine] = Counter()
+    for place in rare:
+        pattern = left.pop(place)
+        unknown[pattern.by] += pattern.times
+    for place, pattern in [*left.items()]:
+        if not pattern.bytes:
+            unknown[pattern.by] += left.pop(place).times
+    return (*left.values(), *(Pattern(0, 0, 0, times, by) for by, times in sorted(unknown.items())))
 
 
 class _Loaders:

@@ -62,6 +62,13 @@ def _sample(text: str) -> int:
     return int(text)
 
 
+def _number(own: Mapping[str, str], key: str) -> int:
+    text = own.get(key, "0")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        raise FormatProblem(f"{key}: '{shorten(text)}' is not a number")
+    return int(text)
+
+
 class _Reader(ColumnReader[Objects]):
     what = "a file of data objects"
     plural = "data objects"
@@ -90,7 +97,7 @@ class _Reader(ColumnReader[Objects]):
                 for number, group in enumerate(groups)
             ),
             tuple(rows),
-            _sample(own.get("sample", "1")),
+            _sample(own.get("sample", "1")), (), _number(own, "depth"), _number(own, "whole-to"),
         )
 
     def _table(self, columns: int) -> list[tuple[int, ...]]:
