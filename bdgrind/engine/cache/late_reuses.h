@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The LRU stack distances of the lines that D1 has to load, as AbsentLines has them, but counted some misses later: D1
-// does not depend on them, and what they read of the host's memory has arrived by then. (Waiting for it took 30 % of
-// the replay of xz, and more than half of that of a hash join.)
+// The LRU stack distances of the lines that D1 has to load, as AbsentLines has them, but counted some misses later. D1
+// does not depend on them, and the host's memory that they need has been prefetched by then. (Waiting for it took 30 %
+// of the replay of xz, and more than half of that of a hash join.)
 //
-// How many slots had been touched later than the line can not be seen any more then. So slots that have not been
-// touched for long, up to a horizon, are old: their ticks are in the set of the absent lines already, and D1 has to say
-// so if one of them is touched after all. All other slots have been touched behind the horizon. So of a line whose last
-// touch lies before that, the set and the number of slots that are not old tell the distance. Other lines must have
-// left D1 while they were young, not long ago; these are counted at once.
+// By then, it is no longer known how many slots had been touched after the line. So slots that were last touched before
+// a horizon are *old*: their ticks are in the set of the absent lines already, and D1 has to report when one of them is
+// touched after all. All other slots have been touched after the horizon. For a line that was last touched before the
+// horizon, the distance is therefore the count in the set plus the number of slots that are not old. Any other line
+// must have left D1 while it was young, not long ago; its distance is counted at once.
 
 #pragma once
 
@@ -30,26 +30,26 @@
 
 namespace bd {
 
-// `set(miss, reuse)` is told of each miss that is no first touch, in order, once that is known.
+// `set(miss, reuse)` is called for each miss that is no first touch, in order, once its reuse is known.
 class LateReuses {
 public:
     LateReuses(ReuseRules rules, std::size_t slots)
         : absent_(rules), window_(std::max(slots / 2, std::size_t{1})), homes_(slots) {}
 
-    // Later times are to be renumbered.
+    // When this time has passed, renumber() has to be called.
     std::uint64_t last_time() const { return absent_.last_time(); }
 
-    // Whether a slot with a line that was touched last at that time is old.
+    // Whether a slot is old whose line was last touched at `time`.
     [[gnu::always_inline]] bool is_old(TouchTime time) const { return time <= horizon_; }
-    // One is about to be touched.
+    // An old slot, last touched at `last`, is about to be touched.
     template <class Set>
     void touch_old(TouchTime last, Set set) {
         ++young_;
         push({.evicted_last = last}, set);
     }
 
-    // `line` is about to be loaded into a slot instead of `evicted`; kNoLine: nothing. `times`: of all slots' last
-    // touches.
+    // `line` is about to be loaded into a slot, which evicts the line `evicted`, if that is not kNoLine. `times`: when
+    // each slot was last touched.
     template <class Set>
     void load(std::uint32_t miss, LineNumber line, std::uint32_t slot, LineNumber evicted,
               std::span<const TouchTime> times, Set set) {
@@ -76,7 +76,8 @@ public:
         ++misses_;
     }
 
-    // Whether more slots are to become old: forget(slot) is told of each, whose touches it has to notice.
+    // Whether age() is to be called. It makes more slots old, and calls forget(slot) for each; from then on, a touch of
+    // the slot has to be reported.
     bool is_due() const { return misses_ >= window_; }
     template <class Set, class Forget>
     void age(std::span<const TouchTime> times, TouchTime now, Set set, Forget forget) {
@@ -90,13 +91,13 @@ public:
         });
     }
 
-    // Tells all that is not known yet. To be called before what follows.
+    // Reports all reuses that are left. To be called before clear() and renumber().
     template <class Set>
     void settle(Set set) {
         while (looked_up_ != end_) look_up(event(looked_up_++));
         while (counted_ != end_) count(event(counted_++), set);
     }
-    // The same as AbsentLines'.
+    // As for AbsentLines.
     void clear() {
         absent_.clear();
         horizon_ = window_start_ = 0;
@@ -115,20 +116,20 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kAhead = 8;  // misses, from step to step
+    static constexpr std::uint32_t kAhead = 8;  // events between two steps, see push()
     static constexpr std::uint32_t kEvents = 32;
     static constexpr std::size_t kHashes = 2048;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    // A miss; or, without a number, a touch of an old slot.
+    // A miss; or, if `miss` is kNone, a touch of an old slot.
     struct Event {
         std::uint32_t miss = kNone;
-        std::uint32_t young = 0;            // slots that count, beside the set
-        TouchTime evicted_last = 0;         // or that of the old slot
-        TouchTime last = 0;                 // of the line
-        TouchTime* home = nullptr;          // of the line
-        TouchTime* evicted_home = nullptr;  // null: nothing leaves
-        bool inserts = false;               // what leaves is not in the set yet
+        std::uint32_t young = 0;            // slots that are not old
+        TouchTime evicted_last = 0;         // the last touch of the evicted line, or of the old slot
+        TouchTime last = 0;                 // the line's last touch
+        TouchTime* home = nullptr;          // where that is kept
+        TouchTime* evicted_home = nullptr;  // where that of the evicted line is kept; null: none is evicted
+        bool inserts = false;               // the evicted line's tick is not in the set yet
     };
 
     static std::size_t hash(LineNumber line) {
@@ -136,7 +137,8 @@ private:
     }
     Event& event(std::uint32_t number) { return events_[number % kEvents]; }
 
-    // In three steps: what is to be read is asked for, then what that tells is to be read, then all is here.
+    // Each event goes through three steps: its homes are prefetched; they are read, and what the set needs is
+    // prefetched; the distance is counted.
     template <class Set>
     [[gnu::always_inline]] void push(const Event& what, Set set) {
         event(end_++) = what;
@@ -169,7 +171,7 @@ private:
         if (what.inserts) absent_.ticks().insert(what.evicted_last);
     }
 
-    // Calls function(slot) where the time is behind `after`, and not behind `until`.
+    // Calls function(slot) for all slots with after < time <= until.
     template <class Function>
     static void for_each_between(std::span<const TouchTime> times, TouchTime after, TouchTime until,
                                  Function function) {
@@ -194,22 +196,22 @@ private:
         }
     }
 
-    AbsentLines absent_;  // and the ticks of old slots
-    // What has not been touched since before the latest whole window is old.
+    AbsentLines absent_;  // with the ticks of old slots
+    // Slots that were last touched at this time or before are old. It is where the latest whole window began.
     TouchTime horizon_ = 0;
     TouchTime window_start_ = 0;
-    std::size_t window_;             // in misses
-    std::size_t misses_ = 0;         // of this one
+    std::size_t window_;             // its length, in misses
+    std::size_t misses_ = 0;         // of the current window
     std::uint32_t young_ = 0;        // slots with a line that are not old
-    std::vector<TouchTime*> homes_;  // by slot, of its line
+    std::vector<TouchTime*> homes_;  // by slot: where its line's last touch is kept
 
-    // By hash of their lines, what have left while they were young: no earlier than the last touch of any of them.
+    // By hash, for lines that were evicted while they were young: the latest of their last touches.
     std::array<TouchTime, kHashes> latest_young_{};
 
     std::array<Event, kEvents> events_;
-    std::uint32_t end_ = 0;  // of those that are known; the others are as far, in that order
-    std::uint32_t looked_up_ = 0;
-    std::uint32_t counted_ = 0;
+    std::uint32_t end_ = 0;        // events that have been pushed
+    std::uint32_t looked_up_ = 0;  // of these, how many have been looked up
+    std::uint32_t counted_ = 0;    // of these, how many have been counted
 };
 
 }  // namespace bd

@@ -11,9 +11,9 @@
 
 namespace bd {
 
-// Why a line misses. An access that misses several lines has the greatest of their causes.
+// Why an access missed. If it missed several lines, it has the greatest of their causes.
 enum class Cause : std::uint8_t {
-    kNone,      // it does not miss
+    kNone,      // it did not miss
     kConflict,  // a fully associative LRU cache of the same size would have hit
     kCapacity,  // such a cache would have missed, too
     kFirst,     // first touch since the cache was empty
@@ -34,15 +34,15 @@ struct Reuse {
 struct NoReuse {};
 
 struct ReuseRules {
-    // Times are renumbered after this many; later, after kTimesForLine for each line, if that is more. (With 64 for
-    // each line, renumbering takes up to 2.4 % of the replay.)
+    // Times are renumbered after this many; later, after kTimesForLine for each line, if that is more. (Renumbering
+    // takes up to 2.4 % of the replay.)
     std::uint64_t fewest_times = std::uint64_t{1} << 21;
 
     static constexpr std::uint64_t kTimesForLine = 64;
-    // Never later than that when a chunk of the trace begins: a chunk has fewer times, and all are below 2^31.
+    // No chunk of the trace begins later than this. A chunk has fewer times than that, so all times are below 2^31.
     static constexpr std::uint64_t kMostTimes = std::uint64_t{1} << 30;
 
-    // When that is, where so many lines have a time.
+    // When times are renumbered if `lines` lines have one.
     std::uint64_t last_time(std::uint64_t lines) const {
         return std::min(std::max(lines * kTimesForLine, fewest_times), kMostTimes);
     }

@@ -55,7 +55,8 @@ public:
         std::uint32_t most_live = 0;
     };
 
-    // `arcs` gets the costs of pruned nodes; `contexts`, if there is one, what is charged to any.
+    // `arcs` gets the costs of pruned nodes; `contexts`, if it is not null, those of all nodes. `width`: how many
+    // events there are.
     BackdatingTree(ArcTable& arcs, std::size_t width, ContextTree* contexts = nullptr)
         : arcs_(arcs), contexts_(contexts), costs_(width), root_costs_(width) {
         nodes_.emplace_back();
@@ -64,26 +65,26 @@ public:
     BackdatingTree(const BackdatingTree&) = delete;
     BackdatingTree& operator=(const BackdatingTree&) = delete;
 
-    // A new root with one reference, the caller's.
+    // Makes a root with one reference, which is the caller's.
     NodeId make_root() {
         const NodeId root = make(kNoNode, kNoArc);
         acquire(root);
         return root;
     }
 
-    // The node for `arc` below `parent`, found or made, with one reference more.
+    // Finds or makes the node for `arc` below `parent`, and adds a reference to it.
     NodeId acquire_child(NodeId parent, ArcId arc);
 
-    // What is charged to `id`, but not what is charged below it, is charged to this node of the context tree, too. To
-    // be said of each node before it is charged, if there is such a tree; always the same.
+    // The node of the context tree that gets what is charged to `id` itself. If there is such a tree, it has to be set
+    // before a node is charged, and is always the same.
     void set_context_node(NodeId id, ContextNodeId node) { context_nodes_[index_of(id)] = node; }
 
     ContextNodeId context_node(NodeId id) const { return context_nodes_[index_of(id)]; }
 
-    // Asks the host's memory for what charge() or release() reads first.
+    // Prefetches what charge() and release() read first.
     [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }
 
-    // `times` references more. There are never as many as 2^32: of a line in a cache, an open call, or a child.
+    // Adds `times` references. Each is that of a line in a cache, an open call, or a child; 2^32 are an error.
     void acquire(NodeId id, std::uint32_t times = 1) {
         std::uint32_t& references = nodes_[index_of(id)].references;
         BD_CHECK(!__builtin_add_overflow(references, times, &references));
@@ -95,8 +96,8 @@ public:
         if (--node.references == 0) prune(id);
     }
 
-    // Charges a node: add(Costs, times) adds so many times the same to whatever it is given, and is called for all that
-    // gets it now.
+    // Charges a node. add(costs, times) has to add the charge `times` times to `costs`; it is called for everything
+    // that gets the charge now.
     template <class Add>
     [[gnu::always_inline]] void charge(NodeId id, Add add) {
         Node* node = &nodes_[index_of(id)];
@@ -108,18 +109,18 @@ public:
         add(costs_[node->pending], 1);
     }
 
-    // Moves all pending costs to arcs and roots without pruning, as a dump in mid-run needs it.
+    // Moves all pending costs to arcs and roots without pruning, for a dump in mid-run.
     void settle();
 
-    // Forgets all pending costs.
+    // Drops all pending costs.
     void clear_counts();
 
-    // Takes out of root_costs() what is forgotten elsewhere.
+    // Subtracts costs that are dropped elsewhere from root_costs().
     void forget(ConstCosts costs) {
         for (std::size_t i = 0; i < root_costs_.size(); ++i) root_costs_[i] -= costs[i];
     }
 
-    // The costs that have reached a root and left it, by pruning or settling.
+    // The costs of all roots that were pruned or settled.
     ConstCosts root_costs() const { return root_costs_; }
 
     bool empty() const { return stats_.live == 0; }
@@ -129,29 +130,29 @@ public:
     }
 
 private:
-    // So many arcs can be repeated, those that lead to the base and to the nodes above it. What recursion takes turns
-    // in is rarely more.
+    // The arcs that can be repeated are the one that leads to the base and those that lead to the nodes above it, this
+    // many in all. Mutual recursion rarely has more.
     static constexpr std::size_t kRepeatable = 4;
     using Times = std::array<std::uint8_t, kRepeatable>;
-    static constexpr std::uint8_t kMostTimes = std::numeric_limits<std::uint8_t>::max();  // the next is no repeat
+    static constexpr std::uint8_t kMostTimes = std::numeric_limits<std::uint8_t>::max();  // then a node is no repeat
 
     struct Node {
         NodeId parent = kNoNode;
         ArcId arc = kNoArc;
         std::uint32_t references = 0;
-        NodeId child = kNoNode;    // one of them, which needs no place in children_; where the node is free, the next
-        CostId pending = kNoCost;  // no costs, or a repeat
+        NodeId child = kNoNode;    // one child, which is not in children_; of a free node, the next free one
+        CostId pending = kNoCost;  // kNoCost: no pending costs, or a repeat
         union {
             NodeId base;              // of a repeat
-            std::uint32_t depth = 0;  // of others: how many of them are above
+            std::uint32_t depth = 0;  // of another node: how many nodes above it are no repeats
         };
         Times times{};  // of a repeat: how often it repeats its base, the base's parent, ...
         bool is_repeat = false;
-        bool charges_more = false;       // than what is pending: a repeat, or there is a context tree
-        bool has_more_children = false;  // in children_, or had
+        bool charges_more = false;       // a charge is not only pending: a repeat, or there is a context tree
+        bool has_more_children = false;  // it has children in children_, or had
     };
 
-    // The unique name of a node that is not a root.
+    // What identifies a node that is not a root.
     static std::uint64_t key(NodeId parent, ArcId arc) { return std::uint64_t{index_of(parent)} << 32 | index_of(arc); }
     struct KeyHash {
         using is_avalanching = void;
@@ -174,7 +175,7 @@ private:
         if (const Node& node = nodes_[index_of(id)]; node.is_repeat) charge_repeated(node, add);
     }
 
-    // What a repeat is charged, to the arcs between its base and itself.
+    // Charges the arcs that a repeat repeats.
     template <class Add>
     [[gnu::noinline]] void charge_repeated(const Node& node, Add add) {
         const Node* repeated = &nodes_[index_of(node.base)];

@@ -33,17 +33,17 @@
 
 namespace bd {
 
-// A beginning of paths: a step behind that of its parent. One line of the host's cache.
+// What some paths begin with: the steps of its parent and one more. It has the size of a cache line of the host.
 struct FlowNode {
     enum class Kind : std::uint8_t { kStep, kRoot, kOther };
 
-    const void* steps_on[2] = {};      // those that it has been left by latest, see step_name(), and where they
-    FlowNode* children[2] = {};        // lead to: more are in FlowPaths::children_
+    const void* steps_on[2] = {};      // the latest steps from here, see step_name()
+    FlowNode* children[2] = {};        // where these lead to; others are in FlowPaths::children_
     const TracedExit* exit = nullptr;  // the step that leads here
-    std::uint64_t ended = 0;           // paths
-    std::uint32_t number = 0;          // its place among all
-    std::uint32_t parent = 0;          // by number; of a root, its "other" node
-    std::uint32_t end = 0;             // behind the step, see FlowFrame
+    std::uint64_t ended = 0;           // how many paths ended here
+    std::uint32_t number = 0;          // its index among all nodes
+    std::uint32_t parent = 0;          // its parent's number; of a root, that of its "other" node
+    std::uint32_t end = 0;             // the address behind the step, see FlowFrame
     std::uint8_t steps = 0;            // from the root
     Kind kind = Kind::kStep;
     bool has_end = false;
@@ -57,28 +57,28 @@ struct FlowFrame {
     FlowNode* node = nullptr;  // null: its paths are not followed
     FlowNode* root = nullptr;
     const Context* context = nullptr;
-    std::uint32_t records = 0;  // the latest of those that wait for the path's end; 0: none
-    // The lower half of the address behind the latest step of its own, where `node` is "other". What goes on before
-    // that has jumped back.
+    std::uint32_t records = 0;  // the latest record that waits for the path's end; 0: none
+    // Where `node` is "other": the lower half of the address behind the call's latest step. A step that begins before
+    // it has jumped back.
     std::uint32_t end = 0;
     bool has_end = false;
 };
 
-// The calls of a stack: the one that runs, and those that it has been called by.
+// The open calls of a stack: the one that runs, and its callers, the outermost first.
 struct FlowStack {
     FlowFrame top;
     std::vector<FlowFrame> callers;
 };
 
 struct FlowRules {
-    std::uint32_t most_nodes = 1'000'000;  // and cells
+    std::uint32_t most_nodes = 1'000'000;  // the most nodes, and the most cells
 };
 
 class FlowPaths {
 public:
     using Node = FlowNode;
 
-    // A longer path ends there, and another one begins.
+    // After as many steps a path ends, and another one begins.
     static constexpr unsigned kMostSteps = 255;
     static constexpr std::uint32_t kMostNodes = 1u << 30;
 
@@ -87,8 +87,8 @@ public:
         const Node* node;
         const Node* other;
     };
-    // What rare events have cost on a path, by an instruction's cost vector; kNoCost: all that an "other" path has
-    // executed.
+    // What rare events have cost on a path, by instruction. With kNoCost for `instruction`: all that an "other" path
+    // has executed.
     struct Cell {
         const Node* node;
         CostId instruction;
@@ -101,7 +101,7 @@ public:
 
     // --- Calls
 
-    // What a stack begins with.
+    // A stack begins with a call of `context`.
     void begin(FlowStack& stack, const Context& context) { stack.top = frame_of(context); }
     void enter(FlowStack& stack, const Context& context) {
         stack.callers.push_back(stack.top);
@@ -112,17 +112,17 @@ public:
         stack.top = stack.callers.back();
         stack.callers.pop_back();
     }
-    // Of the call that a stack has begun with: nothing runs there any more.
+    // Leaves the call that a stack has begun with.
     void leave_root(FlowStack& stack) {
         end(stack.top);
         stack.top = {};
     }
-    // Of the call that runs, where code that is not shown is charged to a call site in `charged`. That is of this call,
-    // unless it was left by the jump to that code; then the other paths of its function have it.
+    // The frame that code which is not shown is charged to; its costs go to a call site in `charged`. That is the call
+    // that runs, unless it was left by the jump to that code: then the "other" path of its function.
     FlowFrame& charged_frame(FlowStack& stack, const Context& charged) {
         return stack.top.context == &charged ? stack.top : astray(charged);
     }
-    // Ends all paths here; others begin.
+    // Ends all paths of the stack; others begin.
     void cut(FlowStack& stack) {
         restart(stack.top);
         for (FlowFrame& frame : stack.callers) restart(frame);
@@ -130,14 +130,14 @@ public:
 
     // --- Steps
 
-    // The call goes on with the block of `exit`. `is_counted`: and with that step. `is_charged`: it is not shown.
+    // The call goes on with the block of `exit`. If `is_counted`, that is a step of its path; if `is_charged`, one of
+    // code that is not shown.
     void go_on(FlowFrame& frame, const TracedExit& exit, bool is_counted, bool is_charged) {
         if (frame.node == nullptr) return;
         if (!is_charged && jumps_back(frame, exit)) restart(frame);
         if (is_counted) step(frame, exit, is_charged);
     }
-    // The same if that is quick, and counted and shown: `next` is null if it is not,
-    // else take() does it.
+    // The same for a step that is counted and shown, where it can be done quickly: by take(), unless `next` is null.
     struct QuickStep {
         Node* next;
         bool is_back;
@@ -159,13 +159,13 @@ public:
 
     // --- Charges
 
-    // An event of `instruction` on the path that is being followed: add(Costs).
+    // Charges an event of `instruction` on the current path: add(Costs) adds it.
     template <class Add>
     void charge(FlowFrame& frame, CostId instruction, Add add) {
         if (frame.node != nullptr) add(costs_[records_[record(frame, instruction, instruction)].costs]);
     }
-    // What a line that it loads costs is charged later, to what this returns: once for each line. `charged` is what
-    // will be charged beside the path.
+    // Called for each line that `instruction` loads. What the line costs is charged later, to the record that this
+    // returns. `charged`: the cost vector that will be charged beside the path.
     std::uint32_t hold(FlowFrame& frame, CostId instruction, CostId charged) {
         const std::uint32_t id =
             frame.node == nullptr ? make_record(kNoCost, charged) : record(frame, instruction, charged);
@@ -184,12 +184,12 @@ public:
         if (--record.references == 0 && !record.waits) free_record(id);
     }
 
-    // To be called when all paths have been cut, or have ended: nothing waits for any other end either.
+    // To be called when all paths have ended: moves what still waits to its cells.
     void settle() { end_records(astray_); }
-    // Forgets the counts of a guest thread, or of all (0). All paths must have been cut.
+    // Clears the counts of a guest thread, or all counts (0). All paths must have been cut.
     void clear_counts(std::uint32_t thread);
 
-    // --- What has been counted. All paths must have been cut, or have ended.
+    // --- Results. All paths must have been cut, or have ended.
 
     std::span<const Root> roots() const { return roots_; }
     std::span<const Cell> cells() const { return cells_; }
@@ -197,7 +197,7 @@ public:
     const Node& node(std::uint32_t number) const { return chunks_[number >> kChunkBits][number & kChunkMask]; }
     ConstCosts costs(const Cell& cell) const { return costs_[cell.costs]; }
     const Root& root_of(const Node& node) const;
-    // By number: how many paths have come through a node.
+    // How many paths have come through each node, by its number.
     std::vector<std::uint64_t> passed() const;
     const FlowRules& rules() const { return rules_; }
     bool is_full() const { return size_ - 2 * roots_.size() >= rules_.most_nodes; }
@@ -211,10 +211,10 @@ private:
     struct Record {
         CostId instruction = kNoCost;
         CostId charged = kNoCost;
-        CostId costs = kNoCost;  // until the path ends its own, then the cell's; kNoCost: the path is not followed
-        std::uint32_t next = 0;  // of the same path, or of those that are free
+        CostId costs = kNoCost;  // its own until the path ends, then the cell's; kNoCost: the path is not followed
+        std::uint32_t next = 0;  // the next record of the same path, or the next free one
         std::uint32_t references = 0;
-        bool waits = false;  // for the path's end
+        bool waits = false;  // whether the path has not ended
     };
 
     template <class First>
@@ -234,7 +234,7 @@ private:
         Node* const root = id < root_of_.size() && root_of_[id] != nullptr ? root_of_[id] : make_root(context);
         return {root, root, &context};
     }
-    // Of a step from a node: code that is charged to its caller may be shown elsewhere.
+    // What identifies a step among those from a node. Code that is charged to its caller may be shown elsewhere.
     static const void* step_name(const TracedExit& exit, bool is_charged) {
         return reinterpret_cast<const char*>(&exit) + (is_charged ? 1 : 0);
     }
@@ -273,10 +273,10 @@ private:
     CostPool costs_;
     std::vector<Cell> cells_;
     boost::unordered_flat_map<std::pair<const Node*, CostId>, CostId, PairHash<CostId>> cell_costs_;
-    std::vector<Record> records_;  // the first is none
+    std::vector<Record> records_;  // the first one is not used
     std::uint32_t free_record_ = 0;
     std::uint32_t records_in_use_ = 0;
-    std::vector<CostId> free_costs_;  // zeros
+    std::vector<CostId> free_costs_;  // all zero
 };
 
 }  // namespace bd

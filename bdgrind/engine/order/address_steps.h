@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The addresses that one instruction accesses, one after the other: how far it is from each to the next.
+// The distances between successive addresses that one instruction accesses.
 
 #pragma once
 
@@ -15,17 +15,17 @@ struct StepCounts {
     // Steps within a run of a loop.
     std::uint32_t same = 0;      // 0 bytes
     std::uint32_t near = 0;      // less than a line
-    std::uint32_t forward = 0;   // a line or more, and as far as the step before or behind
-    std::uint32_t backward = 0;  // the same towards lower addresses
+    std::uint32_t forward = 0;   // a line or more, and equal to the step before or after
+    std::uint32_t backward = 0;  // the same, towards lower addresses
     std::uint32_t far = 0;       // all others
-    std::uint32_t runs = 0;      // of equal steps, each as long as it goes
-    FrequentSteps frequent;      // but those of 0 bytes
+    std::uint32_t runs = 0;      // how many runs of equal steps there are
+    FrequentSteps frequent;      // without those of 0 bytes
 };
 
 class AddressSteps {
 public:
-    // `run`: of the loop, other than 0; there is no step from one run to the next. Returns whether it is the first
-    // address of the run.
+    // `run`: the number of the loop's run, not 0. There is no step from one run to the next. Returns whether this is
+    // the first address of the run.
     bool add(Address address, std::uint32_t run, std::uint32_t line_bytes) {
         const bool is_first = run != run_;
         if (is_first) {
@@ -40,7 +40,7 @@ public:
     }
 
     const StepCounts& counts() const { return counts_; }
-    // What comes next is compared with what came before all the same.
+    // The next address is still compared with the latest one.
     void clear_counts() {
         counts_ = {};
         was_far_ = false;
@@ -69,7 +69,7 @@ private:
         std::uint32_t& constant = bytes > 0 ? counts_.forward : counts_.backward;
         if (is_equal) {
             ++constant;
-            if (was_far) {  // so that was the first of several
+            if (was_far) {  // that step was the first of several equal ones
                 ++constant;
                 --counts_.far;
             }
@@ -81,11 +81,11 @@ private:
 
     StepCounts counts_;
     Address address_ = 0;
-    std::int64_t step_ = 0;  // the latest, of an earlier run of the loop, too
+    std::int64_t step_ = 0;  // the latest one, perhaps of an earlier run of the loop
     std::uint32_t run_ = 0;
     bool has_step_ = false;
-    bool goes_on_ = false;  // a run of equal steps may go on
-    bool was_far_ = false;  // the latest step was counted as such, and is the first of its length
+    bool goes_on_ = false;  // whether a run of equal steps may go on
+    bool was_far_ = false;  // whether the latest step was counted in `far`
 };
 
 }  // namespace bd

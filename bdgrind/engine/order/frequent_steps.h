@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The most frequent of many numbers, in little room (Space-Saving: Metwally, Agrawal and El Abbadi, 2005).
+// The most frequent of many steps, in constant space (Space-Saving: Metwally, Agrawal and El Abbadi, 2005).
 
 #pragma once
 
@@ -17,8 +17,8 @@ public:
 
     struct Step {
         std::int64_t bytes;
-        std::uint32_t times;      // with what it may have been before it was kept
-        std::uint32_t inherited;  // at most so many of them
+        std::uint32_t times;      // how often it came, at most
+        std::uint32_t inherited;  // the part of `times` that may have been other steps
         std::uint32_t at_least() const { return times - inherited; }
     };
 
@@ -39,7 +39,7 @@ public:
         move_up(kKept - 1);
     }
 
-    // The most frequent first, by `times`; those that were never used have none.
+    // In descending order of `times`, which is 0 where there have been fewer steps.
     const std::array<Step, kKept>& kept() const { return steps_; }
 
 private:

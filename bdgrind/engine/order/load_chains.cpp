@@ -21,7 +21,7 @@ LoadedFrom LoadChains::evaluate(std::span<const Source> sources) const {
     return value;
 }
 
-// Whether the chain that ends with this load has one by that site.
+// Whether the chain that ends with load `number` has a load of `site`.
 bool LoadChains::comes_by(SiteId site, std::uint32_t number) const {
     for (unsigned steps = 0; steps < kMostSteps && is_kept(number); ++steps) {
         if (load(number).site == site) return true;

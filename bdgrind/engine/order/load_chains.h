@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Follows through a piece of a trace which loads each address had to wait for: what the registers hold is known by the
-// loads that it comes from, and blocks say how they change that (dataflow.h).
+// Which loads each address in a piece of a trace had to wait for. The content of each register is known by the loads
+// that it comes from, and blocks say how they change it (dataflow.h).
 //
-// An address depends on a load if the one before, of the same instruction, did not come from it: what both come from is
-// constant as far as this instruction goes, such as an array's base.
+// An address depends on a load from which the previous address of the same instruction did not come. What both come
+// from, such as an array's base, is constant as far as this instruction is concerned.
 //
-// Memory that is used like a register is taken for one: a slot of the stack that was stored to, and what an instruction
-// loads from the same address as the last time. So what has been spilled, or is reloaded again and again because of
-// other stores, makes no chains.
+// Memory that is used like a register counts as one: a slot of the stack that was stored to, and what an instruction
+// loads from the same address as the last time. So values that were spilled, or are reloaded again and again because of
+// other stores, make no chains.
 
 #pragma once
 
@@ -31,12 +31,12 @@ enum class Dependence : std::uint8_t {
     kUnknown,     // the instruction was not executed before
     kArithmetic,  // on registers
     kIndex,       // on a number that was loaded
-    kChain,       // on a load whose own address depends on loads that come by one instruction twice
+    kChain,       // on a load at the end of a chain of loads in which an instruction occurs twice
     kPointer,     // on a pointer that was loaded
 };
 inline constexpr std::size_t kDependences = 5;
 
-// The latest loads that a value comes from, the latest first; 0: none that is known.
+// The two latest loads that a value comes from, by number, the latest first; 0: none is known.
 class LoadedFrom {
 public:
     struct Load {
@@ -69,9 +69,9 @@ private:
     Load loads_[2];
 };
 
-// What is known of a site from its latest execution.
+// The latest execution of a site.
 struct SiteMemory {
-    std::uint32_t latest = 0;  // the number of that access; 0: never
+    std::uint32_t latest = 0;  // the number of the access; 0: there was none
     Address address = 0;
     LoadedFrom value;         // what it loaded
     LoadedFrom address_from;  // what its address was computed from
@@ -83,12 +83,12 @@ public:
 
     LoadChains();
 
-    // Nothing is known of what registers hold, nor of what was executed before.
+    // From here on, nothing is known of what registers hold, or of earlier accesses.
     void start_piece();
-    // All accesses so far.
+    // The number of accesses so far.
     std::uint32_t accesses() const { return latest_; }
 
-    // A block that has a description is executed; accesses must follow in its order, then leave_block().
+    // Begins a block that has a description. Its accesses must follow in its order, then its puts, then leave_block().
     void enter_block(std::size_t accesses) {
         if (loaded_.size() < accesses) loaded_.resize(accesses);
         puts_.clear();
@@ -97,10 +97,10 @@ public:
         Dependence dependence;
         SiteId on;
     };
-    // The `index`th access of the block.
+    // The access of the block with this index, from 0. `on`: the site of the load that it depends on.
     Found access(std::size_t index, const DataflowCursor::AccessFlow& flow, SiteId site, SiteMemory* memory,
                  Address address, std::uint32_t size, bool reads);
-    // One that did not happen.
+    // An access that was not made.
     void skip(std::size_t index) { loaded_[index] = {}; }
     void put(const DataflowCursor::Put& put) { puts_.push_back({put.number, evaluate(put.value)}); }
     void leave_block() {
@@ -108,11 +108,11 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kKept = 8192;  // loads
+    static constexpr std::uint32_t kKept = 8192;  // accesses whose loads are known
     static constexpr std::size_t kStores = 2048;
     static constexpr std::uint32_t kStoredWord = 8;  // bytes
     static constexpr std::uint32_t kMostStoredBytes = 64;
-    static constexpr unsigned kMostSteps = 8;  // back along a chain
+    static constexpr unsigned kMostSteps = 8;  // that are followed back along a chain
 
     struct Load {
         SiteId site = kNoSite;

@@ -16,19 +16,20 @@
 
 namespace bd {
 
-// An instruction's access, by one of the blocks that contain it.
+// One access of an instruction, in one of the blocks that contain it.
 struct OrderSite {
     const Block* block;
     std::uint16_t instruction;
     std::uint16_t access;  // among those of the instruction, from 0
 };
 
-// Accesses of a site while a loop is the innermost (`inner` 0), or each first one in a run of the loops within it.
+// The accesses of a site while `loop` is the innermost loop (`inner` 0); or the first one in each run of a loop that
+// lies `inner` loops within `loop`.
 struct OrderKey {
     SiteId site;
-    LoopId loop;           // kNoLoop: what is in none
+    LoopId loop;           // kNoLoop: outside of all loops
     std::uint32_t thread;  // 0: costs are not separated by thread
-    std::uint32_t inner;   // how many loops lie between
+    std::uint32_t inner;
 
     std::uint32_t hash() const {
         const std::uint64_t mixed = (std::uint64_t{index_of(site)} << 32 | index_of(loop)) * 0x9e3779b97f4a7c15;
@@ -45,7 +46,7 @@ struct OrderRow : OrderKey {
     AddressSteps steps;
     std::array<std::uint32_t, kDependences> depends{};
 
-    // By dependence: which site has loaded the value, mostly, and by how many votes it leads.
+    // By dependence: the site that mostly loaded the value, by majority vote, and its lead in votes.
     struct Lead {
         SiteId site = kNoSite;
         std::uint32_t votes = 0;
@@ -72,16 +73,16 @@ struct OrderRow : OrderKey {
     }
 };
 
-// Rows, and what belongs to sites. Both are bounded: 0 stands for those beyond.
+// Rows and sites. The number of both is bounded; further ones are row 0 and kNoSite.
 class OrderTable {
 public:
     static constexpr std::size_t kMostRows = 65536;
 
     OrderTable() { rows_.add(OrderKey{}.hash(), {}); }
 
-    // For all accesses of a block, in its order.
+    // The sites of all accesses of a block, in its order.
     std::span<const SiteId> sites(const Block& block);
-    // How often the first access of a block, which has one, has been seen.
+    // How often the first access of a block has been seen. The block must have an access.
     std::uint64_t accesses(const Block& block) const;
     SiteMemory& memory(SiteId site) { return memories_[index_of(site)]; }
 
@@ -94,7 +95,7 @@ public:
     const RowTable<OrderRow>& rows() const { return rows_; }
     const OrderSite& site(SiteId site) const { return sites_[index_of(site)]; }
 
-    // Of a thread; 0: of all.
+    // Clears the counts of a thread, or all counts (0).
     void clear_counts(std::uint32_t thread);
 
 private:
@@ -105,7 +106,7 @@ private:
     std::vector<SiteMemory> memories_ = std::vector<SiteMemory>(1);
     std::vector<std::uint32_t> seen_ = std::vector<std::uint32_t>(1);  // accesses, by site
     RowTable<OrderRow> rows_;
-    std::vector<std::size_t> by_block_;  // where in site_ids_ those of a block begin, plus 1; 0: not known yet
+    std::vector<std::size_t> by_block_;  // by block: 1 + the index in site_ids_ of its first access; 0: not known yet
     std::vector<SiteId> site_ids_;
     boost::unordered_flat_map<std::uint64_t, SiteId> by_code_;
 };

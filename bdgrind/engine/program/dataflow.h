@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the addresses of a block's accesses, and what it leaves in registers, are computed from: as far as that tells
-// which loads an address had to wait for. It stands beside a block's description if it is asked for
+// What the addresses of a block's accesses are computed from, and the values that it leaves in registers, so that it is
+// known which loads an address had to wait for. If that is asked for, it stands beside a block's description
 // (Block::dataflow), as numbers of 16 bits in program order:
 //
 //   access   [sources of the address | 4: slot | 8: stores | 16 * sources of what is stored] source... source...
 //   exit     [puts] ([register | 256 * sources] source...)...
 //
-// for each access of the block and each exit, an exit behind the accesses up to there. Its puts are the registers that
-// have changed since the exit before, or since the block's entry; all sources are values at the block's entry.
+// for each access of the block, and for each exit, which stands behind the accesses before it. The puts of an exit are
+// the registers that have changed since the exit before it, or since the block's entry. Registers among the sources
+// have their values at the block's entry.
 //
-// Only registers of integers and vectors matter, numbered as the tool likes; flags do not. No source at all: a
-// constant, or what nothing is known about.
+// Only registers of integers and vectors are of interest, not flags; the tool numbers them. A value without a source is
+// a constant, or not known.
 
 #pragma once
 
@@ -34,7 +35,8 @@ public:
     static constexpr Source of_access(std::size_t index) { return Source(static_cast<std::uint16_t>(kLoaded | index)); }
 
     constexpr bool is_loaded() const { return (code_ & kLoaded) != 0; }
-    // Whether it was added without more, as a pointer is; else it was scaled, masked, compared, or is no address.
+    // False if the value is part of a sum as it is, as a pointer is; true if it was scaled, masked or compared, or is
+    // no address.
     constexpr bool is_scaled() const { return (code_ & kScaled) != 0; }
     constexpr unsigned index() const { return code_ & kIndex; }
     constexpr std::uint16_t code() const { return code_; }
@@ -51,7 +53,7 @@ private:
     std::uint16_t code_;
 };
 
-// A value by its sources. Of too many, what has been loaded is kept.
+// The sources of a value, at most kMostSources. Where there are more, loads are preferred.
 class Value {
 public:
     static constexpr unsigned kMostSources = 3;
@@ -61,35 +63,35 @@ public:
 
     std::span<const Source> sources() const { return {sources_, count_}; }
 
-    // Their sum; one of them; and what any other operation makes of it.
+    // The sources of the sum of both; of a value that is one of both; and of the result of any other operation on it.
     Value plus(const Value& other) const;
     Value either(const Value& other) const;
     Value scaled() const;
 
-    // Nothing but a constant away from a register at the block's entry.
+    // Whether it is a register at the block's entry, plus a constant.
     bool is_near_register(unsigned number) const { return count_ == 1 && sources_[0] == Source::of_register(number); }
 
 private:
-    // Where it is there already, `twice` takes its place.
+    // If the source is there already, `twice` replaces it.
     void add(Source source, Source twice);
 
     std::uint8_t count_ = 0;
     Source sources_[kMostSources];
 };
 
-// Puts together such a description while a block is translated. Accesses and exits must be the block's.
+// Makes such a description while a block is translated. Accesses and exits must come in the block's order.
 class DataflowBuilder {
 public:
     void start();
 
-    // `is_slot`: the address is at a fixed distance from the stack or frame pointer. `stored`: what is written there;
-    // null: nothing, or it does not matter.
+    // `is_slot`: whether the address is at a fixed distance from the stack or frame pointer. `stored`: the value that
+    // is written, or null for a read, or if the value is of no interest.
     void add_access(const Value& address, bool is_slot, const Value* stored);
-    // The latest access, a read, has become a read-modify-write.
+    // Makes the latest access, a read, a read-modify-write.
     void make_modify(const Value& stored);
     void add_exit();
 
-    // Registers as they are here.
+    // The value of a register at this point.
     const Value& get(unsigned number) const { return registers_[number]; }
     void put(unsigned number, const Value& value);
 
@@ -101,12 +103,12 @@ private:
     }
 
     std::vector<std::uint16_t> words_;
-    std::size_t latest_access_ = 0;  // where in words_
+    std::size_t latest_access_ = 0;  // its index in words_
     Value registers_[Source::kRegisters];
-    std::uint64_t changed_ = 0;  // registers since the latest exit, a bit each
+    std::uint64_t changed_ = 0;  // registers that have changed since the latest exit, by bit
 };
 
-// Walks through such a description, in its order.
+// Reads such a description, in its order.
 class DataflowCursor {
 public:
     explicit DataflowCursor(const std::uint16_t* at) : at_(at) {}
@@ -126,7 +128,7 @@ public:
         flow.stored = sources(head >> kStoredShift);
         return flow;
     }
-    // How many puts follow.
+    // Returns the number of puts that follow.
     unsigned next_exit() { return *at_++; }
     struct Put {
         unsigned number;
@@ -152,7 +154,7 @@ private:
     const std::uint16_t* at_;
 };
 
-// Whether these are a description of the block, and nothing else.
+// Whether `words` are a valid description of the block, with nothing behind it.
 bool describes_dataflow(const Block& block, std::span<const std::uint16_t> words);
 
 }  // namespace bd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The loop that follows the trace from block to block: who runs, in which call, and how often. It takes a good part of
-// all time, so whatever is rare is out of line.
+// The loop that follows the trace from block to block: which execution runs, in which call, and how often. It takes a
+// large part of the replay, so whatever is rare is out of line.
 
 #pragma once
 
@@ -14,23 +14,24 @@
 
 namespace bd {
 
-// Where nothing but caches is asked for, without write-backs and prefetching. Observers:
+// The observer where only caches are simulated, without write-backs and prefetching. An observer has
 //
-//   bool kObserves                       whether it is told of blocks:
-//   bool wants_state()                   the execution is to be up to date whenever it is told
-//   void before(block, cost, exit)       what runs goes on with a block, from such an exit, which may be null; null is
-//                                        what it is counted for, too, then
-//   void after(exit)                     it has been entered, and left
-//   bool allows_fast_path()              it need not see each block, only
-//   bool takes_fast_path(exit, next, record)  which one goes on from which exit; false: it has to see this one
+//   bool kObserves                            whether it has these:
+//   bool wants_state()                        whether the execution has to be up to date when they are called
+//   void before(block, cost, exit)            a block is about to run. `exit`: how the latest block ended, and `cost`:
+//                                             where that is counted; both null if there is none
+//   void after(exit)                          the block has run, up to this exit
+//   bool allows_fast_path()                   whether blocks on the fast path are passed only to
+//   bool takes_fast_path(exit, next, record)  a block goes on from `exit` and ends by `next`; false: it has to be
+//                                             passed to the others
 //
-// One that follows loops is asked that, too, and is told of less off the fast path:
+// An observer that follows loops has takes_fast_path(), too, and is called less often off the fast path:
 //
-//   bool kFollowsLoops                   whether it does
-//   bool kFollowsPaths                   charges are to be made to its paths, too: FlowPaths
-//   void before_change(record)           a call is made or left, perhaps, or there is a marker
-//   void go_on(exit, next, record)       the latest call goes on after that exit, which may be null: none
-//   void after_change(next, record)      the same where it had to be entered, if it is that call
+//   bool kFollowsLoops                        whether it does
+//   bool kFollowsPaths                        whether charges are made to its FlowPaths, too
+//   void before_change(record)                a call may be made or left, or there is a marker
+//   void go_on(exit, next, record)            the latest call goes on after `exit`, which may be null
+//   void after_change(next, record)           the same after a change, if it is still that call
 struct NoObserver {
     static constexpr bool kObserves = false;
     static constexpr bool kFollowsLoops = false;
@@ -40,8 +41,8 @@ struct NoObserver {
     static constexpr bool allows_fast_path() { return true; }
 };
 
-// What changes with every block: in registers, from start() on, while blocks take the fast path. Before anything
-// else looks at the execution, stop() brings it there.
+// What changes with every block. From start() on, while blocks take the fast path, it is kept in registers; stop()
+// writes it to the execution, before anything else looks at that.
 class ReplayCursor {
 public:
     [[gnu::always_inline]] void start(EngineState& state) {
@@ -76,19 +77,19 @@ public:
         stack_pointer_ = stack_pointer;
     }
 
-    // How the latest block has ended, which may be null: none has run.
+    // How the latest block ended; null if none has run.
     const Exit* latest_exit() const {
         if (last_ != nullptr) return last_;
         return execution_ == nullptr ? nullptr : execution_->last_exit;
     }
 
-    // What that is counted for.
+    // Where the latest block is counted; null if none has run.
     BlockCost* latest_cost() const {
         if (last_ != nullptr) return last_->cost;
         return execution_ == nullptr ? nullptr : execution_->last;
     }
 
-    // Whether `exit` is counted where it is: see BlockCosts.
+    // Whether the block of `exit` is counted where it runs, see BlockCosts.
     [[gnu::always_inline]] bool is_on_fast_path(const TracedExit& exit) const {
         return exit.fast_path_context == counting_in_;
     }
@@ -98,7 +99,7 @@ public:
         add_totals(exit);
     }
 
-    // The same where the caller is charged: whether `exit` is prepared for that, and counting its block.
+    // The same where the caller is charged: whether `exit` has been prepared for that, and the charge.
     [[gnu::always_inline]] bool is_charged_to_caller(const TracedExit& exit) const {
         return exit.fast_path_context == kChargedToCaller && execution_->collecting && execution_->charged_site;
     }
@@ -108,9 +109,9 @@ public:
         add_totals(exit);
     }
 
-    // Does all that with the blocks from `at` on, up to the first that does not continue, or that has no fast path here
-    // or in `block_handler`. Returns where that one is. In a loop without calls all is in registers. (xz without
-    // caches: 46 % less replay.)
+    // Follows the blocks from `at` on, up to the first one that does not continue, or that has no fast path here or in
+    // `block_handler`. Returns its position. In a loop without calls, everything is in registers. (xz without caches:
+    // 46 % less replay.)
     template <class Observer, class Handler>
     [[gnu::always_inline]] const Word* run_fast_path(const Word* at, const Word* end, Observer& observer,
                                                      Handler& block_handler) {
@@ -122,7 +123,7 @@ public:
             if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
             if (!handler.takes_fast_path(exit, at)) break;
             if constexpr (Observer::kObserves || Observer::kFollowsLoops) {
-                // Before the first, what it goes on from is in the execution.
+                // The exit before the first block is in the execution.
                 if (cursor.last_ == nullptr || !observer.takes_fast_path(*cursor.last_, exit, at)) break;
             }
             cursor.run(exit, at[1]);
@@ -135,23 +136,24 @@ public:
         return at;
     }
 
-    // To be stopped after so many words of the trace, and a record: the sums have 32 bits.
+    // It has to be stopped after this many words of the trace and one record, as the sums have 32 bits.
     static constexpr std::ptrdiff_t kMostWords = 65536;
 
-    // Words are asked for in advance, as another processor has written them. (Binary trees that are built and dropped,
-    // with the engine's thread: 12 % less time; 32 or 128 words ahead much the same. Loops: none.)
+    // Words are prefetched, as another processor has written them. (Binary trees that are built and dropped, with the
+    // engine's thread: 12 % less time; 32 or 128 words ahead are much the same. Loops: no difference.)
     static constexpr std::ptrdiff_t kWordsAhead = 64;
 
-    // Whether what runs is counted where it runs.
+    // Whether blocks are counted where they run.
     static bool counts(const Execution& execution) { return execution.collecting && !execution.charged_site; }
 
-    // For the next time that its block runs in the same circumstances. It must have been counted in them once.
+    // Lets the block of `exit` take the fast path when it next runs in the same circumstances. It must have been
+    // counted in these once.
     static void allow_fast_path(TracedExit& exit, const Execution& execution) {
         if (!execution.collecting) return;
         exit.fast_path_context = execution.charged_site ? kChargedToCaller : execution.context;
     }
 
-    // For code that is not counted where it runs.
+    // Counts a block that is charged to a caller.
     [[gnu::always_inline]] static void add_to_caller(EngineState& state, const Exit& exit) {
         const Costs charged = state.costs[state.blocks.caller(state.current->charged_site)];
         charged[0] += exit.instructions;
@@ -170,14 +172,14 @@ private:
         totals_ += totals;
     }
 
-    // Stand for contexts: one that no exit has, and one of exits whose blocks are charged to their caller.
+    // Two values that stand for contexts: one that no exit has, and one of exits whose blocks are charged to a caller.
     static constexpr char kNone[2]{};
     static inline const Context* const kNowhere = reinterpret_cast<const Context*>(&kNone[0]);
     static inline const Context* const kChargedToCaller = reinterpret_cast<const Context*>(&kNone[1]);
 
     Execution* execution_ = nullptr;
-    TracedExit* last_ = nullptr;                    // null: none has run since the start
-    std::uint32_t continuation_ = kNoContinuation;  // the only one that the function goes on in
+    TracedExit* last_ = nullptr;                    // null: no block has run since start()
+    std::uint32_t continuation_ = kNoContinuation;  // that of the blocks by which the function goes on
     Address stack_pointer_ = 0;
     Address lowest_ = 0;
     Address top_span_ = 0;
@@ -190,7 +192,7 @@ private:
     return state.calls.enter(*state.current, block, stack_pointer) || state.enter_elsewhere(block, stack_pointer);
 }
 
-// Counts the block that has run to `exit`, wherever what runs is counted.
+// Counts the block that has run to `exit`, wherever it is to be counted.
 [[gnu::noinline]] inline void count_block(EngineState& state, TracedExit& exit) {
     Execution& execution = *state.current;
     ++state.blocks_run;
@@ -209,11 +211,11 @@ private:
 
 // Follows the trace block by block. A block handler simulates what a block did:
 //
-//   bool takes_fast_path(exit, record)  there is nothing to do that needs a call; asked only if the cursor allows it
-//   void run_fast(exit)                 does it then
-//   void run(exit, record)              does whatever there is to do, if the cursor allows the fast path
-//   void run_slow(exit, record)         the same if it does not, and may allow it for the next time
-//   void start(), stop()                in between, it may keep things in registers, too
+//   bool takes_fast_path(exit, record)  whether run_fast() can do it without a call; only if the cursor allows that
+//   void run_fast(exit)
+//   void run(exit, record)              does all there is to do, if the cursor allows the fast path
+//   void run_slow(exit, record)         the same if it does not; may allow it for the next time
+//   void start(), stop()                between these, it may keep values in registers
 template <class Observer, class Handler>
 [[gnu::always_inline]] inline std::size_t follow(EngineState& state, Observer& observer, Batch batch, Handler handler) {
     const Word* at = batch.data();

@@ -63,7 +63,7 @@ void Coherence::follow(Line& state, std::uint8_t core, LineNumber line, std::uin
     }
 }
 
-// What comes next is known from here on.
+// From here on, all that others write is known.
 CoreUseMark Coherence::end(Stay* stay, LineNumber line) const {
     SharingKind kind = SharingKind::kUnknown;
     if (stay->is_known) {

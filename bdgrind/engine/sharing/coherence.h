@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which cores hold a line, by the MESI protocol: any number of them until one writes, then that one alone.
-// Caches are as large as memory here, so a line that a core has touched is there until another core writes to it, and
+// Which cores hold a line, by the MESI protocol: any number of cores until one writes, then that core alone. The caches
+// of cores are as large as memory here: a core keeps a line that it has touched until another core writes to it, so
 // everything that is counted is due to sharing.
 //
-// Lines that cores take from each other again and again are followed: which bytes each of them uses.
+// Lines that move between cores again and again are followed: which bytes does each core use?
 
 #pragma once
 
@@ -18,30 +18,31 @@
 
 namespace bd {
 
-// What one access did to one line. Nothing: no other core has to do with it.
+// What one access did to one line, as far as other cores are concerned.
 struct CoherenceOutcome {
-    bool transferred = false;
-    bool lost = false;
-    std::uint8_t invalidated = 0;
-    bool is_followed = false;  // the line is
+    bool transferred = false;      // another core had modified the line
+    bool lost = false;             // this core had held it until another core wrote to it
+    std::uint8_t invalidated = 0;  // copies in other cores that this write invalidated
+    bool is_followed = false;      // whether the line is followed
 
     bool is_nothing() const { return !transferred && !lost && invalidated == 0; }
 };
 
 class Coherence {
 public:
-    // Lines are followed from the time on when something has happened to them as often: what is handed over once, like
-    // an array that one thread has filled for others, is not worth it. So many lines at most.
+    // A line is followed from its kFollowedFrom-th outcome on, as lines that move once, such as those of an array that
+    // one thread fills for others, are not worth it. At most kMostFollowed lines are.
     static constexpr unsigned kFollowedFrom = 4;
     static constexpr std::size_t kMostFollowed = std::size_t{1} << 16;
 
-    // `line_bits`: lines have 16 to 64 bytes.
+    // `line_bits`: log2 of the line size in bytes, 4 to 6.
     explicit Coherence(unsigned line_bits, std::size_t most_followed = kMostFollowed)
         : line_bits_(line_bits), most_followed_(most_followed) {}
 
     unsigned line_bits() const { return line_bits_; }
 
-    // `core` accesses these bytes of a line. What it takes from others is appended to `ends`.
+    // `core` reads or writes `bytes` (by bit) of a line. For each core that loses a followed line, a mark is appended
+    // to `ends`.
     [[gnu::always_inline]] CoherenceOutcome access(std::uint8_t core, LineNumber line, std::uint64_t bytes, bool writes,
                                                    std::vector<CoreUseMark>* ends) {
         Line& state = lines_[line];
@@ -56,13 +57,13 @@ public:
         return access_shared(state, core, line, bytes, writes, ends);
     }
 
-    // Whether `core` may write to a line without a change that other cores see, and nothing has to be noted.
+    // Whether an access of `core` to the line changes nothing and needs no note, even if it writes.
     [[gnu::always_inline]] bool is_own(std::uint8_t core, LineNumber line) {
         const Line& state = lines_[line];
         return state.followed == 0 && state.modified && state.holders == std::uint64_t{1} << core;
     }
 
-    // All caches are empty.
+    // Empties all caches.
     void clear() {
         lines_.clear();
         followed_.clear();
@@ -71,24 +72,24 @@ public:
 private:
     struct Line {
         std::uint64_t holders = 0;   // a bit for each core
-        std::uint64_t losers = 0;    // cores that have lost it to a write, and not come back
-        std::uint32_t followed = 0;  // 1 + where in followed_; 0: it is not
+        std::uint64_t losers = 0;    // cores that lost it to a write and have not touched it since
+        std::uint32_t followed = 0;  // 1 + its index in followed_; 0: it is not followed
         bool modified = false;       // by its only holder
-        std::uint8_t taken = 0;      // how often something has happened to it, until it is followed
+        std::uint8_t taken = 0;      // outcomes so far, up to kFollowedFrom
 
         bool operator==(const Line&) const = default;
     };
 
-    // From when a core gets a line until it loses it.
+    // The use of a line by a core, from when it gets the line until it loses it.
     struct Stay {
         std::uint8_t core = 0;
-        bool is_known = false;      // what others have written since
-        std::uint64_t foreign = 0;  // bytes that others have written since it lost the line
+        bool is_known = false;      // whether `foreign` is complete
+        std::uint64_t foreign = 0;  // bytes that others have written since this core last lost the line, by bit
         std::uint64_t read = 0;
         std::uint64_t written = 0;
     };
     struct Followed {
-        std::vector<Stay> stays;  // one for each core that has ever been here
+        std::vector<Stay> stays;  // one for each core that has ever held the line
 
         Stay& of(std::uint8_t core);
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What happened between cores, as two markers of the trace say it: kCoherence behind the block whose access did it,
-// kCoreUse where a core loses a line.
+// What happened between cores, as two markers of the trace: kCoherence follows the block that made the access, and
+// kCoreUse says how a core has used a line that it loses.
 
 #pragma once
 
@@ -17,25 +17,25 @@ namespace bd {
 // Cores are numbered from 0.
 inline constexpr std::uint32_t kMostCores = 64;
 
-// What threads make of a line that one of them got from another.
+// How a core used a line that it had got from another one.
 enum class SharingKind : std::uint8_t {
-    kUnknown,    // which bytes others had written is not known
+    kUnknown,    // the bytes that others had written are not known
     kFalse,      // no byte that another core had written was used
     kTrue,       // such a byte was read
     kMigrating,  // such a byte was written, or read and written
     kCount
 };
 
-// An access that another core has something to do with: the part of it that lies in one line.
+// The part in one line of an access whose outcome depends on other cores.
 struct CoherenceMark {
-    std::uint16_t access = 0;  // of the block, by index
+    std::uint16_t access = 0;  // its index in the block
     std::uint8_t core = 0;
-    std::uint8_t invalidated = 0;  // so many copies in other cores, by this write
+    std::uint8_t invalidated = 0;  // copies in other cores that this write invalidated
     bool transferred = false;      // another core had modified the line
-    bool lost = false;             // this core had it, until a write of another core
+    bool lost = false;             // this core had held it until another core wrote to it
     bool is_write = false;
     bool is_atomic = false;
-    bool is_followed = false;  // the line is, see Coherence
+    bool is_followed = false;  // whether the line is followed, see Coherence
     std::uint32_t bytes = 0;
     Address address = 0;
 
@@ -59,9 +59,9 @@ struct CoherenceMark {
     }
 };
 
-// How a core has used a line until it lost it; bit i stands for byte i of the line, which has at most 64.
+// How a core used a line until it lost it. Bit i of `read` and `written` is byte i of the line, which has at most 64.
 struct CoreUseMark {
-    Address line = 0;  // where it begins
+    Address line = 0;  // its first byte
     std::uint8_t core = 0;
     SharingKind kind = SharingKind::kUnknown;
     std::uint64_t read = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which lines cores take from each other: how often, by which instructions, and which bytes each core uses. Bounded;
-// what there is no room for is counted as the rest.
+// Which lines move between cores: how often, by which instructions, and which bytes each core uses. Their number is
+// bounded; the counts of further ones are in rest().
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace bd {
 
-// How often something happened.
+// Counts of accesses, as far as other cores are concerned.
 struct SharingCounts {
     std::uint64_t reads = 0;        // of lines that another core had modified
-    std::uint64_t writes = 0;       // the same
+    std::uint64_t writes = 0;       // to lines that another core had modified
     std::uint64_t lost = 0;         // accesses to lines that this core had lost
     std::uint64_t invalidated = 0;  // copies in other cores
-    std::uint64_t atomics = 0;      // by atomic instructions, of all accesses that any of this has happened to
+    std::uint64_t atomics = 0;      // accesses of any of these kinds by atomic instructions
 
     void add(const CoherenceMark& mark) {
         if (mark.transferred) (mark.is_write ? writes : reads) += 1;
@@ -41,26 +41,27 @@ struct SharingCounts {
     bool operator==(const SharingCounts&) const = default;
 };
 
-// By one core, in one line. Bytes are those of the whole run, counts those since they were cleared.
+// How one core used one line. Bytes are those of the whole run, `kinds` those since they were cleared.
 struct CoreUse {
     std::uint8_t core = 0;
-    std::uint64_t read = 0;  // bytes, by bit
-    std::uint64_t written = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(SharingKind::kCount)> kinds{};  // times that it lost the line
+    std::uint64_t read = 0;     // bytes, by bit
+    std::uint64_t written = 0;  // bytes, by bit
+    // How often it lost the line, by the kind of use before.
+    std::array<std::uint64_t, static_cast<std::size_t>(SharingKind::kCount)> kinds{};
 };
 
 struct SharedLine {
     LineNumber line{};
-    std::uint32_t group = 0;  // of data objects; 0 of a run without them
+    std::uint32_t group = 0;  // of data objects; 0 in a run without them
     std::vector<CoreUse> cores;
 };
 
 // What an instruction did to a line on a core.
 struct SharedAccess {
-    std::uint32_t line = 0;  // by number
+    std::uint32_t line = 0;  // index in Sharing::lines()
     std::uint8_t core = 0;
     CostId instruction = kNoCost;
-    std::uint64_t bytes = 0;  // that it accessed, by bit
+    std::uint64_t bytes = 0;  // those accessed, by bit
     SharingCounts counts;
 };
 
@@ -71,7 +72,7 @@ public:
 
     explicit Sharing(unsigned line_bits) : line_bits_(line_bits) {}
 
-    // `group`: of data that lies there.
+    // `group`: the group of the data at the marked address.
     void add(const CoherenceMark& mark, std::uint32_t group, CostId instruction);
     void add(const CoreUseMark& mark);
 
@@ -81,7 +82,7 @@ public:
     const SharingCounts& rest() const { return rest_; }
 
     void clear_counts();
-    // Of instructions of whom `is_meant`.
+    // Clears the counts of all instructions for which is_meant(instruction) holds.
     template <class IsMeant>
     void clear_counts_if(IsMeant is_meant) {
         for (std::size_t i = 0; i < accesses_.size(); ++i) {
@@ -95,8 +96,8 @@ private:
 
     unsigned line_bits_;
     RowTable<SharedLine> lines_;
-    RowTable<std::pair<LineNumber, std::uint32_t>>
-        latest_;  // by line: its row, as memory may be of one object or other
+    // By line: the latest of its rows in lines_, of which it has one for each group of data that has been there.
+    RowTable<std::pair<LineNumber, std::uint32_t>> latest_;
     RowTable<SharedAccess> accesses_;
     SharingCounts rest_;
 };

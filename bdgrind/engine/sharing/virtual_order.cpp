@@ -11,7 +11,7 @@
 namespace bd {
 namespace {
 
-// Where other threads' doings may be seen: what comes before and behind is not of one piece.
+// Whether a piece ends before this record, as other threads may have run there.
 bool separates(Word first) {
     return first == marker_word(Marker::kThread) || first == marker_word(Marker::kThreadCreate) ||
            first == marker_word(Marker::kThreadEnd) || first == marker_word(Marker::kSignalEnter);
@@ -151,13 +151,13 @@ std::uint64_t VirtualOrder::latest_release(std::uint32_t but) const {
     return latest;
 }
 
-// The first that has not been simulated.
+// The first word of a thread that has not been simulated, by its number in the trace.
 std::uint64_t VirtualOrder::next_word(const Thread& thread) const {
     if (thread.waiting.empty()) return std::numeric_limits<std::uint64_t>::max();
     return thread.waiting.front()->begin + thread.waiting.front()->simulated;
 }
 
-// By what others have not done yet.
+// Whether the thread must wait until others have been simulated further.
 bool VirtualOrder::is_held(const Thread& thread) const {
     const Piece& next = *thread.waiting.front();
     if (next.simulated != 0 || next.after == 0) return false;
@@ -166,7 +166,7 @@ bool VirtualOrder::is_held(const Thread& thread) const {
     });
 }
 
-// Whether a thread that can run has not been heard of yet, so that the others should not go on.
+// Whether there are no records yet of a thread that can run, so that the others should not go on.
 bool VirtualOrder::waits_for_others() const {
     std::size_t threads = 0;
     bool is_waiting = false;
@@ -178,8 +178,8 @@ bool VirtualOrder::waits_for_others() const {
     return is_waiting && words_waiting_ < rules_.most_waiting * threads;
 }
 
-// The thread that is behind the others; null: none has anything to do. The one whose next word was taken first is never
-// held.
+// The thread with the lowest clock of those that are not held; null if no thread has records to simulate. The thread
+// with the first word that has not been simulated is never held.
 VirtualOrder::Thread* VirtualOrder::choose() {
     Thread* chosen = nullptr;
     for (const std::unique_ptr<Thread>& each : threads_) {
@@ -220,7 +220,7 @@ void VirtualOrder::run_slice(Thread& thread) {
     }
 }
 
-// Until so many instructions have been executed. Returns how many.
+// Simulates a piece until `instructions` have been executed. Returns how many were.
 std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     std::uint64_t done = 0;
     const std::size_t size = piece->words;
@@ -307,7 +307,7 @@ std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
                 done += kMarkerWords;
                 continue;
             }
-            // As far as there is room, and no mark.
+            // Up to the next mark, as far as there is room.
             const std::size_t stop = has_mark ? piece.marks[piece.marks_put_out].behind : piece.words;
             std::size_t end = stop;
             if (stop - piece.put_out > most - done) {

@@ -22,8 +22,8 @@ struct DistanceCount {
 
 class Distances {
 public:
-    // 0 is for first touches. Bucket b >= 1 has the distances d with b = 1 + floor(4 * log2(d)), and the first one has
-    // d = 0, too: so a cache of 2^k lines, which has what lies fewer lines back, misses whole buckets.
+    // Bucket 0 has the first touches. Bucket b >= 1 has the distances d with b = 1 + floor(4 * log2(d)); bucket 1 also
+    // has d = 0. A cache of 2^k lines misses at distances of 2^k and more, which is a number of whole buckets.
     static unsigned bucket_of(std::uint32_t distance) {
         const std::uint64_t number = distance == 0 ? 1 : distance;
         const auto log = static_cast<unsigned>(std::bit_width(number)) - 1;
@@ -32,7 +32,8 @@ public:
     }
     static constexpr unsigned kFirstTouch = 0;
 
-    // A line that the instruction with these costs missed; or, where there are data objects, these costs of it.
+    // Counts a miss of one line. `instruction` has the costs of the instruction that missed it; with data objects, its
+    // costs for the group that the line belongs to.
     void add(CostId instruction, unsigned bucket, bool misses_ll) {
         const std::uint64_t key = std::uint64_t{index_of(instruction)} << kBucketBits | bucket;
         Row*& recent = recent_[hash_of(key) % kRecent];
@@ -41,7 +42,7 @@ public:
         recent->count.ll_misses += misses_ll;
     }
 
-    // function(instruction, bucket, count) for all, in no order.
+    // Calls function(instruction, bucket, count) for all counts, in no particular order.
     template <class Function>
     void for_each(Function function) const {
         for (const Row& row : counts_) function(instruction_of(row.key), bucket_of_key(row.key), row.count);
@@ -51,7 +52,7 @@ public:
         counts_.clear();
         recent_ = {};
     }
-    // Drops those of instructions that are `meant`.
+    // Drops the counts of all instructions for which is_meant(instruction) holds.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         const RowTable<Row> before = std::exchange(counts_, {});
@@ -89,7 +90,7 @@ private:
     static constexpr std::size_t kRecent = 1024;
 
     RowTable<Row> counts_;
-    std::array<Row*, kRecent> recent_{};  // of `counts_`, which stay where they are: by hash, the latest
+    std::array<Row*, kRecent> recent_{};  // by hash: the row used last; rows of `counts_` never move
 };
 
 }  // namespace bd

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who had loaded a line the last time, and whose miss drove it out then: of each line that has left D1. That and what
-// is made of it costs more than to count, so once there is enough of it for most programs, one line in eight is
-// followed: the same ones from then on, spread evenly over neighbours.
+// For each line that has left D1: which instruction had loaded it, and which instruction's miss evicted it. To keep and
+// use this takes longer than to count, so once there is enough of it for most programs, only one line in eight is
+// followed: always the same ones, spread evenly over neighbouring lines.
 
 #pragma once
 
@@ -26,27 +26,27 @@ public:
         CostId driven_out_by = kNoCost;
     };
 
-    // `whole`: all lines are followed until so many have been counted, 0: none.
+    // All lines are followed until count() has been called `whole` times; with 0, one in kOneIn is from the start.
     LineHistory(std::size_t d1_lines, std::uint64_t whole) : left_(whole), loaded_by_(d1_lines) {
         if (whole == 0) follow_fewer();
     }
 
     [[gnu::always_inline]] bool follows(LineNumber line) const { return hash(line) <= last_hash_; }
-    // One of so many.
+    // How many lines each followed line stands for.
     std::uint64_t one_in() const { return last_hash_ == kAll ? 1 : kOneIn; }
 
-    // A line is loaded into a slot of D1 instead of `evicted`, which may be kNoLine.
+    // Instruction `by` loads a line into a slot of D1, which evicts the line `evicted`, if that is not kNoLine.
     [[gnu::always_inline]] void load(std::uint32_t slot, LineNumber evicted, CostId by) {
         const CostId loaded_by = std::exchange(loaded_by_[slot], by);
         if (evicted != kNoLine && follows(evicted)) past_[evicted] = {loaded_by, by};
     }
-    // Of one that is followed.
+    // The past of a line that is followed.
     Past past(LineNumber line) const {
         const auto found = past_.find(line);
         return found == past_.end() ? Past{} : found->second;
     }
 
-    // An instruction has loaded a line that it is charged for.
+    // To be called for each line that an instruction loads and is charged for.
     [[gnu::always_inline]] void count() {
         if (__builtin_expect(left_ != 0, 0) && --left_ == 0) follow_fewer();
     }
@@ -68,10 +68,10 @@ private:
         }
     }
 
-    std::uint64_t left_;  // to be counted
+    std::uint64_t left_;  // lines to be counted until fewer are followed
     std::uint64_t last_hash_ = kAll;
     Pasts past_;
-    std::vector<CostId> loaded_by_;  // what is in D1 now, by slot
+    std::vector<CostId> loaded_by_;  // by slot of D1: which instruction has loaded what is there
 };
 
 }  // namespace bd

@@ -6,7 +6,7 @@
 
 namespace bd {
 
-// Through all nodes that lead to a note, in preorder; what is below a node is added to its parent when it is left.
+// Visits all nodes that lead to a note, in preorder. When a node is left, what it has is added to its parent.
 class PathDistances::Walk {
 public:
     Walk(PathDistances& paths, const ContextTree& tree) : paths_(paths), tree_(tree) {}
@@ -42,7 +42,7 @@ private:
         Histogram histogram;      // so far
     };
 
-    // What was noted, by node; and which nodes are above these, as a tree whose root has the number 0.
+    // The notes, by node, and a tree of the nodes above them, whose root is node 0.
     void collect() {
         for (const auto& [key, count] : paths_.notes_) notes_.emplace_back(key, count);
         std::ranges::sort(notes_, {}, [](const auto& note) { return note.first; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// D1's data misses by LRU stack distance, inclusively: of each function, and of each that it calls, what has been
-// missed while that was open. Misses are noted by their node in the calling context tree, and from time to time, when
-// there are many of these notes, summed up along the paths.
+// D1's data misses by LRU stack distance, inclusively: for each function, and each pair of a function and one that it
+// calls, the misses while these were open. Misses are noted by their node in the calling context tree. When there are
+// many notes, they are summed up along the tree's paths.
 
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace bd {
 
-// `callee` null: of all that the function does; else of what it does in calls of that one. Each miss counts once,
-// however often the function, or the call, is on the path.
+// `callee` null: all misses of the function; else those within its calls of `callee`. A miss counts once, however often
+// the function or the call is on its path.
 struct InclusiveKey {
     const Context* function = nullptr;
     const Context* callee = nullptr;
@@ -32,7 +32,7 @@ struct InclusiveKey {
 
 class PathDistances {
 public:
-    // `tree` may be null: then nothing is noted.
+    // With null for `tree`, nothing is noted.
     explicit PathDistances(const ContextTree* tree) : tree_(tree) {}
 
     void add(ContextNodeId node, unsigned bucket, bool misses_ll) {
@@ -44,20 +44,20 @@ public:
 
     // Adds what has been noted to the sums.
     void sum_up();
-    // function(key, count) for all sums, in no order.
+    // Calls function(key, count) for all sums, in no particular order.
     template <class Function>
     void for_each(Function function) const {
         for (const auto& [key, count] : sums_) function(key, count);
     }
 
     void clear();
-    // Forgets those of a guest thread's functions.
+    // Drops the sums of functions of one guest thread.
     void drop(std::uint32_t thread);
 
 private:
     static constexpr unsigned kBucketBits = 8;
     static constexpr std::size_t kMostNotes = std::size_t{1} << 18;
-    // Beyond that, sums of single callees are dropped for good, and if that is not enough, those of functions.
+    // With more sums, those of calls are dropped for good; if that is not enough, all are.
     static constexpr std::size_t kMostSums = std::size_t{1} << 19;
 
     using Histogram = std::vector<std::pair<unsigned, DistanceCount>>;  // by bucket

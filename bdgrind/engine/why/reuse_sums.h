@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Misses of lines in D1, summed up by who missed, who had loaded the line before, who had driven it out, which scope
-// carries the reuse, and why it missed. There are not more sums than kMostRows: when there would be, the rarer half
-// forgets who drove out, then who had loaded before, and at last who missed, which leaves but sums of each cause.
+// Misses of D1, summed up by the instruction that missed, the one that had loaded the line before, the one whose miss
+// had evicted it, the scope that carries the reuse, and the cause. There are at most kMostRows sums. Before there are
+// more, the rarer half is merged with sums that lack the evicting instruction; if that is not enough, the loading one;
+// and at last the missing one, too, which leaves only sums by cause.
 
 #pragma once
 
@@ -16,11 +17,11 @@
 namespace bd {
 
 struct ReuseKey {
-    CostId missed = kNoCost;  // by this instruction; kNoCost: by any
+    CostId missed = kNoCost;  // the instruction that missed; kNoCost: any
     CostId loaded_by = kNoCost;
     CostId driven_out_by = kNoCost;
-    std::uint32_t scope = 0;  // by number; 0: none
-    std::uint32_t cause = 0;  // by a number that means nothing here
+    std::uint32_t scope = 0;  // its number; 0: none
+    std::uint32_t cause = 0;  // a number that the caller chooses
 
     std::uint64_t hash() const {
         std::uint64_t mixed = std::uint64_t{index_of(loaded_by)} << 32 | index_of(missed);
@@ -34,7 +35,7 @@ struct ReuseKey {
 struct ReuseSum {
     ReuseKey key;
     std::uint64_t misses = 0;
-    std::uint64_t ll_misses = 0;  // of these, by the same access to the same line
+    std::uint64_t ll_misses = 0;  // those that also missed LL
     std::uint64_t distance = 0;   // the sum of their LRU stack distances
 };
 
@@ -44,7 +45,7 @@ public:
 
     explicit ReuseSums(std::size_t most_rows = kMostRows) : most_rows_(most_rows) {}
 
-    // `times`: how many misses it stands for.
+    // Counts `times` misses, each at `distance` (an LRU stack distance in lines).
     [[gnu::always_inline]] void add(const ReuseKey& key, std::uint64_t distance, bool misses_ll, std::uint64_t times) {
         ReuseSum& sum = rows_[find_or_make(key)];
         sum.misses += times;
@@ -52,11 +53,11 @@ public:
         sum.distance += distance * times;
     }
 
-    // In the order in which they came, but where some have forgotten something.
+    // In the order in which they were added, except for sums that have been merged.
     const RowTable<ReuseSum>& all() const { return rows_; }
 
     void clear();
-    // Drops what was missed by whom `is_meant`.
+    // Drops the sums of all missing instructions for which is_meant(instruction) holds.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         const RowTable<ReuseSum> before = std::exchange(rows_, {});

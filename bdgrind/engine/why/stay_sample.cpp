@@ -23,7 +23,7 @@ std::uint64_t lowest(std::uint64_t bytes) {
 void StaySample::add(const StayKey& key, Address address, unsigned bytes, std::uint64_t used) {
     Line& line = lines_[address];
     line.bytes = lowest(bytes);
-    // What has been missing so far was late.
+    // What earlier stays did not use is late from now on.
     const std::uint64_t first_used = used & ~line.used;
     if (first_used != 0) {
         for (Loader& loader : line.loaders) loader.sum.late += ones(first_used & loader.live) * loader.sum.stays;
@@ -37,7 +37,7 @@ void StaySample::add(const StayKey& key, Address address, unsigned bytes, std::u
     if (lines_.size() > most_lines_) shrink();
 }
 
-// One whose bytes are all alive: `stays` of it have missed the same.
+// The loader of this key with all bytes alive: the same bytes are unknown in all of its stays.
 StaySample::Loader& StaySample::find_or_make(Line& line, const StayKey& key) const {
     const auto is_same = [&](const StayKey& wanted) {
         return [&](const Loader& loader) { return loader.sum.key == wanted && loader.live == line.bytes; };
@@ -79,7 +79,7 @@ void StaySample::end_life(Line& line, std::uint64_t bytes) {
         loader.live &= ~bytes;
     }
     line.used &= ~bytes;
-    // Those of one key that miss the same from now on are one.
+    // Loaders of one key with the same live bytes become one.
     auto& loaders = line.loaders;
     for (std::size_t i = 0; i < loaders.size(); ++i) {
         for (std::size_t other = loaders.size() - 1; other > i; --other) {
@@ -119,7 +119,7 @@ std::vector<StaySum> StaySample::sums() const {
     return sums;
 }
 
-// What is known of lines stays known.
+// Which bytes of a line have been used stays known.
 void StaySample::clear_counts() {
     for (auto& [address, line] : lines_) line.loaders.clear();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Bytes that were loaded into D1 and not used before the line left it: whether they were used in another stay of that
-// line, before or after (late: another order would help), or never (another layout would). That is known at the end
-// only, so it is a sample of the lines that is looked at, chosen by a hash of their numbers, all stays of each.
+// Bytes that were loaded into D1 and not used before the line left: were they used in another stay of the line, before
+// or after (*late*: another order would help), or never (another layout would help)? That is known only at the end, so
+// all stays of a sample of lines are kept, which a hash of the line's number chooses.
 //
-// A byte's life ends with the object that it belongs to, where that is known: what uses it later is another one's.
+// A byte's life ends with the object that it belongs to, where that is known. Uses after that are another object's.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace bd {
 
-// Sums of stays, by who had loaded the line, and whose memory it is (a number that means nothing here).
+// By the instruction that loaded the line, and by what the memory belongs to (a number that the caller chooses).
 struct StayKey {
     CostId loaded_by = kNoCost;
     std::uint32_t group = 0;
@@ -29,9 +29,9 @@ struct StayKey {
 struct StaySum {
     StayKey key;
     std::uint64_t stays = 0;
-    std::uint64_t unused = 0;  // bytes
-    std::uint64_t late = 0;    // of these
-    std::uint64_t never = 0;   // the others
+    std::uint64_t unused = 0;  // bytes: late + never
+    std::uint64_t late = 0;    // bytes used in another stay
+    std::uint64_t never = 0;   // bytes used in no stay
 
     void add(const StaySum& other) {
         stays += other.stays;
@@ -44,36 +44,36 @@ struct StaySum {
 
 class StaySample {
 public:
-    // Lines in the sample; when there would be more, half of them are dropped, and half of the others are not taken.
+    // The most lines in the sample. When there would be more, the sample becomes half as dense.
     static constexpr std::size_t kMostLines = 4096;
-    // The same once so many stays of them have been looked at: then these tell enough.
+    // The most lines once kManyStays stays have been seen, as these are enough.
     static constexpr std::size_t kFewerLines = 512;
     static constexpr std::uint64_t kManyStays = std::uint64_t{1} << 16;
-    // Separate loaders of one line, with those before an object's end; any others share the key {}.
+    // The most loaders of one line that are kept apart, counted again after an object's end. Others share the key {}.
     static constexpr std::size_t kMostLoaders = 32;
 
-    // Longer lines are looked at in pieces of so many bytes, each as a line of its own.
+    // Longer lines are seen as several lines of this many bytes.
     static constexpr unsigned kBytes = 64;
 
     explicit StaySample(std::size_t most_lines = kMostLines) : most_lines_(most_lines) {}
 
-    // Whether the piece that begins at `address` is looked at.
+    // Whether the piece that begins at `address` is in the sample.
     [[gnu::always_inline]] bool has(Address address) const { return hash(address) >> 32 <= last_hash_; }
 
-    // Such a piece, of so many bytes, has left D1; bit i of `used` tells whether byte i was used.
+    // A piece of `bytes` bytes that is in the sample has left D1. Byte i was used if bit i of `used` is set.
     [[gnu::noinline]] void add(const StayKey& key, Address address, unsigned bytes, std::uint64_t used);
 
-    // An object of so many bytes is gone.
+    // The life of an object of `bytes` bytes has ended.
     void end_life(Address begin, std::uint64_t bytes);
 
-    // One of so many lines is in the sample.
+    // How many lines each line in the sample stands for.
     std::uint64_t one_in() const { return one_in_; }
 
-    // In ascending order.
+    // In ascending order of their keys.
     std::vector<StaySum> sums() const;
 
     void clear_counts();
-    // Forgets the stays of lines that were loaded by whom `is_meant`.
+    // Drops the stays of all loading instructions for which is_meant(instruction) holds.
     template <class IsMeant>
     void drop_if(IsMeant is_meant) {
         for (auto& [address, line] : lines_) {
@@ -85,14 +85,14 @@ public:
 
 private:
     struct Loader {
-        StaySum sum;         // `never`: of bytes whose life has ended
-        std::uint64_t live;  // bytes whose life has not
+        StaySum sum;         // its `never` has only bytes whose life has ended
+        std::uint64_t live;  // bytes whose life has not ended, by bit
     };
     struct Line {
-        std::uint64_t used = 0;  // in any stay, in their lives
-        std::uint64_t bytes = 0;
+        std::uint64_t used = 0;   // bytes that were used in any stay since their life began, by bit
+        std::uint64_t bytes = 0;  // all bytes of the line, by bit
         std::vector<Loader> loaders;
-        std::uint32_t latest = 0;  // the one that was met last, by index
+        std::uint32_t latest = 0;  // the index of the loader found last
     };
     struct Hash {
         using is_avalanching = void;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is gathered to tell why lines are loaded: docs/why.md. All of it is by instruction, and so belongs to the thread
-// whose costs those are.
+// All that is collected to say why lines are loaded (docs/why.md). It is kept by instruction, and therefore by thread
+// where costs are.
 
 #pragma once
 
@@ -24,20 +24,21 @@ struct Why {
     Why(std::size_t d1_lines, std::uint64_t whole_reuses, const ContextTree* tree)
         : history(d1_lines, whole_reuses), paths(tree) {}
 
-    Distances distances;  // by instruction; where there are data objects, by what it costs for each group of these
+    Distances distances;  // by instruction; with data objects, by instruction and group
     LineHistory history;
     ReuseSums reuses;
     StaySample stays;
     PathDistances paths;
 
-    // Forgets what has been gathered; or that of instructions whose costs have all been zeroed.
+    // Drops all counts.
     void clear() {
         distances.clear();
         reuses.clear();
         stays.clear_counts();
         paths.clear();
     }
-    // instruction_of(costs): whose they are. `thread`: theirs.
+    // Drops the counts of instructions whose costs are all zero, and the inclusive ones of `thread`.
+    // instruction_of(id): the costs of the instruction that `id` belongs to.
     template <class InstructionOf>
     void drop_zeroed(const CostPool& costs, std::uint32_t thread, InstructionOf instruction_of) {
         const auto is_zeroed = [&costs](CostId instruction) {
