@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, Protocol
 
 from ..model.context_check import run_violation
@@ -17,17 +18,26 @@ from ..model.objects import Objects, with_events, with_fewer_patterns
 from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.profile import Profile
+from ..model.why import merge as merge_why
+from ..model.why import run_violation as why_run_violation
 from ..reading.columns import path_beside
 from ..reading.contexts import PREFIX as CONTEXTS
 from ..reading.contexts import read_contexts
 from ..reading.objects import PREFIX as OBJECTS
 from ..reading.objects import read_parts as read_object_parts
+from ..reading.why import PREFIX as WHY
+from ..reading.why import read_parts as read_why_parts
 from .contexts_file import contexts_text
 from .file_head import MergedHead
-from .objects_file import objects_text
+from .objects_file import group_key, objects_text, order_of_groups
+from .why_file import why_text
+from .why_sum import RankWhy, added, fit_to_write, why_of_part
 
 # As many as bdgrind keeps of a run.
 MOST_PATTERNS = 1 << 19
+MOST_REUSES = 1 << 16
+MOST_INCLUSIVE = 1 << 19
+MOST_ORDERS = 1 << 16
 
 
 class Beside(Protocol):
@@ -36,9 +46,9 @@ class Beside(Protocol):
     what: str
     prefix: str
 
-    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[Any]:
+    def read(self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]) -> list[Any]:
         """The parts of the file beside this profile, which was read from there; those of another run are a
-        UserError."""
+        UserError. others: what was read of kinds before this one, by `what`."""
 
     def of_rank(self, parts: Sequence[Any]) -> Any:
         """All that the files of a rank have, as one thing."""
@@ -46,15 +56,17 @@ class Beside(Protocol):
     def joined(self, things: Sequence[Any]) -> Any:
         """Of several ranks: added up, and cut to the size that such files have."""
 
-    def text(self, thing: Any, head: MergedHead) -> Iterator[bytes]:
-        """The merged file."""
+    def text(self, thing: Any, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
+        """The merged file. others: things of the other kinds."""
 
 
 class _Contexts:
     what = "context trees"
     prefix = CONTEXTS
 
-    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[ContextTree]:
+    def read(
+        self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
+    ) -> list[ContextTree]:
         tree = read_contexts(_path(path, self.prefix))
         if problem := run_violation(tree, profile):
             raise UserError(f"{problem}: remove or rename it")
@@ -69,7 +81,7 @@ class _Contexts:
         tree = merge(things)
         return cut(replace(tree, parts=tree.parts[:1]))
 
-    def text(self, thing: ContextTree, head: MergedHead) -> Iterator[bytes]:
+    def text(self, thing: ContextTree, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
         return contexts_text(thing, head)
 
 
@@ -77,7 +89,9 @@ class _Objects:
     what = "data objects"
     prefix = OBJECTS
 
-    def read(self, path: str, profile: Profile, renaming: Renaming) -> list[Objects]:
+    def read(
+        self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
+    ) -> list[Objects]:
         parts = read_object_parts(_path(path, self.prefix))
         if problem := object_run_violation(parts, profile):
             raise UserError(f"{problem}: remove or rename it")
@@ -89,14 +103,14 @@ class _Objects:
         return parts
 
     def of_rank(self, parts: Sequence[Objects]) -> Objects:
-        return self._of_no_run(merge_objects(parts, by_site=True))
+        return self._of_no_run(merge_objects(parts, by_site=True) if len(parts) > 1 else parts[0])
 
     def joined(self, things: Sequence[Objects]) -> Objects:
         first = things[0].events
         whole = merge_objects([with_events(one, first) for one in things], by_site=True)
         return self._of_no_run(with_fewer_patterns(whole, MOST_PATTERNS))
 
-    def text(self, thing: Objects, head: MergedHead) -> Iterator[bytes]:
+    def text(self, thing: Objects, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
         return objects_text(thing, head)
 
     @staticmethod
@@ -105,6 +119,34 @@ class _Objects:
         other."""
         part = replace(objects.parts[0], pid="", part="", thread="", descriptions=())
         return replace(objects, parts=(part,), numbers=())
+
+
+class _Causes:
+    what = "causes"
+    prefix = WHY
+
+    def read(
+        self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
+    ) -> list[RankWhy]:
+        parts = read_why_parts(_path(path, self.prefix))
+        if problem := why_run_violation(parts, profile):
+            raise UserError(f"{problem}: remove or rename it")
+        if renaming.files or renaming.functions:
+            parts = [merge_why([part], lambda one: rename_function(one, renaming)) for part in parts]
+        objects: list[Objects] = others.get(_Objects.what, [])
+        return [why_of_part(part, one) for part, one in zip_longest(parts, objects[: len(parts)])]
+
+    def of_rank(self, parts: Sequence[RankWhy]) -> RankWhy:
+        return self.joined(parts)
+
+    def joined(self, things: Sequence[RankWhy]) -> RankWhy:
+        return added(things, MOST_REUSES)
+
+    def text(self, thing: RankWhy, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
+        objects: Objects | None = others.get(_Objects.what)
+        groups = [] if objects is None else [group_key(objects.groups[place]) for place in order_of_groups(objects)]
+        fit = thing._replace(why=fit_to_write(thing.why, MOST_INCLUSIVE, MOST_ORDERS))
+        return why_text(fit, head, {key: number for number, key in enumerate(groups, 1)})
 
 
 def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
@@ -116,7 +158,7 @@ def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
     ))
 
 
-MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects())
+MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes())
 
 
 def _path(profile: str, prefix: str) -> str:

@@ -167,18 +167,20 @@ class _Share:
 
     def read(self, number: int, member: Member) -> None:
         """number: its place among all."""
-        things: list[list[Any]] = [[] for _ in self.beside]
+        things: dict[str, list[Any]] = {kind.what: [] for kind, _ in self.beside}
 
         def profiles() -> Iterator[Profile]:
             for path in with_costs(member.paths):
                 profile = load(path, Detail.LINES, self._renaming, "apart")
-                for (kind, _), here in zip(self.beside, things):
-                    here.extend(kind.read(path, profile, self._renaming))
+                here: dict[str, list[Any]] = {}
+                for kind, _ in self.beside:
+                    here[kind.what] = kind.read(path, profile, self._renaming, here)
+                    things[kind.what] += here[kind.what]
                 yield profile
 
         try:
             profile = self.tally.ordered(sum_of(profiles()))
-            joined = [kind.of_rank(here) for (kind, _), here in zip(self.beside, things)]
+            joined = [kind.of_rank(things[kind.what]) for kind, _ in self.beside]
         except UserError as error:
             if not self._skips:
                 raise

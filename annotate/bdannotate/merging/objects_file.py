@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from ..model.errors import UserError
-from ..model.objects import VARIABLES, ObjectGroup, ObjectKind, Objects
+from ..model.objects import VARIABLES, ObjectGroup, ObjectKind, Objects, Site
 from ..model.profile import Function
 from .column_writer import blocks, counted_blocks
 from .file_head import MergedHead, NameLists, event_lines, run_lines, shown
@@ -25,7 +26,7 @@ def objects_text(objects: Objects, head: MergedHead) -> Iterator[bytes]:
 
 
 def _text(objects: Objects, head: MergedHead) -> Iterator[bytes]:
-    order = sorted(range(len(objects.groups)), key=lambda number: group_key(objects.groups[number]))
+    order = order_of_groups(objects)
     groups = [objects.groups[number] for number in order]
     names = _names(objects)
     sample = f"sample: {objects.one_in}\n" if objects.one_in > 1 else ""
@@ -47,11 +48,27 @@ def _text(objects: Objects, head: MergedHead) -> Iterator[bytes]:
     yield from counted_blocks(_patterns(groups, names))
 
 
-def group_key(group: ObjectGroup) -> tuple[object, ...]:
+def order_of_groups(objects: Objects) -> list[int]:
+    """In which they are written."""
+    return sorted(range(len(objects.groups)), key=lambda number: group_key(objects.groups[number]))
+
+
+class GroupKey(NamedTuple):
     """By which groups stand in order; no two have the same."""
-    kind, name, module, size, function, places, symbol = group.identity
-    return (
-        _KINDS[kind], module, symbol or name, size, function or _NO_FUNCTION, function is None, places, group.sites,
+
+    kind: int
+    object: str
+    name: str
+    size: int
+    function: Function
+    has_no_function: bool
+    sites: tuple[tuple[Site, ...], ...]  # which are where its places are
+
+
+def group_key(group: ObjectGroup) -> GroupKey:
+    kind, name, module, size, function, _, symbol = group.identity
+    return GroupKey(
+        _KINDS[kind], module, symbol or name, size, function or _NO_FUNCTION, function is None, group.sites
     )
 
 

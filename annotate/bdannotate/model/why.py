@@ -101,6 +101,12 @@ class Order(NamedTuple):
     depends: Depends
     on: int  # the instruction that had loaded what the address is made of
     weight: int  # of how many accesses that holds
+    access: int = 0  # which one of the instruction's it is
+
+    @staticmethod
+    def without_place(accesses: int) -> Order:
+        """What there was no room for."""
+        return Order(0, 0, 0, accesses, 0, 0, 0, 0, 0, 0, 0, 0, (), Depends.UNKNOWN, 0, 0)
 
 
 class Stay(NamedTuple):
@@ -223,11 +229,15 @@ NO_SCOPE = Scope(ScopeKind.RUN, Instruction(Function("", "", ""), "", 0, 0))
 _Key = TypeVar("_Key")
 
 
-def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda same: same) -> Why:
-    """Those of several parts, threads or runs as one. Lines and caches must be the same in all.
-    Numbers of groups mean nothing in a sum of several, as each has its own."""
+def merge(
+    found: Sequence[Why], rename: Callable[[Function], Function] = lambda same: same,
+    groups: Sequence[Sequence[int]] | None = None,
+) -> Why:
+    """Those of several parts, threads or runs as one. Lines and caches must be the same in all. groups: of each, which
+    must be of one part, the numbers that its groups have in all of them, by its own. Without it, numbers of groups mean
+    nothing in a sum of several, as each has its own."""
     first = found[0]
-    if len(found) == 1 and (renamed := _renamed_whole(first, rename)):
+    if len(found) == 1 and groups is None and (renamed := _renamed_whole(first, rename)):
         return renamed
     for one in found[1:]:
         if (one.line, one.d1_lines, one.ll_lines, one.sets) != (
@@ -241,12 +251,13 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
     distances: Counter[tuple[int, int]] = Counter()
     last_levels: Counter[tuple[int, int]] = Counter()
     reuses: dict[tuple[int, int, int, int, Cause], tuple[int, ...]] = {}
-    orders: list[Order] = []
+    orders: dict[tuple[int, ...], list[Order]] = {}
     stays: dict[tuple[int, int], tuple[int, ...]] = {}
     data: list[DataDistance] = []
+    by_group: dict[tuple[int, int], tuple[int, ...]] = {}
     inclusive: dict[tuple[Function, Function | None, int], tuple[int, ...]] = {}
     parts = 0
-    for one in found:
+    for index, one in enumerate(found):
         here = [places.setdefault(_renamed(place, rename), len(places)) for place in one.places]
         known = [
             scopes.setdefault(
@@ -263,13 +274,17 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
                    known[reuse.scope], reuse.cause)
             _add(reuses, who, (reuse.misses, reuse.last_level, reuse.distance))
         for order in one.orders or ():
-            orders.append(order._replace(
-                place=here[order.place], scope=known[order.scope], on=here[order.on]
-            ))
+            order = order._replace(place=here[order.place], scope=known[order.scope], on=here[order.on])
+            orders.setdefault((order.place, order.scope, order.inner, order.access), []).append(order)
+        numbers = None if groups is None else groups[index]
         for stay in one.stays or ():
-            group = stay.group if len(found) == 1 else 0
+            group = _number_in(numbers, stay.group) if numbers else stay.group if len(found) == 1 else 0
             _add(stays, (here[stay.place], group), tuple(stay[2:]))
-        data += (part._replace(part=parts + part.part) for part in one.data or ())
+        for row_of_data in one.data or ():
+            if numbers:
+                _add(by_group, (_number_in(numbers, row_of_data.group), row_of_data.bucket), tuple(row_of_data[3:]))
+            else:
+                data.append(row_of_data._replace(part=parts + row_of_data.part))
         parts += len(one.parts)
         for part in one.inclusive or ():
             callee = None if part.callee is None else rename(part.callee)
@@ -284,14 +299,77 @@ def merge(found: Sequence[Why], rename: Callable[[Function], Function] = lambda 
         _if_all(found, lambda one: one.reuses, [
             Reuse(*key, *sums) for key, sums in sorted(reuses.items())
         ]),
-        _if_all(found, lambda one: one.orders, orders),
+        _if_all(found, lambda one: one.orders, [_one_order(rows) for rows in orders.values()]),
         _if_all(found, lambda one: one.stays, [
             Stay(*key, *sums) for key, sums in sorted(stays.items())
         ]),
-        _if_all(found, lambda one: one.data, data),
+        _if_all(found, lambda one: one.data, [
+            *data, *(DataDistance(0, *key, *sums) for key, sums in sorted(by_group.items()))
+        ]),
         _if_all(found, lambda one: one.inclusive, [
             Inclusive(*key, *sums) for key, sums in inclusive.items()
         ]),
+    )
+
+
+def _number_in(numbers: Sequence[int], group: int) -> int:
+    return numbers[group] if group < len(numbers) else 0
+
+
+_MOST_STRIDES = 3
+# Where two dependences hold for as many accesses, it is the one whose loads are worse.
+_WORSE = (Depends.UNKNOWN, Depends.ARITHMETIC, Depends.INDEX, Depends.POINTER, Depends.CHAIN)
+
+
+def _one_order(rows: Sequence[Order]) -> Order:
+    """Of the same access in the same loop. A stride that is in one of them is seen at least so often in all."""
+    if len(rows) == 1:
+        return rows[0]
+    steps: Counter[int] = Counter()
+    depends: Counter[tuple[Depends, int]] = Counter()
+    for row in rows:
+        for step, times in row.strides:
+            steps[step] += times
+        if row.weight:
+            depends[row.depends, row.on] += row.weight
+    strides = sorted(steps.items(), key=lambda one: (-one[1], one[0]))[:_MOST_STRIDES]
+    (kind, on), weight = max(
+        depends.items(), key=lambda one: (one[1], _WORSE.index(one[0][0]), -one[0][1]),
+        default=((Depends.UNKNOWN, 0), 0),
+    )
+    counts = {name: sum(getattr(row, name) for row in rows) for name in Order._fields[3:12]}
+    return rows[0]._replace(**counts, strides=tuple(strides), depends=kind, on=on, weight=weight)
+
+
+def with_fewer_reuses(why: Why, most: int) -> Why:
+    """Where there are more, the rarer half forgets the evictor, then who had loaded the line before, and at last place
+    and scope, as in a run."""
+    reuses = why.reuses
+    if reuses is None or len(reuses) <= most:
+        return why
+    while len(reuses) > most:
+        for forget in _FORGETS:
+            if len(reuses) > most:
+                reuses = _forgotten(reuses, forget)
+    return replace(why, reuses=reuses)
+
+
+_FORGETS: tuple[Callable[[Reuse], Reuse], ...] = (
+    lambda row: row._replace(evictor=0),
+    lambda row: row._replace(evictor=0, before=0),
+    lambda row: row._replace(evictor=0, before=0, place=0, scope=0),
+)
+
+
+def _forgotten(reuses: Sequence[Reuse], forget: Callable[[Reuse], Reuse]) -> tuple[Reuse, ...]:
+    middle = sorted(row.misses for row in reuses)[(len(reuses) - 1) // 2]
+    sums: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for row in reuses:
+        kept = row if row.misses > middle else forget(row)
+        _add(sums, kept[:5], kept[5:])
+    return tuple(
+        Reuse(place, before, evictor, scope, Cause(cause), *counts)
+        for (place, before, evictor, scope, cause), counts in sorted(sums.items())
     )
 
 

@@ -70,8 +70,9 @@ def _write(output: str, found: Merged) -> None:
         written_beside(output, PREFIX), ranks_text(tally, members, command, found.totals, found.strip)
     )
     head = MergedHead(command, descriptions, profile.events, profile.titles, profile.formulas)
+    things = {kind.what: thing for kind, thing in found.beside}
     for kind, thing in found.beside:
-        write_file(written_beside(output, kind.prefix), kind.text(thing, head))
+        write_file(written_beside(output, kind.prefix), kind.text(thing, head, things))
     write_file(output, profile_text(profile, command, descriptions))
     hosts = {member.host for member in members if member.host}
     where = f" of {counted(len(hosts), 'host')}" if hosts else ""

@@ -48,9 +48,11 @@ class SectionHead(NamedTuple):
 
 
 class SectionReader(ColumnReader[_Part]):
-    """sections: the columns of those that are known, by name. most_rows: that a section may have."""
+    """sections: the columns of those that are known, by name; optional: those that are 0 where a file lacks them.
+    most_rows: that a section may have."""
 
     sections: Mapping[str, tuple[str, ...]]
+    optional: frozenset[str] = frozenset()
     has_events = False
     most_rows = MOST_ROWS
 
@@ -89,9 +91,9 @@ class SectionReader(ColumnReader[_Part]):
             raise FormatProblem(f"{shorten(key)}: has too many columns, or one twice")
         wanted = self.sections.get(key, ())
         for name in wanted:
-            if name not in columns:
+            if name not in columns and name not in self.optional:
                 raise FormatProblem(f"{key}: has no column {name}")
-        chosen = [columns.index(name) for name in wanted]
+        chosen = [columns.index(name) if name in columns else None for name in wanted]
         table = [zeros(0) for _ in chosen]
         number = 0
         while count := self._block():
@@ -99,7 +101,9 @@ class SectionReader(ColumnReader[_Part]):
             if number > self.most_rows:
                 raise FormatProblem(f"{shorten(key)}: has more than {self.most_rows:,} rows")
             block = [self._column(count) for _ in columns]
-            table = [extended(known, block[index]) for known, index in zip(table, chosen)]
+            table = [
+                extended(known, zeros(count) if index is None else block[index]) for known, index in zip(table, chosen)
+            ]
         self._check_sums(f"rows of {shorten(key)}", number, (), ())
         return key, Table(tuple(table))
 

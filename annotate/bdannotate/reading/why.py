@@ -28,7 +28,7 @@ _SECTIONS = {
     "orders": (
         "place", "scope", "inner", "accesses", "straddle-line", "straddle-page", "same", "near", "forward",
         "backward", "far", "runs", "stride1", "times1", "stride2", "times2", "stride3", "times3",
-        "depends", "on", "weight",
+        "depends", "on", "weight", "access",
     ),
     "stays": ("place", "group", "lines", "unused", "late", "never"),
     "data": ("group", "bucket", "misses", "llmisses"),
@@ -61,6 +61,7 @@ class _Reader(SectionReader[Why]):
     plural = "files on why lines were loaded"
     first_line = "why"
     sections = _SECTIONS
+    optional = frozenset({"access"})
 
     def _part(self) -> Why:
         headers, own, functions, places, names = self._places_head(_OWN_LINES)
@@ -150,7 +151,7 @@ class _Rows:
         for row in table.rows:
             place, scope, inner, accesses, line, page, *kinds = row[:12]
             same, near, forward, backward, far, runs = kinds
-            steps, (depends, on, weight) = row[12:18], row[18:]
+            steps, (depends, on, weight, access) = row[12:18], row[18:]
             self._check(place, self._places, "place")
             self._check(on, self._places, "place")
             self._check(scope, self._scopes, "scope")
@@ -161,6 +162,7 @@ class _Rows:
                 place, scope, inner, accesses, line, page, same, near, forward, backward, far, runs,
                 tuple(sorted(strides, key=lambda one: -one[1])),
                 Depends(depends) if depends in _KNOWN_DEPENDS else Depends.UNKNOWN, on, weight,
+                access,
             ))
         return tuple(made)
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes why lines were loaded as docs/format.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.errors import UserError
+from ..model.why import Instruction, Order, Scope, ScopeKind, Why
+from .column_writer import section
+from .file_head import MergedHead, NameLists, run_lines
+from .objects_file import GroupKey
+from .why_sum import RankWhy
+
+_ORDER_COLUMNS = (
+    "place scope inner access accesses straddle-line straddle-page same near forward backward far runs "
+    "stride1 times1 stride2 times2 stride3 times3 depends on weight"
+)
+_MOST_STRIDES = 3
+_WHOLE = 1 << 64
+
+
+def why_text(found: RankWhy, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
+    """groups: the numbers in the file of data objects beside it. The same bytes for the same sums, whatever their
+    order."""
+    try:
+        yield from _text(found, head, groups)
+    except OverflowError:
+        raise UserError("sums of causes are of 64 bits and more") from None
+
+
+def _text(found: RankWhy, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
+    why = found.why
+    lists = _Lists(why)
+    yield "".join(["why: 1\n", *run_lines(head), *_own_lines(why), lists.text()]).encode("utf-8", "surrogateescape")
+    place, scope = lists.places, lists.scopes
+    known = [0, *(groups.get(key, 0) for key in found.groups)]
+
+    def group(number: int) -> int:
+        return known[number] if number < len(known) else 0
+
+    yield from section("distances", "place bucket misses llmisses", sorted(
+        (place[row.place], row.bucket, row.misses, row.last_level) for row in why.distances
+    ))
+    if why.reuses is not None:
+        yield from section("reuses", "place before evictor scope cause misses llmisses distance", sorted(
+            (place[row.place], place[row.before], place[row.evictor], scope[row.scope], *row[4:]) for row in why.reuses
+        ))
+    if why.stays is not None:
+        yield from section("stays", "place group lines unused late never", sorted(
+            (place[row.place], group(row.group), *row[2:]) for row in why.stays
+        ))
+    if why.data is not None:
+        yield from section("data", "group bucket misses llmisses", sorted(
+            (group(row.group), *row[2:]) for row in why.data
+        ))
+    if why.inclusive is not None:
+        numbers = lists.names.functions
+        yield from section("inclusive", "function callee bucket misses llmisses", sorted(
+            (numbers[row.function], 0 if row.callee is None else numbers[row.callee], *row[2:])
+            for row in why.inclusive
+        ))
+    if why.orders is not None:
+        yield from section("orders", _ORDER_COLUMNS, sorted(_order(row, place, scope) for row in why.orders))
+
+
+def _own_lines(why: Why) -> Iterator[str]:
+    yield f"line: {why.line}\nd1-lines: {why.d1_lines}\nll-lines: {why.ll_lines}\nsets: {why.sets}\n"
+    if why.stays is not None:
+        yield f"history-sample: {why.history_sample}\n"
+    if why.reuses is not None:
+        yield f"reuse-sample: {why.reuse_sample}\n"
+    if why.orders is not None:
+        yield f"order-sample: {why.order_sample.seen} {why.order_sample.of}\n"
+
+
+def _order(row: Order, place: list[int], scope: list[int]) -> tuple[int, ...]:
+    strides = [*row.strides, *[(0, 0)] * _MOST_STRIDES][:_MOST_STRIDES]
+    return (
+        place[row.place], scope[row.scope], row.inner, row.access, *row[3:12],
+        *(number for step, times in strides for number in (step % _WHOLE, times)),
+        row.depends, place[row.on], row.weight,
+    )
+
+
+class _Lists:
+    """places, scopes: the numbers here of those that the sums have."""
+
+    def __init__(self, why: Why) -> None:
+        known = [place for place in why.places if place is not None]
+        functions = {place.function for place in (*known, *(scope.place for scope in why.scopes[1:]))}
+        for row in why.inclusive or ():
+            functions.add(row.function)
+            if row.callee is not None:
+                functions.add(row.callee)
+        files = {place.file for place in (*known, *(scope.place for scope in why.scopes[1:]))}
+        self.names = NameLists(dict.fromkeys(functions, 0), files)
+        self._places = sorted(known)
+        self._scopes = sorted(why.scopes[1:], key=lambda scope: (scope.kind.value, scope.place))
+        number = {place: number for number, place in enumerate(self._places, 1)}
+        self.places = [0 if place is None else number[place] for place in why.places]
+        scope_number = {scope: number for number, scope in enumerate(self._scopes, 1)}
+        self.scopes = [0, *(scope_number[scope] for scope in why.scopes[1:])]
+
+    def text(self) -> str:
+        places, scopes = map(self._place, self._places), map(self._scope, self._scopes)
+        return "".join([
+            self.names.text(), f"places: {len(self._places)}\n", *places, f"scopes: {len(self._scopes)}\n", *scopes,
+        ])
+
+    def _place(self, place: Instruction) -> str:
+        return f"{self.names.functions[place.function]} {self.names.files[place.file]} {place.line} {place.address}\n"
+
+    def _scope(self, scope: Scope) -> str:
+        if scope.kind is ScopeKind.CALL:
+            return f"call {self.names.functions[scope.place.function]}\n"
+        return f"loop {self._place(scope.place)}"
