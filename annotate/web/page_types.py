@@ -105,8 +105,9 @@ def _value(node: ast.expr) -> str:
         case ast.Tuple(elts=inner):
             return f"[{', '.join(map(_value, inner))}]"
         case ast.Call(func=ast.Name(id="Columns"), args=arguments):
-            parts = [*map(_value, arguments), "[]", "[]", "[]"]
-            return f"{{ own: {parts[0]}, counts: {parts[1]}, kinds: {parts[2]} }}"
+            parts = [*map(_value, arguments), "[]", "[]", "[]", "[]"]
+            more = f", more: {parts[3]}" if parts[3] != "[]" else ""
+            return f"{{ own: {parts[0]}, counts: {parts[1]}, kinds: {parts[2]}{more} }}"
     raise ValueError(f"line {node.lineno}: of {ast.unparse(node)} no value can be made")
 
 

@@ -26,7 +26,7 @@ from . import schema
 from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
 from .page_answer import first_facts, hot_line_widths, hot_lines, page_selection, use_facts
-from .page_frames import frames_table
+from .page_frames import frames_of_calls, frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
 from .page_ranges import member_tables
@@ -79,7 +79,14 @@ def page_data(
         tables["members"] = members_table(subject, numbers)
     inlined: list[str] = []
     if subject.structures:
-        inlined, tables["frames"] = frames_table(counted.structures, counted, numbers)
+        frames_found = frames_table(counted.structures, counted, numbers)
+        inlined, tables["frames"] = frames_found.inlined, frames_found.table
+        if subject.tree is not None and len(subject.sides) == 1:
+            within = frames_of_calls(subject.tree, frames_found, counted.sides[0].profile)
+            table = tables["tree"]
+            tables["tree"] = replace(
+                table, columns={**table.columns, "within": within}, late=table.late | {"within"}
+            )
     objects: schema.Data | None = None
     if subject.objects is not None:
         plain = counted.report

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Loops and inlined functions of the costliest functions, as a table: a row for each, behind that of the frame that
-it is in."""
+it is in; and from which of them the paths of the context tree call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..analyses.report import FunctionRow
+from ..analyses.startup import above_main
 from ..analyses.structure import Structure
+from ..model.contexts import ContextTree
+from ..model.contexts import Kind as NodeKind
 from ..model.frames import Frame, Kind
+from ..model.profile import Function, Profile, Row
 from ..views.json_values import text
 from .numbers import Numbers
 from .subject import Subject
 from .tables import Table, table_of_rows
 
-# So many functions have them, of those with this share of an event.
+# So many functions have them, of those with this share of an event themselves; and so many more of those that have it
+# with all that they call.
 _MOST_FUNCTIONS = 200
 _LEAST_SHARE = 0.002
 _MOST_FRAMES = 20_000
@@ -28,39 +34,124 @@ def entries_with_frames(subject: Subject) -> list[FunctionRow]:
         return []
     totals = side.profile.totals()
     of_code = {place.function for place in side.profile.instructions}
-    shares = {
-        function: max((count / total for count, total in zip(costs.self_cost, totals) if total), default=0.0)
-        for function, costs in side.graph.functions.items() if function in of_code
-    }
-    chosen = [function for function, share in shares.items() if share >= _LEAST_SHARE]
-    chosen.sort(key=lambda function: (-shares[function], function))
     of = side.graph.functions
+
+    def costliest(shares: dict[Function, float]) -> list[Function]:
+        chosen = [function for function, share in shares.items() if share >= _LEAST_SHARE]
+        return sorted(chosen, key=lambda function: (-shares[function], function))[:_MOST_FUNCTIONS]
+
+    def share(costs: Row) -> float:
+        return max((count / total for count, total in zip(costs, totals) if total), default=0.0)
+
+    own = costliest({function: share(of[function].self_cost) for function in of if function in of_code})
+    known = {*own, *above_main(side.graph)}
+    # What calls much has loops that paths go through, however little it does itself.
+    more = costliest({
+        function: share(of[function].inclusive) for function in of if function in of_code and function not in known
+    }) if subject.tree is not None else []
     return [
         FunctionRow(function, of[function].self_cost, of[function].inclusive, of[function].calls)
-        for function in chosen[:_MOST_FUNCTIONS]
+        for function in (*own, *more)
     ]
 
 
-def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers) -> tuple[list[str], Table]:
-    """The names of what is inlined, and the rows. A parent is one more than its row, or 0: the function itself."""
+@dataclass(frozen=True, slots=True)
+class FramesTable:
+    """inlined: the names of what is inlined, and of loops without lines. A parent in the table is one more than its
+    row, or 0: the function itself. The same number stands in `of_code`, by function and the address of each
+    instruction."""
+
+    inlined: list[str]
+    table: Table
+    of_code: dict[Function, dict[int, int]]
+
+
+def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers) -> FramesTable:
     names: dict[str, int] = {"": 0}
     events = subject.sides[0].profile.events
     rows: list[tuple[int, ...]] = []
 
-    waiting = [
-        (frame, numbers.function(structure.entry.function), 0)
-        for structure in reversed(found) for frame in reversed(structure.frame.frames)
-    ]
-    while waiting and len(rows) < _MOST_FRAMES:
-        frame, function, parent = waiting.pop()
-        name = frame.name if frame.kind is Kind.INLINED else ""
-        rows.append((
-            function, parent, _KINDS.index(frame.kind), names.setdefault(name, len(names)),
-            numbers.file(frame.file), frame.line, frame.entries, sum(part.iterations for part in frame.parts),
-            *frame.self_cost, *frame.inclusive,
-        ))
-        waiting += [(inner, function, len(rows)) for inner in reversed(frame.frames)]
+    of_code: dict[Function, dict[int, int]] = {}
+    waiting: list[tuple[Frame, Function, int]] = []
+    for structure in reversed(found):
+        function = structure.entry.function
+        of_code[function] = dict.fromkeys(structure.frame.addresses, 0)
+        waiting += [(frame, function, 0) for frame in reversed(structure.frame.frames)]
+    while waiting:
+        frame, function, row = waiting.pop()
+        # What there is no room for is part of what is around it.
+        if len(rows) < _MOST_FRAMES:
+            # A loop has a name only if it has no line: its address.
+            rows.append((
+                numbers.function(function), row, _KINDS.index(frame.kind), names.setdefault(frame.name, len(names)),
+                numbers.file(frame.file), frame.line, frame.entries, sum(part.iterations for part in frame.parts),
+                *frame.self_cost, *frame.inclusive,
+            ))
+            row = len(rows)
+        of_code[function].update(dict.fromkeys(frame.addresses, row))
+        waiting += [(inner, function, row) for inner in reversed(frame.frames)]
     columns = ["function", "parent", "kind", "name", "file", "line", "entries", "iterations"]
     columns += [f"{kind}:{event}" for kind in ("self", "incl") for event in events]
-    return [text(name) for name in names], table_of_rows(columns, rows)
+    return FramesTable([text(name) for name in names], table_of_rows(columns, rows), of_code)
+
+
+def frames_of_calls(tree: ContextTree, frames: FramesTable, profile: Profile) -> list[int]:
+    """Of each node of the tree, from which loop or inlined function of its caller it is called: one more than the row
+    of the innermost one, 0 if it is called from the function itself, or if that is not known.
+
+    Where the tree has the calling instruction of each node, that is in one frame. Else a node is all calls of a
+    function by another on a path: it is in the innermost frame that all instructions are in from which the caller
+    calls it anywhere, by the profile, if that has each of these calls."""
+    parents = [0, *frames.table.columns["parent"]]
+    functions = [frame.function if frame.kind is NodeKind.FUNCTION else None for frame in tree.frames]
+    rows_of = [None if function is None else frames.of_code.get(function) for function in functions]
+    of_pairs = _frames_of_pairs(frames, profile, parents)
+    known: dict[tuple[int, int, int], int] = {}
+    found: list[int] = []
+    for above, number, place in zip(tree.parent, tree.frame, tree.place):
+        rows = None if above < 0 else rows_of[tree.frame[above]]
+        if rows is None:
+            found.append(0)
+            continue
+        key = tree.frame[above], number, place
+        if key not in known:
+            address, caller, callee = tree.places[place].address, functions[key[0]], functions[number]
+            if address:
+                known[key] = rows.get(address, 0)
+            elif caller is not None and callee is not None:
+                known[key] = of_pairs.get((caller, callee), 0)
+            else:
+                known[key] = 0
+        found.append(known[key])
+    return found
+
+
+def _frames_of_pairs(
+    frames: FramesTable, profile: Profile, parents: Sequence[int]
+) -> dict[tuple[Function, Function], int]:
+    """By caller and callee, the innermost frame that all of the calls are from."""
+    left: dict[tuple[Function, Function], int] = {}
+    for site, call in profile.calls.items():
+        if site.caller in frames.of_code:
+            pair = site.caller, site.callee
+            left[pair] = left.get(pair, 0) + call.calls
+    found: dict[tuple[Function, Function], int] = {}
+    for (caller, callee, address), call in profile.instruction_calls.items():
+        if caller not in frames.of_code:
+            continue
+        pair = caller, callee
+        row = frames.of_code[caller].get(address, 0)
+        found[pair] = _common(found[pair], row, parents) if pair in found else row
+        left[pair] = left.get(pair, 0) - call.calls
+    return {pair: row for pair, row in found.items() if row and left[pair] == 0}
+
+
+def _common(one: int, other: int, parents: Sequence[int]) -> int:
+    """The innermost frame that both are in. An outer frame has a smaller number than those in it."""
+    while one != other:
+        if one > other:
+            one = parents[one]
+        else:
+            other = parents[other]
+    return one
 

@@ -397,7 +397,7 @@ class Facts(TypedDict):
     hints: Hints
     why: Why | None  # lines were loaded, where the run noted that
     tables: dict[str, TableFacts]
-    inlined: list[str]  # names of inlined functions
+    inlined: list[str]  # names of inlined functions, and addresses of loops without lines
     codeTexts: list[str]
     frames: list[int | str]  # a function, or the name of a root
     places: list[tuple[int, int]]  # file or -1, line
@@ -420,18 +420,20 @@ class SourceText(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Of a table, by their names: those of its own; counts that each side has, with `before:` where it is the second
-    one that is compared; and of these kinds of cost one for each event, as `self:Ir`. Of data objects, these are
-    events of theirs, which are fewer."""
+    one that is compared; of these kinds of cost one for each event, as `self:Ir`; and more of its own that not each
+    page has. Of data objects, events are theirs, which are fewer."""
 
     own: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
     kinds: tuple[Literal["self", "incl"], ...] = ()
+    more: tuple[str, ...] = ()
 
 
 BEFORE = "before:"
 TABLES: Mapping[str, Columns] = {
     "functions": Columns(("cycle", "recursive"), ("calls",), ("self", "incl")),
-    "tree": Columns(("parent", "frame", "place"), ("calls",), ("self",)),  # a parent is one more than its row
+    # A parent is one more than its row; within is one more than the row of the frame, in the caller, that calls.
+    "tree": Columns(("parent", "frame", "place"), ("calls",), ("self",), ("within",)),
     "arcs": Columns(("caller", "callee", "recursive"), ("calls",), ("incl",)),
     "lines": Columns(("function", "file", "line"), (), ("self",)),
     "sites": Columns(("caller", "callee", "file", "line"), ("calls",), ("incl",)),
@@ -478,7 +480,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
 def is_column(table: str, name: str) -> bool:
     """Whether a table can have a column of this name."""
     columns = TABLES[table]
-    if name in columns.own:
+    if name in columns.own or name in columns.more:
         return True
     if table in OF_MEMBERS.values():
         member, _, name = name.partition(":")

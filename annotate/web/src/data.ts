@@ -7,7 +7,8 @@ import { version, type Facts, type SourceText, type TableName, type tables } fro
 
 export type * from "./schema";
 
-type Own<N extends TableName> = (typeof tables)[N]["own"][number];
+type More<N extends TableName> = (typeof tables)[N] extends { more: readonly (infer M)[] } ? M & string : never;
+type Own<N extends TableName> = (typeof tables)[N]["own"][number] | More<N>;
 type Count<N extends TableName> = (typeof tables)[N]["counts"][number];
 type Cost<N extends TableName> = (typeof tables)[N]["kinds"][number];
 // What columns of a table can be called; of costs, the last word is the event.

@@ -209,7 +209,7 @@ export function tops(tree: ContextTree, values: Widths, { exact, node, sandwich,
         groups.map((group) => new Cell(group, values, null)).filter(({ size }) => size > 0)
             .sort((one, other) => other.size - one.size);
     if (upside) {
-        const frames = tree.facts.frames.map((_, frame) => frame).filter((frame) => tree.nodesOfFrame(frame).length);
+        const frames = tree.frames.map((_, frame) => frame).filter((frame) => tree.nodesOfFrame(frame).length);
         return { above: [], down: widest(frames.map((frame) => Group.callersOfFrame(tree, frame, fold))), up: [] };
     }
     const start = node !== null && node < tree.size ? node : null;

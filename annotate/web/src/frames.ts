@@ -2,7 +2,7 @@
 //
 // Loops and inlined functions: what they are called, and where they are.
 
-import type { Table } from "./data";
+import type { Column, Table } from "./data";
 import { baseName, grouped, times } from "./format";
 import type { Report } from "./report";
 
@@ -26,6 +26,24 @@ export class Frames {
             else put(this.ofFunction, functions![row]!, row);
             put(this.at, `${files![row]} ${lines![row]}`, row);
         }
+    }
+
+    get size(): number {
+        return this.table.rows;
+    }
+
+    // One more than its row, or 0: a function is around it.
+    get parents(): Column {
+        return this.table.column("parent");
+    }
+
+    get functions(): Column {
+        return this.table.column("function");
+    }
+
+    // A column of costs; undefined: they are not known of loops.
+    costs(name: string): Column | undefined {
+        return this.table.columns.get(name);
     }
 
     // The outermost ones of a function.
@@ -52,11 +70,19 @@ export class Frames {
     name(row: number): string {
         const kind = this.kind(row);
         const inlined = this.report.facts.inlined[this.table.column("name")[row]!] ?? "";
-        return kind === "inlined" ? inlined || "(inlined)" : `${kind} ${this.place(row)}`;
+        if (kind === "inlined") return inlined || "(inlined)";
+        return `${kind} ${this.get("line", row) ? this.place(row) : inlined}`;
     }
 
     place(row: number): string {
         return `${baseName(this.report.facts.files[this.get("file", row)] ?? "")}:${this.get("line", row)}`;
+    }
+
+    // Of one that stands on a path, what its numbers are.
+    onPath(row: number, hasOwn: boolean): string {
+        const what = this.kind(row) === "inlined" ? "inlined function" : this.kind(row);
+        return hasOwn ? `${what}: itself and what is called from it`
+            : `${what}: only what is called from it on this path; what it costs itself is in the function around it`;
     }
 
     // What is known beside its costs.

@@ -16,6 +16,7 @@ const groups: [string, [string, string][]][] = [
         ["drag, Shift wheel, Shift arrows", "move what is looked at"], ["0", "look at all of it"],
         ["f", "callers and callees over all paths"], ["b", "bottom-up"], ["x", "hide the function, with all it calls"],
         ["m", "merge the function into its callers"], ["r", "collapse recursion"], ["a", "show all again"],
+        ["l", "loops and inlined functions as frames, if the run had --structure=yes"],
     ]],
     ["Tables", [
         ["arrow keys", "move, open and close"], ["Page Up, Page Down, Home, End", "move far"],

@@ -5,6 +5,7 @@
 
 import type { Facts } from "./data";
 import { formula } from "./formula";
+import { knowsLoops } from "./needs";
 
 // Of things with names, by number and back. Those with the same name have more in theirs.
 class Keys {
@@ -31,6 +32,9 @@ class Keys {
         return this.numbers.get(key) ?? null;
     }
 }
+
+// A context's number, and as many times the number of contexts as it lies loops above that one.
+const mostInner = 64;
 
 export type Kind = "function" | "file" | "data";
 
@@ -64,7 +68,7 @@ export class Links {
     }
 
     isNode(node: number): boolean {
-        return node < (this.facts.tables["tree"]?.rows ?? 0);
+        return node < (this.facts.tables["tree"]?.rows ?? 0) * (knowsLoops(this.facts) ? mostInner : 1);
     }
 
     isMember(member: number): boolean {

@@ -25,15 +25,23 @@ const tablesOfMembers: ReadonlySet<TableName> = new Set(Object.values(ofMembers)
 
 export const treeStructure = tables.tree.own;
 
+// Whether the page knows from which loop or inlined function each context is called.
+export const knowsLoops = (facts: Facts): boolean => facts.tables["tree"]?.columns.includes("within") ?? false;
+
 // A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
 // whole.
 export function needs(report: Shown, state: State): Need[] {
     // What a full tree leaves out.
-    const exact = state.view === "icicle" && typeof report.facts.tree?.other === "number" ? ["arcs" as const] : [];
-    const found = [...views[state.view], ...exact].flatMap((table) => wholeTable(report, table));
+    const more: TableName[] = [];
+    if (state.view === "icicle" && typeof report.facts.tree?.other === "number") more.push("arcs");
+    const loops = state.loops && knowsLoops(report.facts);
+    if (state.view === "icicle" && loops) more.push("frames");
+    const found = [...views[state.view], ...more].flatMap((table) => wholeTable(report, table));
     const metrics = treeMetrics(report, state);
     if (report.facts.tree && metrics) {
-        found.unshift({ table: "tree", columns: [...treeStructure, ...selfColumns(report, metrics), "calls"] });
+        found.unshift({ table: "tree", columns: [
+            ...treeStructure, ...(loops ? ["within"] : []), ...selfColumns(report, metrics), "calls",
+        ] });
     }
     return found;
 }

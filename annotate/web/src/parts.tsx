@@ -13,6 +13,7 @@ import {
     baseName, cssPercent, exactText, grouped, inSentence, metricText, percent, plusMinus, signed,
 } from "./format";
 import { columnName, type MetricColumn, type Report } from "./report";
+import { isShaped } from "./shaped";
 import type { TableName } from "./schema";
 import type { State } from "./state";
 
@@ -163,7 +164,7 @@ export function AboveButton() {
 
 // That there was no room for all paths in the tree, said where paths are shown.
 export function FullTree({ metric }: { metric: Metric }) {
-    const { report } = usePage();
+    const { report, state } = usePage();
     const { tree } = report;
     const share = useMemo(() => {
         if (!tree || tree.otherFrame === null) return null;
@@ -175,9 +176,12 @@ export function FullTree({ metric }: { metric: Metric }) {
     return (
         <p class="warning" role="note" data-other={share}>
             <b>The context tree was full: {percent(share)} of {inSentence(metric.title)} was on other paths</b>, for
-            which it had no room. A function's own callers and callees are exact, from the calls; what is farther away
-            covers only the paths that are known, and (other paths) is the rest. A run with a larger
-            --context-tree-nodes has more paths.
+            which it had no room.{" "}
+            {isShaped(state, report)
+                ? "With functions hidden or merged, or with loops, callers and callees cover only the known paths."
+                : "A function's own callers and callees are exact, from the calls; what is farther away covers only "
+                    + "the paths that are known, and (other paths) is the rest."}{" "}
+            A run with a larger --context-tree-nodes has more paths.
         </p>
     );
 }

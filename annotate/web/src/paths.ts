@@ -16,7 +16,7 @@ export class Paths {
     private readonly states: Uint8Array;
 
     constructor(report: Report, tree: ContextTree, match: Match) {
-        const found = Uint8Array.from(report.facts.frames, (frame) =>
+        const found = Uint8Array.from(tree.frames, (frame) =>
             ((typeof frame === "number" ? report.matches(match, frame) : match(frame)) ? 1 : 0));
         const states = (this.states = new Uint8Array(tree.size));
         for (let node = 0; node < tree.size; ++node) {

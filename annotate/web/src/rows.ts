@@ -16,6 +16,7 @@ export interface Row {
     fn: number | null;
     node: number | null; // its context, if it is a single one, as links call it
     nodes?: readonly number[]; // all contexts of a row of the tree, in the shape that is shown
+    inner?: number; // the loop or inlined function that it is, by its row
     calls: number | null;
     costs: Costs;
     hasChildren: boolean;
@@ -107,11 +108,14 @@ function groupRow(report: Report, group: Group, above: string): Row {
     const key = `${above}/${group.frame}.${group.place}.${group.at.length === 1 ? group.at[0] : ""}`;
     const [file, line] = report.facts.places[group.place] ?? [-1, 0];
     const from = group.place && line ? `from ${baseName(report.facts.files[file] ?? "")}:${line} ` : "";
+    const { inner } = group;
     return {
         key,
         label: report.label(name),
-        where: from + (fn === null ? "" : report.where(fn)),
+        where: inner === null ? from + (fn === null ? "" : report.where(fn))
+            : report.frames?.onPath(inner, group.hasOwn) ?? "",
         fn,
+        ...(inner === null ? {} : { inner }),
         node: group.at.length === 1 ? group.tree.original(group.at[0]!) : null,
         nodes: group.at,
         calls: fn === null ? null : group.calls(),

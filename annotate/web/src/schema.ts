@@ -365,7 +365,7 @@ export interface Facts {
     hints: Hints;
     why: Why | null; // lines were loaded, where the run noted that
     tables: Record<string, TableFacts>;
-    inlined: string[]; // names of inlined functions
+    inlined: string[]; // names of inlined functions, and addresses of loops without lines
     codeTexts: string[];
     frames: (number | string)[]; // a function, or the name of a root
     places: [number, number][]; // file or -1, line
@@ -389,7 +389,7 @@ export const before = "before:";
 
 export const tables = {
     functions: { own: ["cycle", "recursive"], counts: ["calls"], kinds: ["self", "incl"] },
-    tree: { own: ["parent", "frame", "place"], counts: ["calls"], kinds: ["self"] },
+    tree: { own: ["parent", "frame", "place"], counts: ["calls"], kinds: ["self"], more: ["within"] },
     arcs: { own: ["caller", "callee", "recursive"], counts: ["calls"], kinds: ["incl"] },
     lines: { own: ["function", "file", "line"], counts: [], kinds: ["self"] },
     sites: { own: ["caller", "callee", "file", "line"], counts: ["calls"], kinds: ["incl"] },

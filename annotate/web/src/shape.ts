@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The context tree in another shape: without some functions and all that they call, with others merged into their
-// callers, and with recursion collapsed. Costs are summed; what is shown of them is the same as of the tree itself.
+// callers, with recursion collapsed, with the loops and inlined functions that calls are made from. Costs are summed;
+// what is shown of them is the same as of the tree itself.
 
 import { Table, type Column, type ColumnName } from "./data";
 import { ContextTree } from "./tree";
@@ -12,65 +13,98 @@ export interface Shape {
     collapse: boolean; // a function that is on the path already is that one
 }
 
+// Loops and inlined functions, by row.
+export interface Inner {
+    names: readonly string[];
+    parents: Column; // one more than the row of the one around it, or 0: a function is
+    functions: Column;
+    // What each costs itself, as a column of the tree is called; null: not for what is shown.
+    own: ((name: string) => Column | undefined) | null;
+}
+
 const gone = -1;
 
 export class ShapedTree extends ContextTree {
     private constructor(
-        from: ContextTree, table: Table, private readonly targets: Int32Array, private readonly origins: Uint32Array,
+        from: ContextTree, private readonly summed: SummedTable, frames: ContextTree["frames"],
+        private readonly targets: Int32Array, private readonly origins: Float64Array,
     ) {
-        super(from.facts, table);
+        super(from.facts, summed, frames);
     }
 
-    // The same tree, if nothing is to be changed.
-    static of(from: ContextTree, shape: Shape): ContextTree {
-        if (!shape.hide.length && !shape.merge.length && !shape.collapse) return from;
+    // The same tree, if nothing is to be changed. inner: what stands between a function and what it calls from there.
+    static of(from: ContextTree, shape: Shape, inner: Inner | null = null): ContextTree {
+        const { within } = from;
+        const loops = inner && within ? inner : null;
+        if (!shape.hide.length && !shape.merge.length && !shape.collapse && !loops) return from;
         const { facts, size } = from;
         const [hidden, merged] = [shape.hide, shape.merge].map((functions) => {
             const chosen = new Set(functions);
             return facts.frames.map((frame) => typeof frame === "number" && chosen.has(frame));
         });
+        const allFrames = loops ? [...facts.frames, ...loops.names] : facts.frames;
+        const chains = loops ? chainsOf(loops.parents) : [];
         const targets = new Int32Array(size).fill(gone);
         const origins: number[] = [];
         const parents: number[] = []; // as in the table: 0 is none
         const frames: number[] = [];
         const placesOf: number[] = [];
         const known = new Map<number, number>();
+        // Else no two paths become one, and nothing but loops has to be looked up.
+        const canMeet = shape.merge.length > 0 || shape.collapse;
         // As long as the keys are exact numbers.
-        const places = size * facts.frames.length * facts.places.length < Number.MAX_SAFE_INTEGER
+        const most = chains.reduce((all, chain) => Math.max(all, chain.length), 0);
+        const places = size * (1 + most) * allFrames.length * facts.places.length < Number.MAX_SAFE_INTEGER
             ? Math.max(1, facts.places.length) : 1;
+
+        // Below another, made where it is not there yet.
+        function made(under: number | null, frame: number, place: number, origin: number): number {
+            const parent = under === null ? 0 : under + 1;
+            const key = (parent * allFrames.length + frame) * places + (places > 1 ? place : 0);
+            if (canMeet || frame >= facts.frames.length) {
+                const same = known.get(key);
+                if (same !== undefined) return same;
+                known.set(key, origins.length);
+            }
+            origins.push(origin);
+            parents.push(parent);
+            frames.push(frame);
+            placesOf.push(place);
+            return origins.length - 1;
+        }
+
+        // What is below this row's frame in a function, or `under` itself where it is in none.
+        function inside(under: number | null, row: number, node: number): number | null {
+            const chain = chains[row] ?? [];
+            return chain.reduce<number | null>(
+                (at, one, index) => made(at, facts.frames.length + one, 0, node + size * (chain.length - index)), under,
+            );
+        }
+
         for (let node = 0; node < size; ++node) {
             const frame = from.frame[node]!;
             const above = from.above(node);
-            const under = above === null ? null : targets[above]!;
-            if (under === gone || hidden![frame]) continue;
-            if (under !== null && merged![frame]) {
-                targets[node] = under;
-                continue;
-            }
-            const outer = shape.collapse ? onPath(frame, under) : null;
+            const around = above === null ? null : targets[above]!;
+            if (around === gone || hidden![frame]) continue;
+            const outer = shape.collapse && !merged![frame] ? onPath(frame, around) : null;
             if (outer !== null) {
                 targets[node] = outer;
                 continue;
             }
+            // The loops of what is merged go with it.
+            const isCalledInside = loops && within && above !== null && within[node] && !merged![from.frame[above]!];
+            const under = isCalledInside ? inside(around, within[node]! - 1, node) : around;
             // What is called from several places stays apart.
-            const parent = under === null ? 0 : under + 1;
-            const key = (parent * facts.frames.length + frame) * places + (places > 1 ? from.place[node]! : 0);
-            const same = known.get(key);
-            if (same !== undefined) {
-                targets[node] = same;
-                continue;
-            }
-            targets[node] = origins.length;
-            known.set(key, origins.length);
-            origins.push(node);
-            parents.push(parent);
-            frames.push(frame);
-            placesOf.push(from.place[node]!);
+            targets[node] = under !== null && merged![frame] ? under : made(under, frame, from.place[node]!, node);
         }
+        const alone = loops?.own ? soleNodes(from, loops, targets, frames) : [];
+        const ownRows = alone.map(({ node, target, rows }) => ({
+            node: target, rows, inside: rows.map((row) => inside(target, row, node)!),
+        }));
         const table = new SummedTable(from, targets, origins.length, {
             parent: Uint32Array.from(parents), frame: Uint32Array.from(frames), place: Uint32Array.from(placesOf),
-        });
-        return new ShapedTree(from, table, targets, Uint32Array.from(origins));
+        }, loops?.own ?? null, ownRows);
+        return new ShapedTree(from, table, allFrames, targets, Float64Array.from(origins));
 
         // The nearest node from there upwards that has this frame.
         function onPath(frame: number, from: number | null): number | null {
@@ -86,18 +120,69 @@ export class ShapedTree extends ContextTree {
     }
 
     override shaped(node: number): number | null {
-        const found = this.targets[node] ?? gone;
-        return found === gone ? null : found;
+        const size = this.targets.length;
+        const found = this.targets[node % size] ?? gone;
+        if (found === gone) return null;
+        // What is merged is in its innermost loop itself.
+        let at = found;
+        let steps = Math.floor(node / size) - (this.isInner(found) ? 1 : 0);
+        for (let above = this.above(at); steps > 0 && above !== null && this.isInner(above); --steps) {
+            at = above;
+            above = this.above(at);
+        }
+        return at;
     }
+
+    override hasOwn(node: number): boolean {
+        return !this.isInner(node) || this.summed.withOwn.has(node);
+    }
+
+    private isInner(node: number): boolean {
+        return this.innerFrame(this.frame[node]!) !== null;
+    }
+}
+
+// Of each row those that it is in, the outermost first, and itself.
+function chainsOf(parents: Column): number[][] {
+    const found: number[][] = [];
+    parents.forEach((parent: number, row: number) => found.push([...(parent ? found[parent - 1]! : []), row]));
+    return found;
+}
+
+interface OwnRows {
+    node: number; // the function's
+    rows: readonly number[];
+    inside: readonly number[]; // the nodes of these rows
+}
+
+// The functions that one path alone leads to: what their loops cost themselves is of that path.
+function soleNodes(
+    from: ContextTree, { functions }: Inner, targets: Int32Array, frames: readonly number[],
+): { node: number; target: number; rows: number[] }[] {
+    const byFunction = new Map<number, number[]>();
+    functions.forEach((fn: number, row: number) => {
+        const known = byFunction.get(fn);
+        if (known) known.push(row);
+        else byFunction.set(fn, [row]);
+    });
+    return Array.from(byFunction).flatMap(([fn, rows]) => {
+        const nodes = from.nodesOf(fn);
+        const [node, target] = [nodes[0]!, targets[nodes[0]!] ?? gone];
+        return nodes.length === 1 && target !== gone && frames[target] === from.frame[node]
+            ? [{ node, target, rows }] : [];
+    });
 }
 
 // Each column is summed when it is first asked for.
 class SummedTable extends Table<"tree"> {
+    readonly withOwn: ReadonlySet<number>; // the nodes of loops that have what these cost themselves
+
     constructor(
         private readonly from: ContextTree, private readonly targets: Int32Array, rows: number,
-        structure: Record<string, Column>,
+        structure: Record<string, Column>, private readonly own: Inner["own"], private readonly ownRows: OwnRows[],
     ) {
         super(rows, new Map(Object.entries(structure)));
+        this.withOwn = new Set(ownRows.flatMap(({ inside }) => inside));
     }
 
     override column(name: ColumnName<"tree">): Column {
@@ -106,6 +191,15 @@ class SummedTable extends Table<"tree"> {
         const from = this.from.column(name);
         const total = new Float64Array(this.rows);
         this.targets.forEach((target, node) => { if (target !== gone) total[target]! += from[node]!; });
+        const own = this.own?.(name);
+        if (own) {
+            for (const { node, rows, inside } of this.ownRows) {
+                rows.forEach((row, at) => {
+                    total[inside[at]!]! += own[row]!;
+                    total[node]! -= own[row]!;
+                });
+            }
+        }
         this.columns.set(name, total);
         return total;
     }

@@ -1,29 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The tree as the views show it: what is hidden, merged and collapsed stands in the link, and holds for all of them.
+// The tree as the views show it: what is hidden, merged and collapsed, and whether loops are frames of their own,
+// stands in the link, and holds for all of them.
 
 import { useMemo } from "preact/hooks";
 import { usePage } from "./context";
+import { knowsLoops } from "./needs";
 import type { Report } from "./report";
-import { ShapedTree } from "./shape";
+import { ShapedTree, type Inner } from "./shape";
 import type { State } from "./state";
 import type { ContextTree } from "./tree";
 
-export const isShaped = ({ hide, merge, collapse }: State): boolean => hide.length + merge.length > 0 || collapse;
+export const isShaped = ({ hide, merge, collapse, loops }: State, report: Report): boolean =>
+    hide.length + merge.length > 0 || collapse || (loops && knowsLoops(report.facts));
 
 // Two views may ask for the same shape; a tree of a million nodes is not to be shaped twice.
 let known: { of: ContextTree; key: string; tree: ContextTree } | null = null;
 
+const keyOf = ({ collapse, hide, merge, loops }: State, report: Report): string =>
+    [collapse, hide, merge, loops && report.frames !== null && report.tree?.within != null].join(" ");
+
 export function shapedTree(report: Report, state: State): ContextTree | null {
     const { tree } = report;
-    if (!tree || !isShaped(state)) return tree;
-    const key = [state.collapse, state.hide, state.merge].join(" ");
-    if (known?.of !== tree || known.key !== key) known = { of: tree, key, tree: ShapedTree.of(tree, state) };
+    if (!tree || !isShaped(state, report)) return tree;
+    const key = keyOf(state, report);
+    if (known?.of !== tree || known.key !== key) {
+        known = { of: tree, key, tree: ShapedTree.of(tree, state, state.loops ? innerOf(report) : null) };
+    }
     return known.tree;
+}
+
+// What they cost themselves is known of all profiles together.
+function innerOf({ frames, range }: Report): Inner | null {
+    if (!frames) return null;
+    return {
+        names: Array.from({ length: frames.size }, (_, row) => frames.name(row)),
+        parents: frames.parents, functions: frames.functions,
+        own: range ? null : (name) => frames.costs(name),
+    };
 }
 
 export function useTree(): ContextTree | null {
     const { report, state } = usePage();
-    const { hide, merge, collapse } = state;
-    return useMemo(() => shapedTree(report, state), [report.tree, collapse, hide.join(), merge.join()]);
+    return useMemo(() => shapedTree(report, state), [report.tree, keyOf(state, report)]);
 }

@@ -25,6 +25,7 @@ export interface State {
     hide: number[]; // functions that are left out of all paths, with what they call
     merge: number[]; // functions that are merged into their callers there
     collapse: boolean; // a function that is on a path already is the one there: no recursion
+    loops: boolean; // loops and inlined functions stand between a function and what it calls from them
     upside: boolean; // the icicle begins with what costs, and goes on with who called it
     colour: Colouring;
     above: boolean; // what only starts the program is shown, too
@@ -51,6 +52,7 @@ const initial: State = {
     hide: [],
     merge: [],
     collapse: false,
+    loops: false,
     upside: false,
     colour: "share",
     above: false,
@@ -125,6 +127,7 @@ export function parse(fragment: string, links: Links): Parsed {
         hide: functions("hide"),
         merge: functions("merge"),
         collapse: given.has("collapse"),
+        loops: given.has("loops"),
         upside: given.has("upside"),
         colour: oneOf("colour", colourings, initial.colour),
         above: given.has("above"),
@@ -158,6 +161,7 @@ export function fragment(state: State, links: Links): string {
     for (const fn of state.hide) putNamed("hide", "function", fn);
     for (const fn of state.merge) putNamed("merge", "function", fn);
     if (state.collapse) put("collapse", 1);
+    if (state.loops) put("loops", 1);
     if (state.upside) put("upside", 1);
     if (state.colour !== initial.colour) put("colour", state.colour);
     if (state.above) put("above", 1);

@@ -23,9 +23,11 @@ export class ContextTree {
     private outermostNodes: Uint8Array | null = null;
     private startNodes: Uint8Array | null = null;
 
+    // frames: what nodes stand for; those behind the facts' own are inner ones, of loops and inlined functions.
     constructor(
         readonly facts: Facts,
         private readonly table: Table<"tree">,
+        readonly frames: Facts["frames"] = facts.frames,
     ) {
         this.size = table.rows;
         this.parent = table.column("parent");
@@ -54,7 +56,23 @@ export class ContextTree {
     }
 
     shaped(node: number): number | null {
-        return node < this.size ? node : null;
+        return this.size ? node % this.size : null;
+    }
+
+    // The row of the loop or inlined function that a frame stands for; null: it is a function, or a root.
+    innerFrame(frame: number): number | null {
+        const row = frame - this.facts.frames.length;
+        return row < 0 ? null : row;
+    }
+
+    // Whether such a node has what it costs itself, and not only what is called from it.
+    hasOwn(_node: number): boolean {
+        return true;
+    }
+
+    // From which of these each node is called, one more than its row or 0; null: the page does not know, or not yet.
+    get within(): Column | null {
+        return this.table.columns.get("within") ?? null;
     }
 
     column(name: ColumnName<"tree">): Column {
@@ -74,7 +92,7 @@ export class ContextTree {
     }
 
     functionOf(node: number): number | null {
-        const frame = this.facts.frames[this.frame[node]!];
+        const frame = this.frames[this.frame[node]!];
         return typeof frame === "number" ? frame : null;
     }
 
@@ -120,7 +138,7 @@ export class ContextTree {
     nodesOf(functionNumber: number): Uint32Array {
         if (!this.framesByFunction) {
             this.framesByFunction = new Map();
-            this.facts.frames.forEach((frame, number) => {
+            this.frames.forEach((frame, number) => {
                 if (typeof frame !== "number") return;
                 this.framesByFunction!.set(frame, [...(this.framesByFunction!.get(frame) ?? []), number]);
             });
@@ -132,7 +150,7 @@ export class ContextTree {
 
     nodesOfFrame(frame: number): Uint32Array {
         if (!this.nodesByFrame) {
-            const counts = new Uint32Array(this.facts.frames.length);
+            const counts = new Uint32Array(this.frames.length);
             for (let node = 0; node < this.size; ++node) ++counts[this.frame[node]!]!;
             const found = Array.from(counts, (count) => new Uint32Array(count));
             counts.fill(0);
@@ -265,7 +283,17 @@ export class Group implements Costs {
     }
 
     get name(): number | string {
-        return this.isStart ? "(above main)" : this.fn ?? this.tree.facts.frames[this.frame]!;
+        return this.isStart ? "(above main)" : this.fn ?? this.tree.frames[this.frame]!;
+    }
+
+    // The row of the loop or inlined function that it stands for.
+    get inner(): number | null {
+        return this.tree.innerFrame(this.frame);
+    }
+
+    // Of such a one, whether it has what it costs itself, too.
+    get hasOwn(): boolean {
+        return this.origin.every((node) => this.tree.hasOwn(node));
     }
 
     calls(side: SideName = ""): number {

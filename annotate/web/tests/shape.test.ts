@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Table, type Facts } from "../src/data";
-import { ShapedTree } from "../src/shape";
+import { ShapedTree, type Inner } from "../src/shape";
 import { ContextTree } from "../src/tree";
 import { facts, tree } from "./samples";
 
@@ -89,5 +89,109 @@ test("random trees: as a naive reference has them, by the names on each path", (
             found[path] = (found[path] ?? 0) + own[node]!;
         }
         assert.deepEqual(found, expected, JSON.stringify(shape));
+    }
+});
+
+// Of main (0) loop a, with loop b in it; of f (1) loop c.
+const inner: Inner = {
+    names: ["a", "b", "c"], parents: Uint8Array.from([0, 1, 0]), functions: Uint8Array.from([0, 0, 1]), own: null,
+};
+
+function withLoops(rows: { parent: number; frame: number; self: number; within: number }[]): ContextTree {
+    const of = (name: "parent" | "frame" | "self" | "within"): Uint8Array => Uint8Array.from(rows, (row) => row[name]);
+    return new ContextTree(facts as Facts, new Table(rows.length, new Map([
+        ["parent", of("parent")], ["frame", of("frame")], ["place", new Uint8Array(rows.length)],
+        ["self:Ir", of("self")], ["calls", of("self")], ["within", of("within")],
+    ])));
+}
+
+function named(of: ContextTree): Record<string, number> {
+    const own = of.selfSum([1], "");
+    const found: Record<string, number> = {};
+    for (let node = 0; node < of.size; ++node) {
+        const path = of.path(node).map((at) => of.frames[of.frame[at]!]).join("/");
+        found[path] = (found[path] ?? 0) + own[node]!;
+    }
+    return found;
+}
+
+// main 7 calls f 10 from b in a, and g 2 from a; g calls f 5.
+const looped = withLoops([
+    { parent: 0, frame: 4, self: 0, within: 0 }, { parent: 1, frame: 1, self: 7, within: 0 },
+    { parent: 2, frame: 2, self: 10, within: 2 }, { parent: 2, frame: 3, self: 2, within: 1 },
+    { parent: 4, frame: 2, self: 5, within: 0 },
+]);
+
+test("loops stand between a function and what it calls from them", () => {
+    const shaped = ShapedTree.of(looped, nothing, inner);
+    assert.deepEqual(named(shaped), {
+        "thread 1": 0, "thread 1/0": 7, "thread 1/0/a": 0, "thread 1/0/a/b": 0, "thread 1/0/a/b/1": 10,
+        "thread 1/0/a/2": 2, "thread 1/0/a/2/1": 5,
+    });
+    const a = shaped.children(1)[0]!;
+    assert.deepEqual([shaped.inclusiveColumn(0, "")[a], shaped.innerFrame(shaped.frame[a]!)], [17, 0]);
+    assert.equal(shaped.hasOwn(a), false, "what a costs itself is main's");
+    for (let node = 0; node < shaped.size; ++node) assert.equal(shaped.shaped(shaped.original(node)), node, "links");
+    assert.equal(looped.shaped(shaped.original(a)), 2, "a link to a loop, where none are shown");
+});
+
+test("what loops cost themselves is known of the function that a single path leads to", () => {
+    const own = Uint8Array.from([1, 2, 4]);
+    const shaped = ShapedTree.of(looped, nothing, { ...inner, own: (name) => (name === "self:Ir" ? own : undefined) });
+    assert.deepEqual(named(shaped), {
+        "thread 1": 0, "thread 1/0": 4, "thread 1/0/a": 1, "thread 1/0/a/b": 2, "thread 1/0/a/b/1": 10,
+        "thread 1/0/a/2": 2, "thread 1/0/a/2/1": 5,
+    }, "main is on one path, f on two");
+    assert.equal(shaped.inclusiveColumn(0, "")[0], looped.inclusiveColumn(0, "")[0]);
+    assert.ok(shaped.hasOwn(shaped.children(1)[0]!));
+});
+
+test("random trees with loops: as a naive reference has them", () => {
+    let seed = 7;
+    const random = (below: number): number => {
+        seed = (seed * 48271) % 2147483647;
+        return seed % below;
+    };
+    const around: Record<number, string[][]> = { 0: [[], ["a"], ["a", "b"]], 1: [[], ["c"]], 2: [[]] };
+    const numbers: Record<string, number> = { "": 0, a: 1, b: 2, c: 3 };
+    for (let round = 0; round < 80; ++round) {
+        const rows: { parent: number; frame: number; self: number; within: number; loops: string[] }[] = [];
+        for (let node = 0, size = 2 + random(40); node < size; ++node) {
+            const parent = node ? 1 + random(node) : 0;
+            const fn = parent && rows[parent - 1]!.frame !== 4 ? rows[parent - 1]!.frame - 1 : 2;
+            const loops = around[fn]![random(around[fn]!.length)]!;
+            rows.push({
+                parent, frame: node ? 1 + random(3) : 4, self: random(9), within: numbers[loops.at(-1) ?? ""]!, loops,
+            });
+        }
+        const shape = { hide: random(3) ? [] : [random(3)], merge: random(2) ? [random(3)] : [], collapse: !random(2) };
+        const expected: Record<string, number> = {};
+        const pathOf = (at: number): number[] =>
+            [...(rows[at]!.parent ? pathOf(rows[at]!.parent - 1) : []), at];
+        rows.forEach((row, node) => {
+            const path = pathOf(node);
+            const name = (at: number): number | string => facts.frames[rows[at]!.frame]!;
+            if (path.some((at) => (shape.hide as unknown[]).includes(name(at)))) return;
+            const isMerged = (at: number): boolean => (shape.merge as unknown[]).includes(name(at));
+            const kept: (number | string)[] = [];
+            path.forEach((at, index) => {
+                const isAgain = shape.collapse && !isMerged(at) && kept.includes(name(at));
+                if (isAgain) {
+                    kept.length = kept.indexOf(name(at)) + 1;
+                    return;
+                }
+                if (index && !isMerged(path[index - 1]!)) {
+                    // A caller that was collapsed is the one on the path: its loops begin anew there.
+                    kept.push(...rows[at]!.loops);
+                }
+                if (!isMerged(at)) kept.push(name(at));
+            });
+            const text = kept.join("/");
+            expected[text] = (expected[text] ?? 0) + row.self;
+        });
+        const found = named(ShapedTree.of(withLoops(rows), shape, inner));
+        for (const text of Object.keys(found)) if (!found[text] && !(text in expected)) delete found[text];
+        for (const text of Object.keys(expected)) if (!expected[text] && !(text in found)) delete expected[text];
+        assert.deepEqual(found, expected, JSON.stringify({ shape, rows }));
     }
 });

@@ -16,15 +16,15 @@ const links = new Links({
 } as unknown as Facts);
 
 test("what is looked at survives the fragment, by name", () => {
-    const link = "metric=Ir&fn=same%7Cb.c%7Cy&node=12&focus=1&hide=f&hide=a%3Cb%3E%26&merge=same%7Cb.c%7Cx&collapse=1"
-        + "&upside=1&colour=file&above=1&q=a%3Cb%3E%26"
+    const link = "metric=Ir&loops=1&fn=same%7Cb.c%7Cy&node=12&focus=1&hide=f&hide=a%3Cb%3E%26&merge=same%7Cb.c%7Cx"
+        + "&collapse=1&upside=1&colour=file&above=1&q=a%3Cb%3E%26"
         + "&table=flat&cols=Ir%3Aself%2CDr%3Aincl&sort=Ir%3Aself&up=1&file=b.c&line=7&object=heap+a.c%3A3%7C%7C2";
     const { state, problems } = parse(`#icicle?${link}`, links);
     assert.deepEqual(problems, []);
     assert.equal(state.view, "icicle");
     assert.equal(state.q, "a<b>&");
     assert.deepEqual([state.fn, state.hide, state.merge, state.file, state.object], [4, [0, 1], [3], 1, 1]);
-    assert.deepEqual([state.collapse, state.upside, state.colour], [true, true, "file"]);
+    assert.deepEqual([state.collapse, state.loops, state.upside, state.colour], [true, true, true, "file"]);
     assert.deepEqual(parse(fragment(state, links), links).state, state);
     for (let fn = 0; fn < 6; ++fn) assert.equal(parse(fragment({ ...state, fn }, links), links).state.fn, fn);
 });

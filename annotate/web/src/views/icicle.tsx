@@ -44,14 +44,14 @@ function IcicleOf({ tree }: { tree: ContextTree }) {
     const metric = report.sizeMetricOf("tree", state.metric);
     const upside = state.upside && !state.focus;
     const sandwich = state.focus ? state.fn : null;
-    const matches = useFrameMatches();
+    const matches = useFrameMatches(tree);
     const fold = foldsStart(report, state);
     const values = useMemo(
         () => widths(tree, metric, report.comparing, upside ? "self" : "incl"), [tree, metric, upside],
     );
     const [element, { width }] = useSize<HTMLDivElement>();
     const [found, setFound] = useState<Found>({ count: 0, at: -1, choose: () => undefined });
-    const exact = tree.otherFrame !== null && !isShaped(state) ? { report, metric } : null;
+    const exact = tree.otherFrame !== null && !isShaped(state, report) ? { report, metric } : null;
     const node = state.node === null ? null : tree.shaped(state.node);
     const start = useMemo(
         () => tops(tree, values, { node, sandwich, upside, fold, exact }),

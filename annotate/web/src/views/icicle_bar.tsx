@@ -27,7 +27,7 @@ export function IcicleBar({ found, painting, start, width }: {
 }) {
     const { report, state, go } = usePage();
     const isInitial = state.node === null && !state.focus && !state.upside && !state.q && !state.hide.length
-        && !state.merge.length && !state.collapse;
+        && !state.merge.length && !state.collapse && !state.loops;
     return (
         <div class="bar">
             <SizePicker of="tree" />
@@ -59,7 +59,9 @@ export function IcicleBar({ found, painting, start, width }: {
             )}
             <Saving painting={painting} start={start} width={width} />
             <button type="button" disabled={isInitial}
-                onClick={() => go({ node: null, focus: false, upside: false, q: "", ...initialPaths })}
+                onClick={() => go({
+                    node: null, focus: false, upside: false, loops: false, q: "", ...initialPaths,
+                })}
             >
                 Reset
             </button>
@@ -125,7 +127,7 @@ export function IciclePath({ tree, sandwich, fold, upside, matches }: {
                     <button type="button" class="crumb" onClick={() => go({ node: null })}>all</button>
                     {crumbs.map((at) => (
                         <button type="button" class="crumb" key={at} onClick={() => go({ node: tree.original(at) })}>
-                            {report.label(report.facts.frames[tree.frame[at]!]!)}
+                            {report.label(tree.frames[tree.frame[at]!]!)}
                         </button>
                     ))}
                 </>
@@ -137,13 +139,13 @@ export function IciclePath({ tree, sandwich, fold, upside, matches }: {
 }
 
 // Per frame whether the search finds it.
-export function useFrameMatches(): Uint8Array | null {
+export function useFrameMatches(tree: ContextTree): Uint8Array | null {
     const { report } = usePage();
     const match = useMatch();
     return useMemo(
-        () => match && Uint8Array.from(report.facts.frames, (frame) =>
+        () => match && Uint8Array.from(tree.frames, (frame) =>
             ((typeof frame === "number" ? report.matches(match, frame) : match(frame)) ? 1 : 0)),
-        [match],
+        [match, tree],
     );
 }
 

@@ -208,6 +208,7 @@ export function Canvas({ tree, shown, width, painting, upside, setFound, window,
             x: () => fn !== null && go({ hide: [...state.hide, fn], focus: false }),
             m: () => fn !== null && go({ merge: [...state.merge, fn], focus: false }),
             r: () => go({ collapse: !state.collapse }),
+            l: () => go({ loops: !state.loops }),
             b: () => go({ upside: !state.upside, focus: false, node: null }),
             a: () => go(initialPaths),
         };

@@ -28,6 +28,7 @@ export function Tip({ cell, x, y, whole, painting }: {
         >
             <b>{report.label(cell.name)}</b>
             {typeof cell.name === "number" && <small>{report.where(cell.name)}</small>}
+            {group.inner !== null && <small>{report.frames?.onPath(group.inner, group.hasOwn)}</small>}
             {group.isStart && <small>starts the program: a click shows its functions</small>}
             {group.place > 0 && line > 0 && (
                 <small>called from {baseName(report.facts.files[file] ?? "")}:{line}</small>
@@ -43,7 +44,7 @@ export function Tip({ cell, x, y, whole, painting }: {
                         </dd>
                     </>
                 )}
-                {kind === "incl" && (
+                {kind === "incl" && (group.inner === null || group.hasOwn) && (
                     <>
                         <dt>self</dt>
                         <dd>{metricText(metric, own)}</dd>
@@ -55,7 +56,7 @@ export function Tip({ cell, x, y, whole, painting }: {
                         <dd>{metricText(share, metricValue(share, cell.costs, kind))}</dd>
                     </>
                 )}
-                {!group.isStart && group.at.length > 0 && (kind === "incl" || !cell.parent) && (
+                {!group.isStart && group.inner === null && group.at.length > 0 && (kind === "incl" || !cell.parent) && (
                     <><dt>calls</dt><dd>{grouped(group.calls())}</dd></>
                 )}
             </dl>

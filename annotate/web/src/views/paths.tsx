@@ -4,6 +4,7 @@
 
 import { usePage } from "../context";
 import { css } from "../colours";
+import { knowsLoops } from "../needs";
 import type { Palette } from "../palette";
 
 export function PathButtons() {
@@ -24,6 +25,16 @@ export function PathButtons() {
             >
                 Merge
             </button>
+            {knowsLoops(report.facts) && (
+                <button
+                    type="button" aria-pressed={state.loops}
+                    title={"Loops and inlined functions stand between a function and what it calls from them (l); "
+                        + "only a function that is on a single path has there what they cost themselves"}
+                    onClick={() => go({ loops: !state.loops })}
+                >
+                    Loops
+                </button>
+            )}
             {!report.facts.tree?.folded && (
                 <button
                     type="button" aria-pressed={state.collapse}

@@ -75,7 +75,8 @@ export function TableOfRows({ shown, cursor, columns, by, choose, toggle, match 
                                         onClick={(event) => { event.stopPropagation(); toggle(row, !open); }}
                                     />
                                 ) : <span class="twist" />}
-                                {row.fn === null ? <b><Shortened text={row.label} /></b> : (
+                                {row.inner !== undefined ? <InnerLink row={row.inner} label={row.label} />
+                                    : row.fn === null ? <b><Shortened text={row.label} /></b> : (
                                     <a
                                         class={`fn${match && rowMatches(report, match, row) ? " match" : ""}`}
                                         title={report.fullName(row.fn)} tabIndex={-1}
@@ -86,7 +87,7 @@ export function TableOfRows({ shown, cursor, columns, by, choose, toggle, match 
                                         <Shortened text={row.label} />
                                     </a>
                                 )}
-                                <small>{row.where}</small>
+                                <small title={row.inner === undefined ? undefined : row.where}>{row.where}</small>
                             </span>
                             {columns.map((column) => (
                                 <span class="cell n" role="gridcell" key={columnName(column)} style={width(column)}>
@@ -108,6 +109,22 @@ export function TableOfRows({ shown, cursor, columns, by, choose, toggle, match 
                 graph, the right button has more; ? tells of all keys
             </p>
         </>
+    );
+}
+
+// A loop or inlined function on a path: it leads to its line.
+function InnerLink({ row, label }: { row: number; label: string }) {
+    const { report, link } = usePage();
+    const frames = report.frames!;
+    return (
+        <a
+            class="inner" tabIndex={-1} href={link({
+                view: "source", fn: frames.get("function", row), file: frames.get("file", row),
+                line: frames.get("line", row),
+            })}
+        >
+            <Shortened text={label} />
+        </a>
     );
 }
 

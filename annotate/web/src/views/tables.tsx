@@ -45,7 +45,7 @@ export function Tables() {
         [match, ready, tree, state.table],
     );
     // What is open is remembered by what is shown, so that going back finds it again.
-    const shape = [state.collapse, state.hide.join(), state.merge.join()];
+    const shape = [state.collapse, state.loops, state.hide.join(), state.merge.join()];
     const key = [state.table, state.group, start, state.q, state.re, all.length, ...shape].join(" ");
     const open = useMemo((): ReadonlySet<string> => {
         const known = memory.open.get(key);
