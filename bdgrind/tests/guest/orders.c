@@ -71,6 +71,39 @@ NOINLINE static long backward(const int *from, long count) {
     return sum;
 }
 
+// What the compiler takes to be unlikely lies behind the function's other code, though it is executed in every third
+// round.
+NOINLINE static long out_of_line(const int *from, const int *rare, long count) {
+    long sum = 0;
+    for (long i = 0; i < count; ++i) {
+        if (__builtin_expect(i % 3 == 1, 0)) {
+            sum ^= rare[i * 16];  // order: 192 arithmetic
+            if (sum == 77) abort();
+        }
+        sum += from[i * 20];  // order: 80 arithmetic
+    }
+    return sum;
+}
+
+// The same in a loop around another one; and an inner loop that goes on from there.
+NOINLINE static double out_of_line_around(int seldom) {
+    double sum = 0;
+    for (int j = 0; j < kColumns; ++j) {
+        if (__builtin_expect(j % 3 == seldom, 0)) {
+            sum = -sum;
+            data[j]++;
+        }
+        for (int i = 0; i < kRows; ++i) {
+            if (__builtin_expect(i % 8 == seldom, 0)) {
+                data[i]++;
+                continue;
+            }
+            sum -= matrix[i][j] * 3;  // along columns
+        }
+    }
+    return sum;
+}
+
 NOINLINE static double column_walk(void) {
     double sum = 0;
     for (int j = 0; j < kColumns; ++j) {
@@ -228,6 +261,7 @@ int main(void) {
         sum += list(nodes) + linked_by_index(links, kCount) + computed(data, kCount);
         sum += by_calls(nodes, kCount);
     }
+    sum += out_of_line(odd, data, kCount) + (long)out_of_line_around(2);
     char *const pages = calloc(kPages + 1, 4096);
     for (int i = 0; i < 3; ++i) sum += page_walk(pages);
 

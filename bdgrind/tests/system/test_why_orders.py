@@ -101,6 +101,14 @@ def test_the_loop_around_sees_the_other_stride(found: Why) -> None:
     assert scope.kind == ScopeKind.LOOP
 
 
+def test_blocks_out_of_line_do_not_end_the_loops_that_they_belong_to(found: Why) -> None:
+    line = line_with("// along columns")
+    inner = max(in_loops(found, line), key=lambda one: one.accesses)
+    assert inner.strides[0] == (768, inner.strides[0][1]) and inner.strides[0][1] >= 0.8 * steps(inner)
+    around = max(in_loops(found, line, inner=1), key=lambda one: one.accesses)
+    assert around.strides[0][0] == 8 and around.near >= 0.9 * steps(around)
+
+
 def test_records_lie_in_two_lines(found: Why) -> None:
     """Every fourth of those 48 bytes lies in two lines, and these lines are every third one."""
     order = max(in_loops(found, line_with("from[i].value")), key=lambda one: one.accesses)
