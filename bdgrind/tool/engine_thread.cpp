@@ -53,7 +53,7 @@ alignas(64) constinit unsigned char stack[kStackBytes]{};
 
 constinit BatchQueue<KernelSleeper> queue;
 constinit WaitWord alive{0};  // the kernel makes it 0 when the thread no longer uses its stack
-constinit long number = 0;    // the kernel's, of the last thread
+constinit long last_thread = 0;  // its number, from the kernel
 // Written while there is no thread.
 constinit EngineThread::Work work_on_batch = nullptr;
 constinit EngineThread::Help help_engine = nullptr;
@@ -61,7 +61,7 @@ constinit EngineThread::Help help_engine = nullptr;
 // A little longer than it uses its stack, the process still has two threads, and some system calls are refused.
 void wait_until_gone() {
     const long process = system_call(__NR_getpid);
-    while (system_call(__NR_tgkill, process, number, 0) == 0) system_call(__NR_sched_yield);
+    while (system_call(__NR_tgkill, process, last_thread, 0) == 0) system_call(__NR_sched_yield);
 }
 
 [[noreturn]] void run() {
@@ -114,7 +114,7 @@ bool EngineThread::start(Work work, Help help) {
         : "a"(__NR_clone), "D"(kFlags), "S"(stack + kStackBytes - 64), "d"(&alive), "r"(r10), "r"(r8), [run] "r"(&run)
         : "rcx", "r11", "memory");
     system_call(__NR_rt_sigprocmask, kRestore, reinterpret_cast<long>(&before), 0, 8);
-    number = result;
+    last_thread = result;
     return result > 0;
 }
 

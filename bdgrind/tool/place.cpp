@@ -12,7 +12,7 @@ namespace {
 constexpr int kMostLinks = 40;  // as many as the kernel follows
 
 constexpr unsigned kTypeMask = 0170000;
-constexpr unsigned kFolder = 0040000;
+constexpr unsigned kFolderType = 0040000;
 constexpr unsigned kRegular = 0100000;
 constexpr unsigned kLink = 0120000;
 
@@ -109,7 +109,7 @@ Place find_place(std::string_view name) {
             place.kind = Place::Kind::kFile;
             return place;
         }
-        if (type == kFolder) {
+        if (type == kFolderType) {
             place.error = VKI_EISDIR;
         } else if (is_planted(folder, found)) {
             place.error = kPlanted;

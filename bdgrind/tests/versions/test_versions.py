@@ -67,9 +67,10 @@ class Build:
 
 def copy_objects(folder: Path) -> None:
     """Of what knows nothing of Valgrind: it would only be compiled to the same once more."""
-    for pattern in ("bdgrind_*.o", ".dirstamp"):  # an object must be newer than the stamp of its folder
+    # With what they are made of: an object must be newer than its source, and than the stamp of its folder.
+    for pattern in ("bdgrind_*.o", "*.cpp", ".dirstamp"):
         for path in (BUILD / "bdgrind").glob(f"**/{pattern}"):
-            if path.relative_to(BUILD / "bdgrind").parts[0] in ("engine", "profile"):
+            if path.relative_to(BUILD / "bdgrind").parts[0] in ("engine", "parts") and not path.stem.endswith("tool"):
                 place = folder / path.relative_to(BUILD)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, place)
