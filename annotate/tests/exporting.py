@@ -2,8 +2,6 @@
 """What the tests of exports have in common: profiles, their export, and the context trees beside them."""
 
 import pathlib
-import subprocess
-import sys
 
 from hypothesis import strategies as st
 
@@ -14,6 +12,7 @@ from bdannotate.model.merge import Renaming
 from bdannotate.reading.load import load_contexts as load_renamed
 from bdannotate.reading.parser import parse_text
 
+from annotating import bd_annotate
 from context_files import ContextFile, of_paths
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,8 +32,7 @@ def exported(profile, form, events=(), threshold=1.0):
 
 
 def run(*arguments):
-    command = [sys.executable, str(ROOT / "bd_annotate"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return bd_annotate(*arguments, text=True)
 
 
 def with_tree(folder, trace, recursion="apart", **more):

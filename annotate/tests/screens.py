@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes profiles, and what bd_annotate prints of them."""
 
-import os
 import pathlib
 import re
-import subprocess
-import sys
 
 from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.reading.parser import parse_text
+from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HELPER = ROOT / "tests" / "profiles" / "helper.out"
@@ -46,11 +44,7 @@ def call(name, cost, file=None, module=None, count=1):
 def screen(tmp_path, body, *arguments, environment=None):
     path = tmp_path / "bdgrind.out.1"
     path.write_text(HEAD + body)
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), path.name, "--width=80", *arguments],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
-        env={**os.environ, **(environment or {})},
-    )
+    result = bd_annotate(path.name, "--width=80", *arguments, cwd=tmp_path, environment=environment, text=True)
     # What a narrow page has no room for is said where columns were asked for.
     assert re.fullmatch(r"(bd_annotate: no room for .*\n)?", result.stderr), result.stderr
     return result.stdout

@@ -3,12 +3,11 @@
 
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 
-from screens import HEAD, ROOT, call, screen, section, startup, use
+from annotating import bd_annotate
+from screens import HEAD, call, screen, section, startup, use
 
 LONG = "ns::Table<char const*, ns::Comparator<char const*> >::Node<int>::next(char const*, bool) const"
 OTHER = "ns::Table<char const*, ns::Comparator<char const*> >::Node<int>::next_of(int)"
@@ -23,8 +22,7 @@ def body():
 
 def run(tmp_path, *arguments):
     (tmp_path / "bdgrind.out.1").write_text(HEAD + body())
-    command = [sys.executable, str(ROOT / "bd_annotate"), "--width=80", *arguments]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    return bd_annotate("--width=80", *arguments, cwd=tmp_path, text=True)
 
 
 def listed(text):
@@ -37,16 +35,14 @@ def test_commands_for_what_is_next_choose_one_function_and_are_whole(tmp_path):
     commands = [line[6:].split("  #")[0] for line in text[text.index("\nNext  ") + 1 :].split("\n") if line]
     command = next(one for one in commands if "--annotate" in one)
     assert re.search(r" --function=\d+ ", command) and len(command) <= 74
-    words = [sys.executable, str(ROOT / "bd_annotate"), *shlex.split(command)[1:]]
-    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    result = bd_annotate(*shlex.split(command)[1:], cwd=tmp_path, text=True)
     assert result.returncode == 0
     (row,) = listed(result.stdout)
     assert "::next" in row and "next_of" not in row
     # Where rows have other numbers, by a name that fits this function only.
     text = screen(tmp_path, body(), "--sort=Ir", "--width=200")
     command = next(line[6:].split("  #")[0] for line in text.split("\n") if " --annotate " in line)
-    words = [sys.executable, str(ROOT / "bd_annotate"), *shlex.split(command)[1:]]
-    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    result = bd_annotate(*shlex.split(command)[1:], cwd=tmp_path, text=True)
     assert "--function=^" in shlex.join(shlex.split(command)).replace("'", "")
     assert len(listed(result.stdout)) == 1, result.stdout
 

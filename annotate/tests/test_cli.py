@@ -9,10 +9,9 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
+from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROFILES = ROOT / "tests" / "profiles"
@@ -20,8 +19,7 @@ HELPER = PROFILES / "helper.out"
 
 
 def run(*arguments, stdin=None, cwd=None):
-    command = [sys.executable, str(ROOT / "bd_annotate"), *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60, cwd=cwd)
+    return bd_annotate(*arguments, stdin=stdin, cwd=cwd)
 
 
 def costs(result):

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles that tell apart what code and data lose: data comes first, code has advice of its own."""
 
-import os
 import pathlib
-import subprocess
-import sys
 
 from bdannotate.analyses.code_use import code_use
 from bdannotate.analyses.hints import hints
 from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.reading.parser import parse_text
+from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 USE = ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
@@ -57,10 +55,7 @@ def report(text):
 def screen(tmp_path, text, *arguments):
     path = tmp_path / "bdgrind.out.1"
     path.write_text(HEAD + text)
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), path.name, "--width=80", *arguments],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ,
-    )
+    result = bd_annotate(path.name, "--width=80", *arguments, cwd=tmp_path, text=True)
     assert not result.stderr or result.stderr.startswith("bd_annotate: no room for "), result.stderr
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
     return result.stdout

@@ -2,12 +2,9 @@
 """The five lines at the top of a comparison; rows and columns of its lists."""
 
 import re
-import subprocess
-import sys
 
 import pytest
-
-from screens import ROOT
+from annotating import bd_annotate
 
 EVENTS = "Ir SpLoss1 UsByte1 EvLine1 Access1 AcCost1"
 
@@ -33,9 +30,8 @@ def program(functions, calls=(), file="sum.c", **files):
 def diff(folder, before, after, *arguments):
     (folder / "before.out").write_text(before)
     (folder / "after.out").write_text(after)
-    command = [sys.executable, ROOT / "bd_annotate", "--diff", "before.out", "after.out", "--width=100"]
-    command += ["--sort=SpLoss1", *arguments]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    words = ["--diff", "before.out", "after.out", "--width=100", "--sort=SpLoss1", *arguments]
+    result = bd_annotate(*words, cwd=folder, text=True)
     assert result.returncode == 0
     return result.stdout, result.stderr
 

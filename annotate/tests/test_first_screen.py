@@ -4,15 +4,14 @@
 import itertools
 import re
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 
 from bdannotate.views.text import Page
 from bdannotate.views.text_report import BriefRepairs, Limits, first_screen
-from screens import HELPER, ROOT, call, report_of, screen, section, startup, use
+from annotating import bd_annotate
+from screens import HELPER, call, report_of, screen, section, startup, use
 
 
 def test_what_the_report_is_sorted_by_is_shown_first(tmp_path):
@@ -70,8 +69,7 @@ def test_rows_are_limited_and_the_rest_is_counted(tmp_path):
 
 @pytest.mark.parametrize("limit", ["0", "-1", "x", ""])
 def test_a_limit_that_is_none(limit):
-    command = [sys.executable, str(ROOT / "bd_annotate"), f"--limit={limit}", str(HELPER)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    result = bd_annotate(f"--limit={limit}", HELPER, text=True)
     assert (result.returncode, result.stdout) == (2, "")
     assert "must be a number of rows, or all" in result.stderr
 
@@ -154,7 +152,6 @@ def test_the_commands_for_what_is_next_work_as_they_are_printed(tmp_path):
         ["valgrind", "--tool=bdgrind"], ["kcachegrind", "bdgrind.out.1"],
     ]
     for command in commands[:3]:
-        words = [sys.executable, str(ROOT / "bd_annotate"), *shlex.split(command)[1:]]
-        result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        result = bd_annotate(*shlex.split(command)[1:], cwd=tmp_path, text=True)
         assert (result.returncode, result.stderr) == (0, "")
         assert "A<int>::operator()" in result.stdout

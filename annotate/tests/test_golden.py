@@ -5,10 +5,9 @@ the profiles. After a wanted change: BD_UPDATE_GOLDEN=1 pytest ..., and read the
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
 import pytest
+from annotating import bd_annotate
 
 TESTS = pathlib.Path(__file__).resolve().parent
 
@@ -78,10 +77,7 @@ def fixture_folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name, arguments", REPORTS.items(), ids=REPORTS.keys())
 def test_report(name, arguments, folder):
-    result = subprocess.run(
-        [sys.executable, str(TESTS.parent / "bd_annotate"), *arguments],
-        cwd=folder, capture_output=True, timeout=60, encoding="utf-8",
-    )
+    result = bd_annotate(*arguments, cwd=folder, text=True)
     output = f"{result.stdout}{result.stderr}status {result.returncode}\n"
     golden = TESTS / "golden" / f"{name}.txt"
     if os.environ.get("BD_UPDATE_GOLDEN"):

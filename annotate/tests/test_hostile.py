@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import pytest
+from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HELPER = ROOT / "tests" / "profiles" / "helper.out"
@@ -19,11 +20,8 @@ BD_ANNOTATE = [sys.executable, str(ROOT / "bd_annotate")]
 NOT_UTF8 = b"na\xffme\x1b[2J.out"
 
 
-def run(*arguments, stdin=None, cwd=None, **environment):
-    return subprocess.run(
-        [*BD_ANNOTATE, *arguments], input=stdin, capture_output=True, timeout=60, cwd=cwd,
-        env=os.environ | environment,
-    )
+def run(*arguments, stdin=None, cwd=None):
+    return bd_annotate(*arguments, stdin=stdin, cwd=cwd)
 
 
 def shell(command, *arguments):
@@ -48,7 +46,10 @@ def fixture_oddly_named(tmp_path):
 def test_a_file_name_is_any_bytes_and_no_commands_for_the_terminal(
     arguments, encoding, oddly_named
 ):
-    result = run(*arguments, NOT_UTF8, cwd=oddly_named, PYTHONIOENCODING=encoding)
+    result = subprocess.run(
+        [*BD_ANNOTATE, *arguments, NOT_UTF8], capture_output=True, timeout=60, cwd=oddly_named,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+    )
     assert (result.returncode, result.stderr) == (0, b"")
     assert b"na\xffme?[2J.out" in result.stdout
     assert b"\x1b" not in result.stdout

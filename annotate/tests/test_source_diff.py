@@ -3,13 +3,12 @@
 
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bdannotate.analyses.line_match import LinePair, match_by_number, match_lines
+from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -35,11 +34,7 @@ int sum(int* p) {
 
 
 def diff(cwd, *arguments):
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), "--diff", "before.out", "after.out",
-         "--color=no", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=60,
-    )
+    result = bd_annotate("--diff", "before.out", "after.out", "--color=no", *arguments, cwd=cwd, text=True)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 

@@ -3,12 +3,11 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 
-from screens import ROOT, report_of, screen
+from annotating import bd_annotate
+from screens import report_of, screen
 
 EVENTS = (
     "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw AcCost1 SpLoss1 EvLine1 UsByte1 Access1 AcCostD1 SpLossD1 EvLineD1 "
@@ -41,8 +40,7 @@ def costs(instructions, l1, l2, last, unused=(0, 0, 0)):
 def shown(tmp_path, row, *options):
     path = tmp_path / "three.out"
     path.write_text(f"{HEAD}1 {row}\n")
-    command = [sys.executable, str(ROOT / "bd_annotate"), path.name, "--width=80", *options]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    run = bd_annotate(path.name, "--width=80", *options, cwd=tmp_path, text=True)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -100,10 +98,7 @@ def test_the_costs_in_the_estimate_are_three_or_four(tmp_path):
     assert "7,000" in text
     body = "fl=a.c\nfn=main\n1 10000 5000 0 0 300 0 0 10 0\n"
     (tmp_path / "two.out").write_text("events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n" + body)
-    run = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), "two.out", "--cycle-costs=1,1,2,3"], cwd=tmp_path,
-        capture_output=True, text=True, timeout=60,
-    )
+    run = bd_annotate("two.out", "--cycle-costs=1,1,2,3", cwd=tmp_path, text=True)
     said = "bd_annotate: --cycle-costs: two.out has no L2, so it takes three numbers\n"
     assert (run.returncode, run.stderr) == (2, said)
 
