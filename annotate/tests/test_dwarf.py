@@ -243,6 +243,37 @@ def test_what_variables_point_to(tmp_path, elftools, compiler):
         assert one.name == "one*"
 
 
+MEMBERS = """
+struct item { long a, b, c; };
+typedef struct item items[3];
+struct store { int count; const struct item *all; items few; struct store *next; int *const *numbers; };
+typedef struct store *handle;
+static struct store main_store;
+static long by_pointer(struct store *s) { return s->all->a + s->few[0].b + s->next->all->c; }
+static long by_value(struct store s) { return s.all->a; }
+static long by_typedef(const handle s) { return s->count; }
+int main(void) { return (int)(by_pointer(&main_store) + by_value(main_store) + by_typedef(&main_store)); }
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers(["gcc", "clang", "g++", "clang++"]))
+def test_what_members_of_variables_point_to(tmp_path, elftools, compiler):
+    path = compiled(tmp_path, compiler, MEMBERS)
+    wanted = [
+        ("by_pointer", ("all",), {24}), ("by_pointer", ("few",), {24}), ("by_pointer", ("next", "all"), {24}),
+        ("by_pointer", ("next", "next"), {104}), ("by_pointer", ("count",), set()), ("by_pointer", ("none",), set()),
+        ("by_pointer", ("count", "all"), set()), ("by_pointer", ("numbers",), {8}),
+        ("by_value", ("all",), {24}), ("by_typedef", ("next", "few"), {24}),
+    ]
+    arguments = {"by_pointer": "(store*)", "by_value": "(store)", "by_typedef": "(store* const)"}
+    names = {
+        PointerName(function + (arguments[function] if "++" in compiler[0] else ""), "s", members): sizes
+        for function, members, sizes in wanted
+    }
+    found = read_types({path: WantedTypes(pointers=frozenset(names))})
+    assert {name: {one.size for one in types} for (_, name), types in found.pointees.items()} == names
+
+
 METHODS = """
 namespace geo {
 struct Item { long a; };

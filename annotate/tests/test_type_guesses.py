@@ -132,7 +132,12 @@ def test_one_line_that_allocates_different_types_tells_none():
         ("p = malloc(n * sizeof(*p));", [("*p", False)]),
         ("p = calloc(n, sizeof(p[0]));", [("*p", False)]),
         ("p = malloc(n * sizeof *p + sizeof(*p) * m);", [("*p", False), ("*p", False)]),
-        ("p = malloc(n * sizeof *p->next);", []),
+        ("p = malloc(n * sizeof *p->next);", [("*p->next", False)]),
+        ("s->p = xmalloc(n * sizeof *s -> p);", [("*s->p", False)]),
+        ("s.t->p = xmalloc(n * sizeof(*s.t->p));", [("*s.t->p", False)]),
+        ("s->p = xcalloc(n, sizeof(s->p[0]));", [("*s->p", False)]),
+        ("p = malloc(n * sizeof *p->next[1]);", []),
+        ("p = malloc(n * sizeof *p->next());", []),
         ("p = malloc(n * sizeof(*p)->next);", []),
         ("p = malloc(n * sizeof **p);", []),
         ("p = malloc(n * sizeof p[1]);", []),
@@ -307,6 +312,18 @@ def test_what_a_variable_points_to_is_looked_up_in_its_function(tmp_path):
     found = types.known[group.identity]
     assert (found.type.name, found.reason) == ("Vec", "main.c:1 says sizeof *p, and p is declared so")
     assert missing(group, FoundTypes({}, {})).endswith("no such variable there, or not the type that it points to")
+
+
+def test_so_is_what_a_member_points_to(tmp_path):
+    source = tmp_path / "main.c"
+    source.write_text("return malloc(size);\nall->parts = own(n * sizeof *all->parts);\n")
+    group = heap([("own", str(source), 1), ("make", str(source), 2)], (48, 240, 24))
+    sought = typing([group], (), {}, ())
+    pointer = PointerName("make", "all", ("parts",))
+    assert sought.wanted == {"/prog": WantedTypes(pointers=frozenset({pointer}))}
+    types, _ = types_of((), sought, FoundTypes({}, {}, pointees={("/prog", pointer): (Type("Vec", 24),)}))
+    found = types.known[group.identity]
+    assert (found.type.name, found.reason) == ("Vec", "main.c:2 says sizeof *all->parts, and all->parts is declared so")
 
 
 MESSAGE = Type("Vec", 16, (Field("length", "int", 0, 4), Field("data[]", "char", 12, 0)))

@@ -16,10 +16,11 @@ from .source_text import SourceText, read_source
 
 _NAME = r"(?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*(?:<[^;(){}]*>)?[\s*]*"
 _SIZEOF = re.compile(rf"\bsizeof\s*\(\s*({_NAME})\)")
-# An operator behind it would be part of what is measured.
+# A variable, or a member of one: `s`, `s->p`, `s.p->q`. An operator behind it would be part of what is measured.
+_POINTER = r"([A-Za-z_]\w*(?:\s*(?:->|\.)\s*[A-Za-z_]\w*)*)"
 _SIZEOF_POINTEE = re.compile(
-    r"\bsizeof\b\s*(?:\*\s*([A-Za-z_]\w*)|\(\s*\*\s*([A-Za-z_]\w*)\s*\)"
-    r"|\(\s*([A-Za-z_]\w*)\s*\[\s*0\s*\]\s*\))(?!\w|\s*(?:->|[.\[(]))"
+    rf"\bsizeof\b\s*(?:\*\s*{_POINTER}|\(\s*\*\s*{_POINTER}\s*\)"
+    rf"|\(\s*{_POINTER}\s*\[\s*0\s*\]\s*\))(?!\w|\s*(?:->|[.\[(]))"
 )
 _NEW = re.compile(rf"\bnew\s+({_NAME})(\[|[({{;,)]|$)")
 _NO_CODE = re.compile(r'"(?:\\.|[^"\\])*"|//.*|/\*.*?(?:\*/|$)')
@@ -69,9 +70,11 @@ def _in_statement(position: Position, sources: Sources, with_new: bool) -> tuple
     found = [Guess(_tidy(one[1]), f"{where} says {shorten(one[0])}") for one in sizes]
     pointees = list(_SIZEOF_POINTEE.finditer(text))
     for match in pointees:
-        variable = match[1] or match[2] or match[3]
-        reason = f"{where} says {shorten(' '.join(match[0].split()))}, and {variable} is declared so"
-        found.append(Guess(f"*{variable}", reason, pointer=PointerName(position.function, variable)))
+        variable = "".join((match[1] or match[2] or match[3]).split())
+        reason = f"{where} says {shorten(' '.join(match[0].split()))}, and {shorten(variable)} is declared so"
+        name, *members = re.split(r"->|\.", variable)
+        pointer = PointerName(position.function, name, tuple(members))
+        found.append(Guess(f"*{variable}", reason, pointer=pointer))
     for match in _NEW.finditer(text) if with_new else ():
         name, is_array = _tidy(match[1]), match[2] == "["
         reason = f"{where} says new {shorten(name)}{'[]' if is_array else ''}"

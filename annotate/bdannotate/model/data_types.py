@@ -55,10 +55,11 @@ class VariableName(NamedTuple):
 
 
 class PointerName(NamedTuple):
-    """A variable that points to something, by the name that it has in a function."""
+    """A variable that points to something, by the name that it has in a function; or a member that does."""
 
     function: str  # as demanglers write it
     variable: str
+    members: tuple[str, ...] = ()  # of the variable, or of what it points to, and so on
 
 
 @dataclass(frozen=True, slots=True)

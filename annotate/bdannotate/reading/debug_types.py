@@ -272,8 +272,8 @@ class _Debug:
         return {name: tuple(types) for name, types in found.items()}
 
     def pointee(self, pointer: PointerName) -> tuple[Type, ...]:
-        """What the variables of that name point to, or are arrays of, in all functions of that name;
-        where there are none, those outside of functions in the same units."""
+        """What the variables of that name, or their members, point to, or are arrays of, in all functions of that
+        name; where there are none, those outside of functions in the same units."""
         name, variable = _bare_function(pointer.function), pointer.variable
         if not name:
             return ()
@@ -298,7 +298,13 @@ class _Debug:
                 entry for entry, _ in entries
                 if functions and entry.tag == "DW_TAG_variable" and name_of(entry) == variable
             ]
-        return _different(self._types.pointee(entry) for entry in inner or outer)
+        return _different(self._pointee(entry, pointer.members) for entry in inner or outer)
+
+    def _pointee(self, variable: DebugEntry, members: Sequence[str]) -> Type | None:
+        found: DebugEntry | None = variable
+        for name in members:
+            found = self._types.member(found, name) if found is not None else None
+        return self._types.pointee(found) if found is not None else None
 
     def _is_named(self, entry: DebugEntry, wanted: _Wanted, scopes: Mapping[int, str]) -> bool:
         """A function that is defined elsewhere than declared has its name and scope there."""

@@ -72,6 +72,19 @@ class TypeReader:
         target = self._units.follow(pointer)
         return self.type(target) if target is not None else None
 
+    def member(self, variable: DebugEntry, name: str) -> DebugEntry | None:
+        """The member of that name of the structure that a variable or a member is, or points to; not one of a base or
+        of an unnamed structure within."""
+        declared = self._units.follow(variable)
+        kind = self._unqualified(declared) if declared is not None else None
+        if kind is not None and kind.tag == "DW_TAG_pointer_type":
+            target = self._units.follow(kind)
+            kind = self._unqualified(target) if target is not None else None
+        return next((
+            child for child in (self._units.children(kind) if kind is not None else ())
+            if child.tag == "DW_TAG_member" and name_of(child) == name
+        ), None)
+
     def _fields(
         self, entry: DebugEntry, base: int, prefix: str, depth: int, repeats: Repeats | None = None
     ) -> Iterator[Field]:
