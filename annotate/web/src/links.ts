@@ -6,6 +6,7 @@
 import type { Facts } from "./data";
 import { formula } from "./formula";
 import { knowsLoops } from "./needs";
+import { wholeOf, type Whole } from "./whole";
 
 // Of things with names, by number and back. Those with the same name have more in theirs.
 class Keys {
@@ -69,6 +70,10 @@ export class Links {
 
     isNode(node: number): boolean {
         return node < (this.facts.tables["tree"]?.rows ?? 0) * (knowsLoops(this.facts) ? mostInner : 1);
+    }
+
+    whole(text: string): Whole | null {
+        return wholeOf(text, this.facts);
     }
 
     isMember(member: number): boolean {

@@ -4,8 +4,10 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { linkTo, usePage, type Page } from "./context";
+import type { Report } from "./report";
 import { copy } from "./save";
 import { initialPaths, type State } from "./state";
+import { folderOf, shortName, type Whole } from "./whole";
 
 export interface Chosen {
     x: number;
@@ -37,13 +39,31 @@ function items(page: Page, { fn, node, stack }: Chosen): Item[] {
         add("Source", to({ view: "source", fn, file: null, line: null }));
         add("Hide, with all it calls", to({ hide: [...state.hide, fn], focus: false }), hasTree);
         add("Merge into its callers", to({ merge: [...state.merge, fn], focus: false }), hasTree);
+        for (const one of hasTree ? wholesOf(report, fn) : []) {
+            const name = shortName(one);
+            const change = (act: Whole["act"]) => to({ whole: [...state.whole, { act, ...one }], focus: false });
+            add(`Hide all of ${name}`, change("hide"));
+            add(`Merge all of ${name}`, change("merge"));
+            add(`Join all of ${name} in one frame`, change("join"));
+        }
         add("Copy the name", () => void copy(report.fullName(fn)));
     }
     add("Copy the stack", () => void copy(`${[...stack].reverse().join("\n")}\n`), stack.length > 0);
     const patch: Partial<State> = { ...(fn === null ? {} : { fn }), ...(node === null ? {} : { node }) };
     add("Copy a link to this", () =>
         void copy(location.href.replace(/#.*$/, "") + linkTo(report, state, patch)));
-    add("Show all again", to(initialPaths), state.hide.length + state.merge.length > 0 || state.collapse);
+    add("Show all again", to(initialPaths), 
+        state.hide.length + state.merge.length + state.whole.length > 0 || state.collapse);
+    return found;
+}
+
+// What it is one of.
+function wholesOf(report: Report, fn: number): Pick<Whole, "of" | "name">[] {
+    if (report.above.has(fn)) return [];
+    const [object, folder] = [report.object(fn), folderOf(report.file(fn))];
+    const found: Pick<Whole, "of" | "name">[] = [];
+    if (object && object !== "???") found.push({ of: "object", name: object });
+    if (folder) found.push({ of: "folder", name: folder });
     return found;
 }
 
@@ -81,7 +101,7 @@ export function Menu({ chosen, close }: { chosen: Chosen; close: () => void }) {
             class="menu" role="menu" ref={element} onKeyDown={onKeyDown}
             aria-label={chosen.fn === null ? "What to do here" : `What to do with ${page.report.name(chosen.fn)}`}
             style={{
-                left: `${Math.max(4, Math.min(chosen.x, window.innerWidth - 250))}px`,
+                left: `${Math.max(4, Math.min(chosen.x, window.innerWidth - 300))}px`,
                 top: `${Math.max(4, Math.min(chosen.y, window.innerHeight - height))}px`,
             }}
         >

@@ -6,6 +6,7 @@ import { NestedCosts, RestCosts, SumCosts, change, metricValue, type Costs } fro
 import type { Arc, MetricColumn, Report } from "./report";
 import type { Match } from "./find";
 import { baseName } from "./format";
+import { scopeOf } from "./scope";
 import type { Grouping, TableKind } from "./state";
 import { Group, type ContextTree } from "./tree";
 
@@ -201,6 +202,11 @@ function frameRow(report: Report, frame: number): Row {
     };
 }
 
+function groupOf(report: Report, grouping: Exclude<Grouping, "none">, fn: number): string {
+    if (grouping === "class") return scopeOf(report.fullName(fn));
+    return grouping === "file" ? report.file(fn) : report.object(fn);
+}
+
 function flatRows(report: Report, grouping: Grouping): Row[] {
     const rows = report.facts.functions.map((_, fn): Row => {
         const row = functionRow(report, fn, `f${fn}`);
@@ -211,14 +217,14 @@ function flatRows(report: Report, grouping: Grouping): Row[] {
     if (grouping === "none") return rows;
     const groups = new Map<string, Row[]>();
     for (const row of rows) {
-        const name = grouping === "file" ? report.file(row.fn!) : report.object(row.fn!);
+        const name = groupOf(report, grouping, row.fn!);
         const known = groups.get(name);
         if (known) known.push(row);
         else groups.set(name, [row]);
     }
     return Array.from(groups, ([name, members]) => ({
         key: `g${name}`,
-        label: name && name !== "???" ? name : "(unknown)",
+        label: name && name !== "???" ? name : grouping === "class" ? "(in no class or module)" : "(unknown)",
         where: `${members.length} functions`,
         fn: null,
         node: null,

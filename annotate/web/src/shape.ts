@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The context tree in another shape: without some functions and all that they call, with others merged into their
-// callers, with recursion collapsed, with the loops and inlined functions that calls are made from. Costs are summed;
-// what is shown of them is the same as of the tree itself.
+// callers, with recursion collapsed, with many as one frame, with the loops and inlined functions that calls are made
+// from. Costs are summed; what is shown of them is the same as of the tree itself.
 
 import { Table, type Column, type ColumnName } from "./data";
 import { ContextTree } from "./tree";
@@ -11,6 +11,12 @@ export interface Shape {
     hide: readonly number[]; // functions that are left out, with all that they call
     merge: readonly number[]; // functions whose own cost is their callers'
     collapse: boolean; // a function that is on the path already is that one
+    join?: readonly Joined[]; // functions that are one frame, if one calls the other
+}
+
+export interface Joined {
+    name: string;
+    functions: readonly number[];
 }
 
 // Loops and inlined functions, by row.
@@ -28,21 +34,26 @@ export class ShapedTree extends ContextTree {
     private constructor(
         from: ContextTree, private readonly summed: SummedTable, frames: ContextTree["frames"],
         private readonly targets: Int32Array, private readonly origins: Float64Array,
+        private readonly loops: number,
     ) {
         super(from.facts, summed, frames);
     }
 
-    // The same tree, if nothing is to be changed. inner: what stands between a function and what it calls from there.
-    static of(from: ContextTree, shape: Shape, inner: Inner | null = null): ContextTree {
+    // The same tree, if nothing is to be changed. ofLoops: what stands between a function and what it calls from there.
+    static of(from: ContextTree, shape: Shape, ofLoops: Inner | null = null): ContextTree {
         const { within } = from;
-        const loops = inner && within ? inner : null;
-        if (!shape.hide.length && !shape.merge.length && !shape.collapse && !loops) return from;
+        const loops = ofLoops && within ? ofLoops : null;
+        const join = shape.join ?? [];
+        if (!shape.hide.length && !shape.merge.length && !shape.collapse && !join.length && !loops) return from;
         const { facts, size } = from;
         const [hidden, merged] = [shape.hide, shape.merge].map((functions) => {
             const chosen = new Set(functions);
             return facts.frames.map((frame) => typeof frame === "number" && chosen.has(frame));
         });
-        const allFrames = loops ? [...facts.frames, ...loops.names] : facts.frames;
+        const inner = facts.frames.length + (loops?.names.length ?? 0);
+        const allFrames = loops || join.length
+            ? [...facts.frames, ...loops?.names ?? [], ...join.map(({ name }) => name)] : facts.frames;
+        const joined = joinedFrames(facts.frames, join, inner);
         const chains = loops ? chainsOf(loops.parents) : [];
         const targets = new Int32Array(size).fill(gone);
         const origins: number[] = [];
@@ -51,7 +62,7 @@ export class ShapedTree extends ContextTree {
         const placesOf: number[] = [];
         const known = new Map<number, number>();
         // Else no two paths become one, and nothing but loops has to be looked up.
-        const canMeet = shape.merge.length > 0 || shape.collapse;
+        const canMeet = shape.merge.length > 0 || join.length > 0 || shape.collapse;
         // As long as the keys are exact numbers.
         const most = chains.reduce((all, chain) => Math.max(all, chain.length), 0);
         const places = size * (1 + most) * allFrames.length * facts.places.length < Number.MAX_SAFE_INTEGER
@@ -82,17 +93,19 @@ export class ShapedTree extends ContextTree {
         }
 
         for (let node = 0; node < size; ++node) {
-            const frame = from.frame[node]!;
+            const frame = joined[from.frame[node]!]!;
             const above = from.above(node);
             const around = above === null ? null : targets[above]!;
             if (around === gone || hidden![frame]) continue;
-            const outer = shape.collapse && !merged![frame] ? onPath(frame, around) : null;
+            const isPart = frame >= inner && around !== null && frames[around] === frame;
+            const outer = isPart ? around : shape.collapse && !merged![frame] ? onPath(frame, around) : null;
             if (outer !== null) {
                 targets[node] = outer;
                 continue;
             }
-            // The loops of what is merged go with it.
-            const isCalledInside = loops && within && above !== null && within[node] && !merged![from.frame[above]!];
+            // The loops of what is merged or joined go with it.
+            const caller = above === null ? 0 : from.frame[above]!;
+            const isCalledInside = loops && within && within[node] && !merged![caller] && joined[caller] === caller;
             const under = isCalledInside ? inside(around, within[node]! - 1, node) : around;
             // What is called from several places stays apart.
             targets[node] = under !== null && merged![frame] ? under : made(under, frame, from.place[node]!, node);
@@ -104,7 +117,7 @@ export class ShapedTree extends ContextTree {
         const table = new SummedTable(from, targets, origins.length, {
             parent: Uint32Array.from(parents), frame: Uint32Array.from(frames), place: Uint32Array.from(placesOf),
         }, loops?.own ?? null, ownRows);
-        return new ShapedTree(from, table, allFrames, targets, Float64Array.from(origins));
+        return new ShapedTree(from, table, allFrames, targets, Float64Array.from(origins), inner - facts.frames.length);
 
         // The nearest node from there upwards that has this frame.
         function onPath(frame: number, from: number | null): number | null {
@@ -133,6 +146,11 @@ export class ShapedTree extends ContextTree {
         return at;
     }
 
+    override innerFrame(frame: number): number | null {
+        const row = super.innerFrame(frame);
+        return row === null || row >= this.loops ? null : row;
+    }
+
     override hasOwn(node: number): boolean {
         return !this.isInner(node) || this.summed.withOwn.has(node);
     }
@@ -140,6 +158,12 @@ export class ShapedTree extends ContextTree {
     private isInner(node: number): boolean {
         return this.innerFrame(this.frame[node]!) !== null;
     }
+}
+
+// Of each frame itself, or that of many, which stand behind all others.
+function joinedFrames(frames: ContextTree["frames"], join: readonly Joined[], behind: number): Uint32Array {
+    const of = new Map(join.flatMap(({ functions }, at) => functions.map((fn): [number, number] => [fn, behind + at])));
+    return Uint32Array.from(frames, (frame, at) => (typeof frame === "number" ? of.get(frame) ?? at : at));
 }
 
 // Of each row those that it is in, the outermost first, and itself.

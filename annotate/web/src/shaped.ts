@@ -7,27 +7,38 @@ import { useMemo } from "preact/hooks";
 import { usePage } from "./context";
 import { knowsLoops } from "./needs";
 import type { Report } from "./report";
-import { ShapedTree, type Inner } from "./shape";
+import { ShapedTree, type Inner, type Shape } from "./shape";
 import type { State } from "./state";
 import type { ContextTree } from "./tree";
+import { functionsIn, shortName, type Whole } from "./whole";
 
-export const isShaped = ({ hide, merge, collapse, loops }: State, report: Report): boolean =>
-    hide.length + merge.length > 0 || collapse || (loops && knowsLoops(report.facts));
+export const isShaped = ({ hide, merge, whole, collapse, loops }: State, report: Report): boolean =>
+    hide.length + merge.length + whole.length > 0 || collapse || (loops && knowsLoops(report.facts));
 
 // Two views may ask for the same shape; a tree of a million nodes is not to be shaped twice.
 let known: { of: ContextTree; key: string; tree: ContextTree } | null = null;
 
-const keyOf = ({ collapse, hide, merge, loops }: State, report: Report): string =>
-    [collapse, hide, merge, loops && report.frames !== null && report.tree?.within != null].join(" ");
+const keyOf = ({ collapse, hide, merge, whole, loops }: State, { frames, tree }: Report): string =>
+    [collapse, hide, merge, JSON.stringify(whole), loops && frames !== null && tree?.within != null].join(" ");
 
 export function shapedTree(report: Report, state: State): ContextTree | null {
     const { tree } = report;
     if (!tree || !isShaped(state, report)) return tree;
     const key = keyOf(state, report);
     if (known?.of !== tree || known.key !== key) {
-        known = { of: tree, key, tree: ShapedTree.of(tree, state, state.loops ? innerOf(report) : null) };
+        const loops = state.loops ? innerOf(report) : null;
+        known = { of: tree, key, tree: ShapedTree.of(tree, shapeOf(report, state), loops) };
     }
     return known.tree;
+}
+
+function shapeOf({ facts }: Report, { hide, merge, whole, collapse }: State): Shape {
+    const all = (act: Whole["act"]): Whole[] => whole.filter((one) => one.act === act);
+    const functions = (act: Whole["act"]): number[] => all(act).flatMap((one) => functionsIn(one, facts));
+    return {
+        hide: [...hide, ...functions("hide")], merge: [...merge, ...functions("merge")], collapse,
+        join: all("join").map((one) => ({ name: `all of ${shortName(one)}`, functions: functionsIn(one, facts) })),
+    };
 }
 
 // What they cost themselves is known of all profiles together.

@@ -4,13 +4,14 @@
 
 import type { Kind, Links } from "./links";
 import { views as tablesOfViews, type ViewName } from "./schema";
+import { textOf, type Whole } from "./whole";
 
 export type View = ViewName;
 export const views = Object.keys(tablesOfViews) as View[];
 export const tableKinds = ["top-down", "callers", "flat"] as const;
 export type TableKind = (typeof tableKinds)[number];
 export const tableTitles: Record<TableKind, string> = { "top-down": "Top-down", callers: "Callers", flat: "Flat" };
-export const groupings = ["none", "file", "object"] as const;
+export const groupings = ["none", "file", "object", "class"] as const;
 export type Grouping = (typeof groupings)[number];
 // What colours tell of: the share never used, or where the code is.
 export const colourings = ["share", "object", "file"] as const;
@@ -24,6 +25,7 @@ export interface State {
     focus: boolean; // the icicle shows the chosen function's callers and callees
     hide: number[]; // functions that are left out of all paths, with what they call
     merge: number[]; // functions that are merged into their callers there
+    whole: Whole[]; // object files and folders whose functions are all hidden, merged or joined
     collapse: boolean; // a function that is on a path already is the one there: no recursion
     loops: boolean; // loops and inlined functions stand between a function and what it calls from them
     upside: boolean; // the icicle begins with what costs, and goes on with who called it
@@ -51,6 +53,7 @@ const initial: State = {
     focus: false,
     hide: [],
     merge: [],
+    whole: [],
     collapse: false,
     loops: false,
     upside: false,
@@ -71,7 +74,9 @@ const initial: State = {
 };
 
 // All paths, as the profile has them.
-export const initialPaths: Pick<State, "hide" | "merge" | "collapse"> = { hide: [], merge: [], collapse: false };
+export const initialPaths: Pick<State, "hide" | "merge" | "whole" | "collapse"> = {
+    hide: [], merge: [], whole: [], collapse: false,
+};
 
 export interface Parsed {
     state: State;
@@ -126,6 +131,7 @@ export function parse(fragment: string, links: Links): Parsed {
         focus: given.has("focus"),
         hide: functions("hide"),
         merge: functions("merge"),
+        whole: given.getAll("all").flatMap((text) => links.whole(text) ?? miss("all", text) ?? []),
         collapse: given.has("collapse"),
         loops: given.has("loops"),
         upside: given.has("upside"),
@@ -160,6 +166,7 @@ export function fragment(state: State, links: Links): string {
     if (state.focus) put("focus", 1);
     for (const fn of state.hide) putNamed("hide", "function", fn);
     for (const fn of state.merge) putNamed("merge", "function", fn);
+    for (const whole of state.whole) put("all", textOf(whole));
     if (state.collapse) put("collapse", 1);
     if (state.loops) put("loops", 1);
     if (state.upside) put("upside", 1);

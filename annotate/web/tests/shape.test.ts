@@ -195,3 +195,22 @@ test("random trees with loops: as a naive reference has them", () => {
         assert.deepEqual(found, expected, JSON.stringify({ shape, rows }));
     }
 });
+
+test("many functions as one frame: what they call of each other is part of it", () => {
+    const shaped = ShapedTree.of(tree, { ...nothing, join: [{ name: "lib", functions: [1, 2] }] });
+    const own = shaped.selfSum([1], "");
+    const found = Object.fromEntries(Array.from({ length: shaped.size }, (_, node) =>
+        [shaped.path(node).map((at) => shaped.frames[shaped.frame[at]!]).join("/"), own[node]]));
+    assert.deepEqual(found, { "thread 1": 0, "thread 1/0": 1, "thread 1/0/lib": 77 });
+    assert.equal(shaped.innerFrame(shaped.frame[2]!), null);
+    // main and f: g that f calls stands below, and f that g calls below that.
+    const other = ShapedTree.of(tree, { ...nothing, join: [{ name: "lib", functions: [0, 1] }] });
+    assert.deepEqual(Array.from(other.inclusiveColumn(0, "")), [78, 78, 27, 20]);
+});
+
+test("loops of what is joined go with it", () => {
+    const join = [{ name: "lib", functions: [0, 1] }];
+    assert.deepEqual(named(ShapedTree.of(looped, { ...nothing, join }, inner)), {
+        "thread 1": 0, "thread 1/lib": 17, "thread 1/lib/2": 2, "thread 1/lib/2/lib": 5,
+    });
+});

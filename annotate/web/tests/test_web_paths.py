@@ -213,3 +213,11 @@ def test_a_reader_makes_columns(browse, page):
     assert dict(added)["f"] == {"Ir:self": 70, "2 * Ir:self": 140}
     assert [costs["Ir/(4*Ir):self"] for _, costs in rows] == [0.25] * 4
     assert dict(tree)["thread 1"] == {"3*Ir:incl": 240}
+
+
+def test_in_a_narrow_window_all_can_be_read(browse, page):
+    ((right, window),) = browse(page, [
+        {"fragment": "#tables?q=f", "axe": True,
+         "read": "[document.querySelector('.tag').getBoundingClientRect().right, innerWidth]"},
+    ], width=400)
+    assert right <= window

@@ -40,8 +40,13 @@ export function Headline() {
                         <>
                             {" "}
                             <small>
-                                <FunctionLink fn={first.place[0]} view="graph" />{" "}
-                                <PlaceLink fn={first.place[0]} file={first.place[1]} line={first.place[2]} />
+                                <FunctionLink fn={first.place[0]} view="graph" />
+                                {report.sourceLine(first.place[1], first.place[2]) === null && (
+                                    <>
+                                        {" "}
+                                        <PlaceLink fn={first.place[0]} file={first.place[1]} line={first.place[2]} />
+                                    </>
+                                )}
                             </small>
                         </>
                     )}

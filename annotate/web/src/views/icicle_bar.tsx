@@ -27,7 +27,7 @@ export function IcicleBar({ found, painting, start, width }: {
 }) {
     const { report, state, go } = usePage();
     const isInitial = state.node === null && !state.focus && !state.upside && !state.q && !state.hide.length
-        && !state.merge.length && !state.collapse && !state.loops;
+        && !state.merge.length && !state.whole.length && !state.collapse && !state.loops;
     return (
         <div class="bar">
             <SizePicker of="tree" />

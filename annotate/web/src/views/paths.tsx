@@ -6,6 +6,7 @@ import { usePage } from "../context";
 import { css } from "../colours";
 import { knowsLoops } from "../needs";
 import type { Palette } from "../palette";
+import { shortName, textOf } from "../whole";
 
 export function PathButtons() {
     const { report, state, go } = usePage();
@@ -48,6 +49,8 @@ export function PathButtons() {
     );
 }
 
+const words = { hide: "without", merge: "merged", join: "joined" } as const;
+
 // Each can be taken back.
 export function PathChanges() {
     const { report, state, go } = usePage();
@@ -62,6 +65,14 @@ export function PathChanges() {
                     {word} {report.name(fn)}
                 </button>
             )))}
+            {state.whole.map((one) => (
+                <button
+                    type="button" class="hidden-fn" key={textOf(one)} title={`Show functions of ${one.name} again`}
+                    onClick={() => go({ whole: state.whole.filter((other) => other !== one) })}
+                >
+                    {words[one.act]} all of {shortName(one)}
+                </button>
+            ))}
         </>
     );
 }

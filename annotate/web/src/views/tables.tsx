@@ -15,6 +15,7 @@ import { hotPath, openedFirst, rowMatches, sorted, topRows, visibleRows, type Ro
 import { copy, csv, save } from "../save";
 import { useTree } from "../shaped";
 import { groupings, tableKinds, tableTitles, type Grouping } from "../state";
+import { textOf } from "../whole";
 import { ColumnPicker } from "./columns";
 import { PathButtons, PathChanges } from "./paths";
 import { TableOfRows } from "./table_rows";
@@ -26,6 +27,8 @@ const explained = {
     callers: "Each function; below it who called it, and what these calls cost.",
     flat: "Each function once; with --structure=yes, its loops and inlined functions in it.",
 } as const;
+
+const groupingTitles = { none: "function", file: "file", object: "object", class: "class or module" } as const;
 
 export function Tables() {
     const { report, state, go, memory } = usePage();
@@ -45,7 +48,8 @@ export function Tables() {
         [match, ready, tree, state.table],
     );
     // What is open is remembered by what is shown, so that going back finds it again.
-    const shape = [state.collapse, state.loops, state.hide.join(), state.merge.join()];
+    const shape = [state.collapse, state.loops, state.hide.join(), state.merge.join(),
+        state.whole.map(textOf).join()];
     const key = [state.table, state.group, start, state.q, state.re, all.length, ...shape].join(" ");
     const open = useMemo((): ReadonlySet<string> => {
         const known = memory.open.get(key);
@@ -142,7 +146,7 @@ export function Tables() {
                         >
                             {groupings.map((grouping) => (
                                 <option key={grouping} value={grouping}>
-                                    {grouping === "none" ? "function" : grouping}
+                                    {groupingTitles[grouping]}
                                 </option>
                             ))}
                         </select>
