@@ -95,7 +95,7 @@ export function Menu({ chosen, close }: { chosen: Chosen; close: () => void }) {
         event.stopPropagation();
     };
     const listed = items(page, chosen);
-    const height = 30 * listed.length + 40;
+    const height = 30 * listed.length + 56;
     return (
         <div
             class="menu" role="menu" ref={element} onKeyDown={onKeyDown}

@@ -56,6 +56,7 @@ export class ShapedTree extends ContextTree {
         const joined = joinedFrames(facts.frames, join, inner);
         const chains = loops ? chainsOf(loops.parents) : [];
         const targets = new Int32Array(size).fill(gone);
+        const isWithin = new Uint8Array(size); // whether its calls are none of the node's that it is part of
         const origins: number[] = [];
         const parents: number[] = []; // as in the table: 0 is none
         const frames: number[] = [];
@@ -101,6 +102,7 @@ export class ShapedTree extends ContextTree {
             const outer = isPart ? around : shape.collapse && !merged![frame] ? onPath(frame, around) : null;
             if (outer !== null) {
                 targets[node] = outer;
+                isWithin[node] = isPart ? 1 : 0;
                 continue;
             }
             // The loops of what is merged or joined go with it.
@@ -108,13 +110,14 @@ export class ShapedTree extends ContextTree {
             const isCalledInside = loops && within && within[node] && !merged![caller] && joined[caller] === caller;
             const under = isCalledInside ? inside(around, within[node]! - 1, node) : around;
             // What is called from several places stays apart.
-            targets[node] = under !== null && merged![frame] ? under : made(under, frame, from.place[node]!, node);
+            isWithin[node] = under !== null && merged![frame] ? 1 : 0;
+            targets[node] = isWithin[node] ? under! : made(under, frame, from.place[node]!, node);
         }
         const alone = loops?.own ? soleNodes(from, loops, targets, frames) : [];
         const ownRows = alone.map(({ node, target, rows }) => ({
             node: target, rows, inside: rows.map((row) => inside(target, row, node)!),
         }));
-        const table = new SummedTable(from, targets, origins.length, {
+        const table = new SummedTable(from, targets, isWithin, origins.length, {
             parent: Uint32Array.from(parents), frame: Uint32Array.from(frames), place: Uint32Array.from(placesOf),
         }, loops?.own ?? null, ownRows);
         return new ShapedTree(from, table, allFrames, targets, Float64Array.from(origins), inner - facts.frames.length);
@@ -202,8 +205,9 @@ class SummedTable extends Table<"tree"> {
     readonly withOwn: ReadonlySet<number>; // the nodes of loops that have what these cost themselves
 
     constructor(
-        private readonly from: ContextTree, private readonly targets: Int32Array, rows: number,
-        structure: Record<string, Column>, private readonly own: Inner["own"], private readonly ownRows: OwnRows[],
+        private readonly from: ContextTree, private readonly targets: Int32Array,
+        private readonly isWithin: Uint8Array, rows: number, structure: Record<string, Column>,
+        private readonly own: Inner["own"], private readonly ownRows: OwnRows[],
     ) {
         super(rows, new Map(Object.entries(structure)));
         this.withOwn = new Set(ownRows.flatMap(({ inside }) => inside));
@@ -214,7 +218,10 @@ class SummedTable extends Table<"tree"> {
         if (known) return known;
         const from = this.from.column(name);
         const total = new Float64Array(this.rows);
-        this.targets.forEach((target, node) => { if (target !== gone) total[target]! += from[node]!; });
+        const areCalls = name === "calls" || name === "before:calls";
+        this.targets.forEach((target, node) => {
+            if (target !== gone && !(areCalls && this.isWithin[node])) total[target]! += from[node]!;
+        });
         const own = this.own?.(name);
         if (own) {
             for (const { node, rows, inside } of this.ownRows) {

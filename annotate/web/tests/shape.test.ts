@@ -38,6 +38,7 @@ test("what is merged gives its costs and callees to its callers", () => {
     assert.equal(shaped.inclusiveColumn(0, "")[0], 78);
     assert.equal(shaped.shaped(4), shaped.shaped(2));
     assert.equal(shaped.original(shaped.shaped(2)!), 2);
+    assert.deepEqual(Array.from(shaped.column("calls")), [0, 0, 2, 3], "calls of g are none of main");
 });
 
 test("collapsed, no path has a function twice", () => {
@@ -203,6 +204,7 @@ test("many functions as one frame: what they call of each other is part of it", 
         [shaped.path(node).map((at) => shaped.frames[shaped.frame[at]!]).join("/"), own[node]]));
     assert.deepEqual(found, { "thread 1": 0, "thread 1/0": 1, "thread 1/0/lib": 77 });
     assert.equal(shaped.innerFrame(shaped.frame[2]!), null);
+    assert.deepEqual(Array.from(shaped.column("calls")), [0, 0, 2], "from main");
     // main and f: g that f calls stands below, and f that g calls below that.
     const other = ShapedTree.of(tree, { ...nothing, join: [{ name: "lib", functions: [0, 1] }] });
     assert.deepEqual(Array.from(other.inclusiveColumn(0, "")), [78, 78, 27, 20]);

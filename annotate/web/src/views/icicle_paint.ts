@@ -43,7 +43,8 @@ export function rowsOf(shown: Picture, width: number): Rows {
 
 export function cellColour({ report, share, palette, kind }: Painting, cell: Cell): Rgb {
     if (report.comparing) return changeColour(cell.size ? (cell.after - cell.before) / cell.size : 0);
-    if (palette) return palette.colour(cell.name);
+    const { inner } = cell.group;
+    if (palette) return palette.colour(inner === null ? cell.name : report.frames?.get("function", inner) ?? cell.name);
     return share ? shareColour(metricValue(share, cell.costs, kind)) : plain;
 }
 
