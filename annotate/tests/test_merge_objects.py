@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--merge: the data objects of many ranks as one file."""
 
+import pickle
 import random
 from math import gcd
 from pathlib import Path
 
 import pytest
 from bdannotate.cli import main
+from bdannotate.merging.packed_patterns import with_packed_patterns
 from bdannotate.model.objects import HeapBlocks, ObjectKind, with_fewer_patterns
 from bdannotate.reading.objects import read_objects, read_parts
 from merging import by_threads, contents, merged, mpi, refused
@@ -307,6 +309,20 @@ def test_the_rarest_patterns_are_given_up_first(tmp_path, seed):
         ]
         assert len(unknown) == len(set(unknown))
     assert with_fewer_patterns(found, 1000) is found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_packed_patterns_are_the_same_ones(tmp_path, seed):
+    path = tmp_path / "objects.x"
+    path.write_bytes(naive([Rank(seed), Rank(seed + 1)]).file(head(0)))
+    (found,) = read_parts(str(path))
+    for packed in (with_packed_patterns(found), pickle.loads(pickle.dumps(with_packed_patterns(found)))):
+        assert len(packed.groups) == len(found.groups)
+        for one, other in zip(packed.groups, found.groups):
+            assert tuple(one.patterns) == other.patterns == tuple(one.patterns[: len(other.patterns)])
+            assert len(one.patterns) == len(other.patterns)
+            assert [one.patterns[place] for place in range(len(other.patterns))] == list(other.patterns)
+    assert any(group.patterns for group in found.groups)
 
 
 @pytest.mark.parametrize(("damage", "why"), [

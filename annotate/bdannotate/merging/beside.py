@@ -30,6 +30,8 @@ from ..reading.why import read_parts as read_why_parts
 from .contexts_file import contexts_text
 from .file_head import MergedHead
 from .objects_file import group_key, objects_text, order_of_groups
+from .packed_patterns import with_packed_patterns
+from .why_columns import unpacked
 from .why_file import why_text
 from .why_sum import RankWhy, added, fit_to_write, why_of_part
 
@@ -118,7 +120,10 @@ class _Objects:
         """Ranks of several machines may have the same process numbers: blocks of different ranks live beside each
         other."""
         part = replace(objects.parts[0], pid="", part="", thread="", descriptions=())
-        return replace(objects, parts=(part,), numbers=())
+        try:
+            return with_packed_patterns(replace(objects, parts=(part,), numbers=()))
+        except OverflowError:
+            raise UserError("patterns of used bytes add up to 64 bits and more") from None
 
 
 class _Causes:
@@ -137,7 +142,7 @@ class _Causes:
         return [why_of_part(part, one) for part, one in zip_longest(parts, objects[: len(parts)])]
 
     def of_rank(self, parts: Sequence[RankWhy]) -> RankWhy:
-        return self.joined(parts)
+        return self.joined(parts) if len(parts) > 1 else parts[0]
 
     def joined(self, things: Sequence[RankWhy]) -> RankWhy:
         return added(things, MOST_REUSES)
@@ -145,8 +150,8 @@ class _Causes:
     def text(self, thing: RankWhy, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
         objects: Objects | None = others.get(_Objects.what)
         groups = [] if objects is None else [group_key(objects.groups[place]) for place in order_of_groups(objects)]
-        fit = thing._replace(why=fit_to_write(thing.why, MOST_INCLUSIVE, MOST_ORDERS))
-        return why_text(fit, head, {key: number for number, key in enumerate(groups, 1)})
+        fit = fit_to_write(unpacked(thing.packed), MOST_INCLUSIVE, MOST_ORDERS)
+        return why_text(fit, thing.groups, head, {key: number for number, key in enumerate(groups, 1)})
 
 
 def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:

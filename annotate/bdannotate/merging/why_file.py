@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.errors import UserError
 from ..model.why import Instruction, Order, Scope, ScopeKind, Why
 from .column_writer import section
 from .file_head import MergedHead, NameLists, run_lines
 from .objects_file import GroupKey
-from .why_sum import RankWhy
 
 _ORDER_COLUMNS = (
     "place scope inner access accesses straddle-line straddle-page same near forward backward far runs "
@@ -20,21 +19,22 @@ _MOST_STRIDES = 3
 _WHOLE = 1 << 64
 
 
-def why_text(found: RankWhy, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
-    """groups: the numbers in the file of data objects beside it. The same bytes for the same sums, whatever their
-    order."""
+def why_text(
+    why: Why, meant: Sequence[GroupKey], head: MergedHead, groups: Mapping[GroupKey, int]
+) -> Iterator[bytes]:
+    """meant: what the numbers of groups mean, from 1; groups: those in the file of data objects beside it. The same
+    bytes for the same sums, whatever their order."""
     try:
-        yield from _text(found, head, groups)
+        yield from _text(why, meant, head, groups)
     except OverflowError:
         raise UserError("sums of causes are of 64 bits and more") from None
 
 
-def _text(found: RankWhy, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
-    why = found.why
+def _text(why: Why, meant: Sequence[GroupKey], head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
     lists = _Lists(why)
     yield "".join(["why: 1\n", *run_lines(head), *_own_lines(why), lists.text()]).encode("utf-8", "surrogateescape")
     place, scope = lists.places, lists.scopes
-    known = [0, *(groups.get(key, 0) for key in found.groups)]
+    known = [0, *(groups.get(key, 0) for key in meant)]
 
     def group(number: int) -> int:
         return known[number] if number < len(known) else 0

@@ -8,39 +8,44 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..model.objects import Objects
-from ..model.why import Order, Why, merge, with_fewer_reuses
+from ..model.why import Order, Why, WhySum, with_fewer_reuses
 from .objects_file import GroupKey, group_key
+from .why_columns import PackedWhy, packed, unpacked
 
 
 class RankWhy(NamedTuple):
-    """groups: what the numbers of groups mean, from 1; none if the data of the ranks are not merged."""
+    """groups: what the numbers of groups mean, from 1; none if the data of the ranks are not merged. lacks_callees:
+    whether there was no room for misses in calls."""
 
-    why: Why
+    packed: PackedWhy
     groups: tuple[GroupKey, ...]
+    lacks_callees: bool
 
 
 def why_of_part(why: Why, objects: Objects | None) -> RankWhy:
     """objects: those of the same part of the same run."""
-    if objects is None:
-        return RankWhy(why, ())
-    groups = objects.groups
-    if objects.numbers:  # some had the same names after they were changed
+    groups = () if objects is None else objects.groups
+    if objects is not None and objects.numbers:  # some had the same names after they were changed
         groups = tuple(groups[number] for number in objects.numbers[0])
-    return RankWhy(why, tuple(map(group_key, groups)))
+    return RankWhy(packed(_of_no_run(why)), tuple(map(group_key, groups)), _lacks_callees(why))
 
 
 def added(things: Sequence[RankWhy], most_reuses: int) -> RankWhy:
     """most_reuses: so many rows of reuses are kept, at most."""
-    first = things[0]
-    part = replace(first.why.parts[0], pid="", part="", thread="", descriptions=())
-    if len(things) == 1:
-        return RankWhy(with_fewer_reuses(replace(first.why, parts=(part,)), most_reuses), first.groups)
     groups: dict[GroupKey, int] = {}
-    numbers = [[0, *(groups.setdefault(key, len(groups) + 1) for key in thing.groups)] for thing in things]
-    why = merge([thing.why for thing in things], groups=numbers)
-    if any(_lacks_callees(thing.why) for thing in things):
+    sums = WhySum()
+    for thing in things:
+        sums.add(unpacked(thing.packed), [0, *(groups.setdefault(key, len(groups) + 1) for key in thing.groups)])
+    why = sums.why()
+    lacks_callees = any(thing.lacks_callees for thing in things)
+    if lacks_callees:
         why = _without_callees(why)
-    return RankWhy(with_fewer_reuses(replace(why, parts=(part,)), most_reuses), tuple(groups))
+    return RankWhy(packed(with_fewer_reuses(_of_no_run(why), most_reuses)), tuple(groups), lacks_callees)
+
+
+def _of_no_run(why: Why) -> Why:
+    """Of ranks as one, nothing but the name of the first file is kept."""
+    return replace(why, parts=(replace(why.parts[0], pid="", part="", thread="", descriptions=()),))
 
 
 def fit_to_write(why: Why, most_inclusive: int, most_orders: int) -> Why:

@@ -105,7 +105,7 @@ class ObjectGroup:
 
     identity: Identity
     blocks: HeapBlocks | None = None
-    patterns: tuple[Pattern, ...] = ()
+    patterns: Sequence[Pattern] = ()
     sites: tuple[tuple[Site, ...], ...] = ()
     label: str = ""  # that no other group has, once it was named among them
 
@@ -220,7 +220,7 @@ def merge(
     numbers: dict[tuple[Identity, object], int] = {}
     numbers_of: dict[int, list[int]] = {}
     blocks: list[dict[_Run, HeapBlocks]] = []
-    patterns: list[list[tuple[Pattern, ...]]] = []
+    patterns: list[list[Sequence[Pattern]]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
     costs: dict[tuple[int, Function, str, int], Row] = {}
     for run, objects in _in_order(found):

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import add
 from typing import NamedTuple, TypeVar
 
 from .errors import UserError
@@ -239,25 +240,37 @@ def merge(
     first = found[0]
     if len(found) == 1 and groups is None and (renamed := _renamed_whole(first, rename)):
         return renamed
-    for one in found[1:]:
-        if (one.line, one.d1_lines, one.ll_lines, one.sets) != (
-            first.line, first.d1_lines, first.ll_lines, first.sets
-        ):
-            raise UserError(
-                f"{one.parts[0].source} was written with other caches than {first.parts[0].source}"
-            )
-    places: dict[Instruction | None, int] = {None: 0}
-    scopes: dict[Scope, int] = {NO_SCOPE: 0}
-    distances: Counter[tuple[int, int]] = Counter()
-    last_levels: Counter[tuple[int, int]] = Counter()
-    reuses: dict[tuple[int, int, int, int, Cause], tuple[int, ...]] = {}
-    orders: dict[tuple[int, ...], list[Order]] = {}
-    stays: dict[tuple[int, int], tuple[int, ...]] = {}
-    data: list[DataDistance] = []
-    by_group: dict[tuple[int, int], tuple[int, ...]] = {}
-    inclusive: dict[tuple[Function, Function | None, int], tuple[int, ...]] = {}
-    parts = 0
-    for index, one in enumerate(found):
+    sums = WhySum()
+    for number, one in enumerate(found):
+        own = [0] if groups is None and len(found) > 1 else None
+        sums.add(one, own if groups is None else groups[number], rename, groups is not None)
+    return sums.why()
+
+
+class WhySum:
+    """Adds up what is known of several parts, one after the other."""
+
+    def __init__(self) -> None:
+        self._found: list[Why] = []  # without rows
+        self._places: dict[Instruction | None, int] = {None: 0}
+        self._scopes: dict[Scope, int] = {NO_SCOPE: 0}
+        self._distances: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._reuses: dict[tuple[int, int, int, int, Cause], tuple[int, ...]] = {}
+        self._orders: dict[tuple[int, int, int, int], _OrderSum] = {}
+        self._stays: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._data: list[DataDistance] = []
+        self._by_group: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._inclusive: dict[tuple[Function, Function | None, int], tuple[int, ...]] = {}
+        self._parts = 0
+
+    def add(
+        self, one: Why, groups: Sequence[int] | None, rename: Callable[[Function], Function] = lambda same: same,
+        adds_data: bool = True,
+    ) -> None:
+        """groups: the numbers here of its groups of data, 0 for those that have none; None: they keep theirs.
+        adds_data: distances by data are added up by them; otherwise they keep their parts and numbers."""
+        self._check_caches(one)
+        places, scopes = self._places, self._scopes
         here = [places.setdefault(_renamed(place, rename), len(places)) for place in one.places]
         known = [
             scopes.setdefault(
@@ -265,54 +278,74 @@ def merge(
             ) if number else 0
             for number, scope in enumerate(one.scopes)
         ]
-        for row in one.distances:
-            key = here[row.place], row.bucket
-            distances[key] += row.misses
-            last_levels[key] += row.last_level
+        for missed in one.distances:
+            _add(self._distances, (here[missed.place], missed.bucket), missed[2:])
         for reuse in one.reuses or ():
-            who = (here[reuse.place], here[reuse.before], here[reuse.evictor],
-                   known[reuse.scope], reuse.cause)
-            _add(reuses, who, (reuse.misses, reuse.last_level, reuse.distance))
+            who = here[reuse.place], here[reuse.before], here[reuse.evictor], known[reuse.scope], reuse.cause
+            _add(self._reuses, who, reuse[5:])
         for order in one.orders or ():
-            order = order._replace(place=here[order.place], scope=known[order.scope], on=here[order.on])
-            orders.setdefault((order.place, order.scope, order.inner, order.access), []).append(order)
-        numbers = None if groups is None else groups[index]
+            _add_order(
+                self._orders, (here[order.place], known[order.scope], order.inner, order.access),
+                _OrderSum(order[3:12], order.strides, ((order.depends, here[order.on], order.weight),)),
+            )
         for stay in one.stays or ():
-            group = _number_in(numbers, stay.group) if numbers else stay.group if len(found) == 1 else 0
-            _add(stays, (here[stay.place], group), tuple(stay[2:]))
-        for row_of_data in one.data or ():
-            if numbers:
-                _add(by_group, (_number_in(numbers, row_of_data.group), row_of_data.bucket), tuple(row_of_data[3:]))
+            _add(self._stays, (here[stay.place], _number_in(groups, stay.group)), stay[2:])
+        for row in one.data or ():
+            if adds_data:
+                _add(self._by_group, (_number_in(groups, row.group), row.bucket), row[3:])
             else:
-                data.append(row_of_data._replace(part=parts + row_of_data.part))
-        parts += len(one.parts)
+                self._data.append(row._replace(part=self._parts + row.part))
         for part in one.inclusive or ():
             callee = None if part.callee is None else rename(part.callee)
-            _add(inclusive, (rename(part.function), callee, part.bucket), tuple(part[3:]))
-    return Why(
-        tuple(part for one in found for part in one.parts),
-        first.line, first.d1_lines, first.ll_lines, first.sets,
-        max(one.history_sample for one in found), max(one.reuse_sample for one in found),
-        Sampled(sum(one.order_sample.seen for one in found), sum(one.order_sample.of for one in found)),
-        tuple(places), tuple(scopes),
-        tuple(Distance(*key, count, last_levels[key]) for key, count in sorted(distances.items())),
-        _if_all(found, lambda one: one.reuses, [
-            Reuse(*key, *sums) for key, sums in sorted(reuses.items())
-        ]),
-        _if_all(found, lambda one: one.orders, [_one_order(rows) for rows in orders.values()]),
-        _if_all(found, lambda one: one.stays, [
-            Stay(*key, *sums) for key, sums in sorted(stays.items())
-        ]),
-        _if_all(found, lambda one: one.data, [
-            *data, *(DataDistance(0, *key, *sums) for key, sums in sorted(by_group.items()))
-        ]),
-        _if_all(found, lambda one: one.inclusive, [
-            Inclusive(*key, *sums) for key, sums in inclusive.items()
-        ]),
-    )
+            _add(self._inclusive, (rename(part.function), callee, part.bucket), part[3:])
+        self._parts += len(one.parts)
+        self._found.append(replace(one, places=(), scopes=(), distances=(), **{
+            name: None if getattr(one, name) is None else () for name in _SECTIONS
+        }))
+
+    def _check_caches(self, one: Why) -> None:
+        first = self._found[0] if self._found else one
+        if (one.line, one.d1_lines, one.ll_lines, one.sets) != (
+            first.line, first.d1_lines, first.ll_lines, first.sets
+        ):
+            raise UserError(
+                f"{one.parts[0].source} was written with other caches than {first.parts[0].source}"
+            )
+
+    def why(self) -> Why:
+        found = self._found
+        first = found[0]
+        return Why(
+            tuple(part for one in found for part in one.parts),
+            first.line, first.d1_lines, first.ll_lines, first.sets,
+            max(one.history_sample for one in found), max(one.reuse_sample for one in found),
+            Sampled(sum(one.order_sample.seen for one in found), sum(one.order_sample.of for one in found)),
+            tuple(self._places), tuple(self._scopes),
+            tuple(Distance(*key, *misses) for key, misses in sorted(self._distances.items())),
+            _if_all(found, lambda one: one.reuses, (
+                Reuse(*key, *sums) for key, sums in sorted(self._reuses.items())
+            )),
+            _if_all(found, lambda one: one.orders, (
+                sums.order(*key) for key, sums in self._orders.items()
+            )),
+            _if_all(found, lambda one: one.stays, (
+                Stay(*key, *sums) for key, sums in sorted(self._stays.items())
+            )),
+            _if_all(found, lambda one: one.data, (
+                *self._data, *(DataDistance(0, *key, *sums) for key, sums in sorted(self._by_group.items()))
+            )),
+            _if_all(found, lambda one: one.inclusive, (
+                Inclusive(*key, *sums) for key, sums in self._inclusive.items()
+            )),
+        )
 
 
-def _number_in(numbers: Sequence[int], group: int) -> int:
+_SECTIONS = ("reuses", "orders", "stays", "data", "inclusive")
+
+
+def _number_in(numbers: Sequence[int] | None, group: int) -> int:
+    if numbers is None:
+        return group
     return numbers[group] if group < len(numbers) else 0
 
 
@@ -321,24 +354,50 @@ _MOST_STRIDES = 3
 _WORSE = (Depends.UNKNOWN, Depends.ARITHMETIC, Depends.INDEX, Depends.POINTER, Depends.CHAIN)
 
 
-def _one_order(rows: Sequence[Order]) -> Order:
-    """Of the same access in the same loop. A stride that is in one of them is seen at least so often in all."""
-    if len(rows) == 1:
-        return rows[0]
-    steps: Counter[int] = Counter()
-    depends: Counter[tuple[Depends, int]] = Counter()
-    for row in rows:
-        for step, times in row.strides:
-            steps[step] += times
-        if row.weight:
-            depends[row.depends, row.on] += row.weight
-    strides = sorted(steps.items(), key=lambda one: (-one[1], one[0]))[:_MOST_STRIDES]
-    (kind, on), weight = max(
-        depends.items(), key=lambda one: (one[1], _WORSE.index(one[0][0]), -one[0][1]),
-        default=((Depends.UNKNOWN, 0), 0),
+class _OrderSum(NamedTuple):
+    """Of the same access in the same loop. A stride that one of several has is seen at least so often in all."""
+
+    counts: tuple[int, ...]  # accesses to runs
+    strides: tuple[tuple[int, int], ...]
+    depends: tuple[tuple[Depends, int, int], ...]  # on which place, for how many
+
+    def order(self, place: int, scope: int, inner: int, access: int) -> Order:
+        kind, on, weight = max(self.depends, key=lambda one: (one[2], _WORSE.index(one[0]), -one[1]))
+        strides = tuple(sorted(self.strides, key=lambda one: (-one[1], one[0]))[:_MOST_STRIDES])
+        return Order._make((place, scope, inner, *self.counts, strides, kind, on, weight, access))
+
+
+def _add_order(
+    sums: dict[tuple[int, int, int, int], _OrderSum], key: tuple[int, int, int, int], more: _OrderSum
+) -> None:
+    known = sums.get(key)
+    if known is None:
+        sums[key] = more
+        return
+    sums[key] = _OrderSum(
+        tuple(map(add, known.counts, more.counts)), _both_strides(known.strides, more.strides),
+        _both_depends(known.depends, more.depends),
     )
-    counts = {name: sum(getattr(row, name) for row in rows) for name in Order._fields[3:12]}
-    return rows[0]._replace(**counts, strides=tuple(strides), depends=kind, on=on, weight=weight)
+
+
+def _both_strides(
+    mine: tuple[tuple[int, int], ...], more: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, int], ...]:
+    if not mine or not more:
+        return mine or more
+    steps = dict(mine)
+    for step, times in more:
+        steps[step] = steps.get(step, 0) + times
+    return tuple(steps.items())
+
+
+def _both_depends(
+    mine: tuple[tuple[Depends, int, int], ...], more: tuple[tuple[Depends, int, int], ...]
+) -> tuple[tuple[Depends, int, int], ...]:
+    found = {(kind, on): weight for kind, on, weight in mine}
+    for kind, on, weight in more:
+        found[kind, on] = found.get((kind, on), 0) + weight
+    return tuple((kind, on, weight) for (kind, on), weight in found.items())
 
 
 def with_fewer_reuses(why: Why, most: int) -> Why:
@@ -410,14 +469,14 @@ def _renamed(
 
 def _add(sums: dict[_Key, tuple[int, ...]], key: _Key, more: tuple[int, ...]) -> None:
     known = sums.get(key)
-    sums[key] = tuple(map(sum, zip(known, more))) if known else more
+    sums[key] = tuple(map(add, known, more)) if known else more
 
 
 _Row = TypeVar("_Row")
 
 
 def _if_all(
-    found: Iterable[Why], section: Callable[[Why], object], rows: Sequence[_Row]
+    found: Iterable[Why], section: Callable[[Why], object], rows: Iterable[_Row]
 ) -> tuple[_Row, ...] | None:
     return None if any(section(one) is None for one in found) else tuple(rows)
 
