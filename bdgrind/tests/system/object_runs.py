@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import BD_ANNOTATE, SMALL_CACHES, Run, run_tool
+from harness import SMALL_CACHES, Run, run_tool
+
+from bdannotate.cli import main as bd_annotate
 
 YES = "--objects=yes"
 
@@ -22,10 +25,15 @@ def run(folder: Path, command: Sequence[str | Path], *options: str, **more: Any)
 
 
 def annotate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """In this process, as harness.check() does it: what the script would print, and its status."""
     words = [str(argument) for argument in arguments]
-    return subprocess.run(
-        [sys.executable, str(BD_ANNOTATE), *words], capture_output=True, text=True, check=False
-    )
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", write_through=True) for _ in range(2)]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        status = bd_annotate(words)
+    for stream in streams:
+        stream.seek(0)
+    output, errors = (stream.read() for stream in streams)
+    return subprocess.CompletedProcess(words, status, output, errors)
 
 
 def objects(profile: Path, *options: str) -> dict[str, Any]:
