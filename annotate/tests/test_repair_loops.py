@@ -8,8 +8,8 @@ import pytest
 import why_kernels
 from bdannotate.analyses.loop_nests import LoopPlace
 from bdannotate.analyses.repair_loops import _exchanged
-from bdannotate.analyses.site import Level, Site, constant_step
-from bdannotate.analyses.sites import _step_besides, _without_step
+from bdannotate.analyses.site import Level, Site, constant_step, step_of_some
+from bdannotate.analyses.sites import _same_step_besides, _step_besides, _without_step
 from bdannotate.model.why import Depends, Order
 from why_machine import Machine
 
@@ -68,6 +68,35 @@ def order(accesses, same=0, far=0, strides=()):
 ])
 def test_the_step_is_the_one_that_most_lines_come_by(seen, step):
     assert constant_step(seen, 64) == step
+
+
+# A loop with steps of 1,600 bytes, in which a branch leads to the access in some of the rounds.
+@pytest.mark.parametrize(("strides", "far", "depends", "step"), [
+    (((1600, 20), (3200, 16), (4800, 13)), 49, Depends.ARITHMETIC, 1600),
+    (((-3200, 16), (-1600, 20)), 49, Depends.ARITHMETIC, -1600),
+    (((1600, 10), (3200, 8)), 70, Depends.ARITHMETIC, None),  # too few
+    (((1600, 20), (-3200, 20)), 40, Depends.ARITHMETIC, None),  # to and fro
+    (((1600, 20), (2400, 20)), 40, Depends.ARITHMETIC, None),
+    (((8, 20), (16, 20)), 40, Depends.ARITHMETIC, None),  # so are most steps
+    (((1600, 20), (3200, 16)), 49, Depends.CHAIN, None),  # elements of a pool
+    ((), 49, Depends.ARITHMETIC, None),
+])
+def test_a_step_that_a_branch_leaves_out_is_still_that_of_the_loop(strides, far, depends, step):
+    seen = order(100, far=far, strides=strides)
+    seen.depends = depends
+    assert step_of_some(seen, 64) == step
+
+
+@pytest.mark.parametrize(("strides", "step"), [
+    (((-600, 4), (1224, 3), (-3032, 1)), 8),
+    (((-608, 4), (1216, 3)), 0),
+    (((8, 4),), None),  # one alone
+    (((-600, 4), (1232, 3)), None),
+    (((300, 4), (908, 3)), None),  # half a step
+])
+def test_the_step_around_what_a_branch_leaves_out_is_besides_multiples_of_the_one_within(strides, step):
+    assert _same_step_besides(order(300, far=280, strides=strides), 608) == step
+    assert _same_step_besides(order(300, far=280, strides=strides), -608) == step
 
 
 # Rows of 900 columns, at which a branch is taken in two parts of the run: the inner loop's runs begin in either.

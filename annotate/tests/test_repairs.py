@@ -15,6 +15,7 @@ from bdannotate.analyses.miss_costs import Access
 from bdannotate.analyses.repair import Amount, Remedy, Repair
 from bdannotate.analyses.repairs import Repairs, _detour, _open_places, sites_of
 from bdannotate.analyses.repair_layouts import _element, _is_used_late
+from bdannotate.analyses.site import Change
 from bdannotate.analyses.site_rows import SiteRows
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
@@ -294,14 +295,48 @@ def test_where_much_is_lost_and_no_repair_is_known_it_says_where(capsys):
     assert "Prog.c" not in (text := capsys.readouterr().out) and "prog.c:32 costs " in text
 
 
-@pytest.mark.parametrize("cost, said", [(0.0, "cost 0% of"), (0.4, "cost less than 1% of"), (0.6, "cost 1% of")])
-def test_what_is_not_nothing_does_not_look_like_it(cost, said):
+def nothing(**changes):
     none = Repair(
         remedy=Remedy.NONE, function=Function("prog", "/src/prog.c", "work"), file="", lines=(), loops=(), group=None,
         before=Amount(0, 0), after=Amount(0, 0), walks=None, saved=Estimate(), evidence=(), code=(), unknown="",
-        sites=frozenset(), line=64, time=100.0, cost=cost,
+        sites=frozenset(), line=64, time=100.0,
     )
-    assert said in headline(none, Page(200), lambda loop: "")
+    return headline(replace(none, **changes), Page(200), lambda loop: "")
+
+
+@pytest.mark.parametrize("cost, said", [(0.0, "cost 0% of"), (0.4, "cost less than 1% of"), (0.6, "cost 1% of")])
+def test_what_is_not_nothing_does_not_look_like_it(cost, said):
+    assert said in nothing(cost=cost)
+
+
+def test_what_instructions_save_is_said():
+    saved = dict(remedy=Remedy.FUSE, before=Amount(9, 0), after=Amount(3, 0), saved=Estimate(9.0, 9.0, 9.0))
+    assert nothing(**saved).endswith("; 9% of the time")
+    assert nothing(**saved, saved_by_misses=9.2).endswith("; 9% of the time")
+    assert nothing(**saved, saved_by_misses=4.0).endswith("; 9% of the time: misses 4%, instructions 5%")
+    assert nothing(**saved, saved_by_misses=-1.0).endswith("; 9% of the time: misses 0%, instructions 9%")
+
+
+def test_what_places_cost_at_most_all_of_them_do():
+    """The line above a place that costs at most 38% says that, too."""
+    said = "no repair is known for the other misses out of order: they cost 1% of the estimated time"
+    assert nothing(sites=frozenset({1}), cost=1.0) == said
+    assert nothing(sites=frozenset({1}), cost=1.0, cost_at_most=41.0) == (
+        f"{said}, at most 41% if instructions hide nothing"
+    )
+    assert "at most 100% if" in nothing(sites=frozenset({1}), cost=1.0, cost_at_most=141.0)
+
+
+@pytest.mark.parametrize("freed", [0.0, 0.4, 1.0])
+def test_instructions_that_are_gone_hide_no_lines(freed):
+    """If all lines stay, no more is saved than what instructions take beyond the time of the lines."""
+    found = sites(run("passes"), {})
+    where = found._group_of(found.all[0])
+    here, time = found._members[where], found._times[where]
+    lines = sum(replace(time, work=0.0).waiting({site.number: site.loads for site in here}, found.costs).values())
+    same = {site.number: Change(site.lines, site.last_level, site.access) for site in here}
+    now, then = max(time.work, lines), max(time.work * (1 - freed), lines)
+    assert found.saved(same, freed * time.work, [where]).value == pytest.approx(now - then, abs=1e-6 * now)
 
 
 def test_where_little_is_lost_it_says_how_little(capsys):
@@ -328,9 +363,13 @@ def test_a_run_of_no_time_has_no_places_of_it():
     assert _open_places(here, 0.0) == []
 
 
+def texts_of(site, time=100.0):
+    return [place.text for place in _open_places([site], time)]
+
+
 def detour(depends, used=8.0, waiting=0.0, most=24.0, is_scattered=True):
     return SimpleNamespace(
-        where=("/src/a.c", 7), open_waiting=waiting, waits=Estimate(waiting, 0.0, most), first_share=0.25, used=used,
+        where=("/src/a.c", 7), open_waiting=waiting, open_at_most=0.75 * most, used=used,
         line=64, inner=SimpleNamespace(order=SimpleNamespace(depends=depends)), is_scattered=is_scattered, lines=9,
         has_numbers_as_links=False, waits_for_itself=False, has_order=True, is_strided=False,
     )
@@ -345,11 +384,11 @@ def detour(depends, used=8.0, waiting=0.0, most=24.0, is_scattered=True):
 def test_what_an_index_or_a_pointer_leads_to_is_named_though_its_misses_may_be_hidden(depends, said):
     """As of a heap of pointers to events, whose comparisons go to the events, and of a sparse matrix whose rows are in
     no order."""
-    assert _open_places([detour(depends)], 100.0) == [f"a.c:7 costs at most 18%: {said}"]
-    assert _open_places([detour(depends, waiting=20.0)], 100.0) == [f"a.c:7 costs 20%: {said}"]
-    assert _open_places([detour(depends, most=4.0)], 100.0) == []
-    assert _open_places([detour(depends, used=17.0)], 100.0) == []
-    assert _open_places([detour(Depends.ARITHMETIC)], 100.0) == []
+    assert texts_of(detour(depends)) == [f"a.c:7 costs at most 18%: {said}"]
+    assert texts_of(detour(depends, waiting=20.0)) == [f"a.c:7 costs 20%: {said}"]
+    assert texts_of(detour(depends, most=4.0)) == []
+    assert texts_of(detour(depends, used=17.0)) == []
+    assert texts_of(detour(Depends.ARITHMETIC)) == []
     assert _detour(detour(depends, is_scattered=False)) == ""
 
 
@@ -358,7 +397,7 @@ def test_a_place_without_a_line_is_named():
         where=("/src/a.c", 0), is_foreseen=False, time=9.0, open_waiting=8.0, waits_for_itself=False, has_order=True,
         has_numbers_as_links=False, is_chain=False, is_scattered=True, is_strided=False, inner=None,
     )
-    (text,) = _open_places([site], 10.0)
+    (text,) = texts_of(site, 10.0)
     assert text.startswith("code of a.c without line numbers costs 80%: ")
     assert "not read from the previous line: prefetching may help" in text
 
@@ -370,9 +409,9 @@ def test_columns_of_which_the_loop_around_is_not_known_are_named():
         has_numbers_as_links=False, is_scattered=False, is_strided=True, inner=SimpleNamespace(step=-3200), used=21.0,
         late=43.0, never=0.0,
     )
-    assert _open_places([site], 10.0) == [
+    assert texts_of(site, 10.0) == [
         "a.c:7 costs 80%: steps of 3,200 bytes use 21 bytes of a line at a time, 43 at other times; another loop "
         "order, or a transposed copy, walks along memory"
     ]
     site.late, site.never = 0.0, 43.0
-    assert "steps of" not in _open_places([site], 10.0)[0]
+    assert "steps of" not in texts_of(site, 10.0)[0]

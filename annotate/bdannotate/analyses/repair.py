@@ -68,7 +68,9 @@ class Repair:
     condition: str = ""  # when it can be made, where that is not known
     transfers: tuple[int, int] | None = None  # between cores, before and after
     time: float = 0.0  # nanoseconds that the program takes now
+    saved_by_misses: float | None = None  # nanoseconds of `saved`, where instructions wait less, too
     cost: float = 0.0  # of none, nanoseconds of it that misses out of order cost
+    cost_at_most: float = 0.0  # the same, if instructions hide nothing; 0 where no place is named for that
     is_doubtful: bool = False  # of none, whether others follow which may save something, but hardly do by the estimate
 
     @property
@@ -84,6 +86,12 @@ class Repair:
         return self.shares.value
 
     @property
+    def share_at_most(self) -> float:
+        """Of all the program's time, what `cost_at_most` is; 0 where it is no more than `share`."""
+        most = min(self.cost_at_most / self.time, 1.0) if self.time else 0.0
+        return most if most > self.share else 0.0
+
+    @property
     def is_open(self) -> bool:
         """Whether misses cost much, together or in a place, and no repair of them is known."""
         return self.remedy is Remedy.NONE and (self.share >= NOTABLE or len(self.evidence) > 1)
@@ -96,14 +104,13 @@ def amount(sites: Iterable[Site]) -> Amount:
     return total
 
 
-def code_lines(sites: Sequence[Site]) -> tuple[str, tuple[int, ...]]:
-    """The file with most of the time, and its lines there, the costliest first."""
+def code_lines(sites: Sequence[Site], in_loop: bool = False) -> tuple[str, tuple[int, ...]]:
+    """The file with most of the time, and its lines there, the costliest first. in_loop: those in the innermost loops,
+    not in helpers that these call."""
+    places = [site.loop_line if in_loop else site.where for site in sites]
     times: dict[str, float] = {}
-    for site in sites:
-        times[site.where[0]] = times.get(site.where[0], 0.0) + site.time
+    for site, (file, _) in zip(sites, places):
+        times[file] = times.get(file, 0.0) + site.time
     file = max(sorted(times), key=lambda name: times[name])
-    lines = dict.fromkeys(
-        site.where[1] for site in sorted(sites, key=lambda site: -site.time)
-        if site.where[0] == file and site.where[1]
-    )
-    return file, tuple(lines)
+    ranked = sorted(zip(sites, places), key=lambda one: -one[0].time)
+    return file, tuple(dict.fromkeys(line for _, (name, line) in ranked if name == file and line))

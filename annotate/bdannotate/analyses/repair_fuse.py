@@ -137,10 +137,11 @@ def _made(
     before = amount(members)
     places = loop_places(loops)
     share = 100 * (before.lines - after.lines) / max(before.lines, 1)
+    saved = sites.saved(changes, sites.saved_by_fusing(loops), loops)
     return Repair(
         Remedy.FUSE, busiest(members), places[0][0],
         tuple(dict.fromkeys(line for _, line in places if line)), tuple(loops), None,
-        before, after, None, sites.saved(changes, sites.saved_by_fusing(loops)),
+        before, after, None, saved,
         (
             f"an earlier loop had already loaded {share:.0f}% of the lines that these loops load, but more data than "
             "the cache holds came between",
@@ -153,4 +154,5 @@ def _made(
         "whether a later loop needs what an earlier one computes for later elements",
         frozenset(gone), sites.why.line,
         condition="unless a later one needs the result of an earlier one" if is_open else "",
+        saved_by_misses=sites.saved(changes, 0.0, loops).value,
     )

@@ -28,7 +28,7 @@ def prefetch_repairs(
 
 
 def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, ObjectGroup]) -> Repair:
-    file, lines = code_lines(guilty)
+    file, lines = code_lines(guilty, in_loop=True)
     now = amount(guilty)
     order = guilty[0].inner.order if guilty[0].inner else None
     evidence = ["most addresses are unrelated to the previous one, so no hardware prefetcher predicts them"]

@@ -214,9 +214,10 @@ def _made(
         remedy, busiest(guilty), file,
         tuple(dict.fromkeys(loop.line for loop in (first, second) if loop.line)),
         (first, second), None, amount(affected), after, None,
-        sites.saved(changes, freed),
+        sites.saved(changes, freed, (inner,)),
         _evidence(sites, guilty, inner, outer, freed), _CODE[remedy],
         _UNKNOWN[remedy], _meant(members, outcome, guilty), sites.why.line,
+        saved_by_misses=sites.saved(changes).value,
     )
 
 

@@ -115,7 +115,7 @@ def _made(
         changes[site.number] = Change(left.lines, left.last_level, site.access)
         after = after.plus(left)
     guilty = [site for site in here if _left(sites, site, of_ll, lines) != _now(site)]
-    file, numbers = code_lines(guilty)
+    file, numbers = code_lines(guilty, in_loop=True)
     level = "LL" if of_ll else "D1"
     share = 1 - knee.after.misses / knee.before.misses
     most = max(guilty, key=lambda site: site.lines)

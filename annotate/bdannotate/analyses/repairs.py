@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 from ..model.frames import Chains, Nest
 from ..model.graph import CallGraph
@@ -208,6 +209,8 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
     in_order = sum(site.lines for site in meant if site.is_in_order)
     used = sum(site.lines * site.used for site in meant) / total
     worst = max(notable, key=lambda site: (site.open_waiting, site.time))
+    places = _open_places(notable, time)
+    at_most = sum(site.open_at_most for site in meant) if any(place.is_at_most for place in places) else 0.0
     return Repair(
         Remedy.NONE, worst.place.function, worst.where[0],
         (worst.where[1],) if worst.where[1] else (), (), None, now, now, None,
@@ -215,13 +218,19 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
         (
             f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for the "
             f"first time, and {used:.0f} of the {sites.why.line} bytes of each are used",
-            *_open_places(notable, time),
+            *(place.text for place in places),
         ),
         (), "", frozenset(), sites.why.line, time=time, cost=sum(site.open_waiting for site in meant),
+        cost_at_most=at_most,
     )
 
 
-def _open_places(notable: Sequence[Site], time: float) -> list[str]:
+class _OpenPlace(NamedTuple):
+    text: str
+    is_at_most: bool  # instructions may hide what it costs
+
+
+def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
     """Where the misses are that no repair is known of, and what they depend on. Where instructions may hide them, but
     the code has an order that repairs itself, what they cost at most."""
     places: dict[tuple[str, int], list[Site]] = {}
@@ -229,16 +238,19 @@ def _open_places(notable: Sequence[Site], time: float) -> list[str]:
         places.setdefault(site.where, []).append(site)
     costs = {where: sum(site.open_waiting for site in here) for where, here in places.items()}
     most = {
-        where: sum(site.waits.most * (1 - site.first_share) for site in here if _detour(site))
-        for where, here in places.items()
+        where: sum(site.open_at_most for site in here if _detour(site)) for where, here in places.items()
     }
     ranked = sorted(places, key=lambda where: (-costs[where], -most[where], where))
     found = [
-        f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
-        + _nature(max(places[where], key=lambda site: site.open_waiting))
+        _OpenPlace(
+            f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
+            + _nature(max(places[where], key=lambda site: site.open_waiting)), False,
+        )
         if costs[where] >= _OPEN_PLACE * time else
-        f"{_place(*where)} costs at most {100 * min(most[where] / time, 1.0):.0f}%: "
-        + _detour(max(places[where], key=lambda site: site.waits.most if _detour(site) else 0.0))
+        _OpenPlace(
+            f"{_place(*where)} costs at most {100 * min(most[where] / time, 1.0):.0f}%: "
+            + _detour(max(places[where], key=lambda site: site.open_at_most if _detour(site) else 0.0)), True,
+        )
         for where in ranked if costs[where] >= _OPEN_PLACE * time > 0 or most[where] >= _OPEN_AT_MOST * time > 0
     ]
     return found[:_MOST_PLACES]

@@ -57,7 +57,7 @@ class Change(NamedTuple):
 @dataclass(eq=False)
 class Site:
     """where: the file and line of the program's own code that the instruction is of, or that library code
-    was inlined into."""
+    was inlined into; in_loop: of the function that its innermost loop is in, where a helper was inlined there."""
 
     number: int
     place: Instruction
@@ -76,8 +76,14 @@ class Site:
     costs: MissCosts
     reads: bool = False
     writes: bool = False
+    in_loop: tuple[str, int] = ("", 0)  # without a line, it is `where`
     # Nanoseconds in which the processor has nothing else to do: Sites sets it, who knows what else it does.
     waits: Estimate = Estimate()
+
+    @property
+    def loop_line(self) -> tuple[str, int]:
+        """The line in its innermost loop, even if a helper that is called there has the instruction."""
+        return self.in_loop if self.in_loop[1] else self.where
 
     @cached_property
     def inner(self) -> Level | None:
@@ -251,6 +257,11 @@ class Site:
         """What other lines than first touches are waited for, unless they come in order."""
         return 0.0 if self.is_foreseen else self.waiting * (1 - self.first_share)
 
+    @property
+    def open_at_most(self) -> float:
+        """The same, if instructions hide nothing."""
+        return 0.0 if self.is_foreseen else self.waits.most * (1 - self.first_share)
+
     @cached_property
     def page_walks(self) -> int:
         """How often the address of a page must be looked up, where each line is in another one: prefetchers and
@@ -341,6 +352,16 @@ def constant_step(order: Order, line: int) -> int | None:
     if order.strides and order.strides[0][1] >= _MOST * steps:
         return order.strides[0][0]
     return None
+
+
+def step_of_some(order: Order, line: int) -> int | None:
+    """The step of a loop some of whose iterations leave the access out: a line or more, which the most frequent steps
+    are multiples of. Addresses that are computed otherwise, or loaded, hardly have such steps."""
+    least = min((step for step, _ in order.strides), key=abs, default=0)
+    known = sum(times for _, times in order.strides)
+    is_multiple = all(step % least == 0 and step * least > 0 for step, _ in order.strides) if least else False
+    is_known = order.depends is Depends.ARITHMETIC and known >= _NOTABLE * steps_seen(order) > 0
+    return least if abs(least) >= line and is_multiple and is_known else None
 
 
 def _goes_on(order: Order) -> bool:

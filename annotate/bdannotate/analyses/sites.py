@@ -5,7 +5,7 @@ what changes would save of it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..model.frames import Chains
@@ -17,7 +17,7 @@ from .loop_nests import LoopPlace, Loops
 from .miss_costs import Loads
 from .overlap import LoopTime
 from .ownership import Folders, is_foreign
-from .site import Change, Level, Site, constant_step, steps_seen
+from .site import Change, Level, Site, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
 
 # A loop that goes through data little by little brings other lines in at least so many of its rounds.
@@ -58,6 +58,7 @@ class Sites:
         self._executed: dict[LoopPlace, int] = {}
         self._rows = rows
         self._chains = chains
+        self._is_library = folders.is_library
         self._chooser = Chooser(chains, folders.is_library, ())
         self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
         by_number = known.by_number if known else {}
@@ -113,7 +114,7 @@ class Sites:
         for where, here in self._members.items():
             if known is not None and known.has_group(where, here, self._times[where]):
                 continue
-            value, least, most = self._estimates(where, {site.number: site.loads for site in here})
+            value, least, most = self._estimates(self._times[where], {site.number: site.loads for site in here})
             for site in here:
                 site.waits = Estimate(value[site.number], least[site.number], most[site.number])
 
@@ -126,9 +127,9 @@ class Sites:
         )
 
     def _estimates(
-        self, where: LoopPlace | Function, loads: Mapping[int, Loads]
+        self, time: LoopTime, loads: Mapping[int, Loads]
     ) -> tuple[Mapping[int, float], Mapping[int, float], Mapping[int, float]]:
-        time = self._times[where]
+        """What is waited for, by number: by the estimate, at least and at most."""
         value = time.waiting(loads, self.costs)
         least, most = time.waiting(loads, self._least), time.waiting(loads, self._most, is_hidden=False)
         return (
@@ -136,20 +137,41 @@ class Sites:
             {key: max(most[key], one) for key, one in value.items()},
         )
 
-    def saved(self, changes: Mapping[int, Change], work: float = 0.0) -> Estimate:
-        """Nanoseconds of all time that these changes save. work: those that instructions take less."""
-        least = most = total = 0.0
-        for where in dict.fromkeys(self._group_of(self.by_number[number]) for number in changes):
-            sites = self._members[where]
-            now = self._estimates(where, {site.number: site.loads for site in sites})
-            then = self._estimates(where, {
-                site.number: site.changed(changes[site.number]) if site.number in changes else site.loads
-                for site in sites
-            })
-            value, low, high = (sum(one.values()) - sum(other.values()) for one, other in zip(now, then))
-            total, least, most = total + value, least + low, most + high
+    def saved(
+        self, changes: Mapping[int, Change], freed: float = 0.0, loops: Collection[LoopPlace] = ()
+    ) -> Estimate:
+        """Nanoseconds of all time that these changes save. freed: those that instructions of these loops take less,
+        which become one loop if there are several. They hide lines no more, so some are waited for instead."""
+        groups = list(dict.fromkeys(self._group_of(self.by_number[number]) for number in changes))
+        together = [where for where in groups if where in loops]
+        parts = [self._saved_in([where], changes, 0.0) for where in groups if where not in together]
+        parts.append(self._saved_in(together, changes, freed) if together else (freed, freed, freed))
+        total, least, most = (sum(part) for part in zip(*parts))
         total = max(total, 0.0)  # fewer lines take no longer
-        return Estimate(total + work, max(min(least, total), 0.0) + work, max(most, total) + work)
+        return Estimate(total, max(min(least, total), 0.0), max(most, total))
+
+    def _saved_in(
+        self, groups: Sequence[LoopPlace | Function], changes: Mapping[int, Change], freed: float
+    ) -> tuple[float, ...]:
+        """By the estimate, at least and at most, if these groups become one."""
+        members = [site for where in groups for site in self._members[where]]
+        now = [
+            self._estimates(self._times[where], {site.number: site.loads for site in self._members[where]})
+            for where in groups
+        ]
+        times = [self._times[where] for where in groups]
+        one = LoopTime(
+            max(sum(time.work for time in times) - freed, 0.0),
+            sum(time.instructions for time in times), sum(time.mispredicted for time in times),
+        )
+        then = self._estimates(one, {
+            site.number: site.changed(changes[site.number]) if site.number in changes else site.loads
+            for site in members
+        })
+        return tuple(
+            sum(sum(waits.values()) for waits in before) - sum(after.values()) + freed
+            for before, after in zip(zip(*now), then)
+        )
 
     def saved_by_order(self, loop: LoopPlace) -> float:
         """Nanoseconds of instructions, if no iteration of a loop waited for results of those before."""
@@ -210,6 +232,7 @@ class Sites:
             sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
             distances, reuses, levels, used, late, never, self.costs,
             self._rows.count(cost, "Dr") > 0, self._rows.count(cost, "Dw") > 0,
+            self._in_loop(place, levels[0].loop if levels else None),
         )
 
     def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
@@ -230,6 +253,16 @@ class Sites:
         own = [one for one in chain if one.line and not is_foreign(one.file)]
         return (own[-1].file, own[-1].line) if own else (place.file, place.line)
 
+    def _in_loop(self, place: Instruction, loop: LoopPlace | None) -> tuple[str, int]:
+        """The line of the function that a loop is in, if the instruction is of a helper that was inlined there."""
+        chain = self._chains.get(place.function.object, {}).get(place.address, ())
+        around = loop.positions[:-1] if loop is not None and loop.function == place.function else None
+        if around is None or len(chain) <= len(around) + 1:
+            return "", 0
+        is_within = all((one.file, one.line) == other for one, other in zip(chain, around))
+        here = chain[len(around)]
+        return (here.file, here.line) if is_within and not self._is_library(here.file) else ("", 0)
+
     def _levels(self, orders: Sequence[Order], accesses: int) -> tuple[Level, ...]:
         """Those of the loop in which it ran most often, and of the loops around that. accesses: in the whole run."""
         innermost = [order for order in orders if order.inner == 0]
@@ -237,6 +270,8 @@ class Sites:
             return ()
         first = self._innermost(innermost)
         step = constant_step(first, self.why.line)
+        if step is None:
+            step = step_of_some(first, self.why.line)
         seen = sum(order.accesses for order in innermost)
         levels = [Level(self.loops.of(first.scope), step, first)]
         while around := self._around(orders, levels, seen / accesses if accesses else 0.0):
@@ -302,7 +337,9 @@ class Sites:
         if order is not None and (around := constant_step(order, self.why.line)) is not None:
             return Level(loop, around, order)
         order = order or _without_step(here[0], step or 0)
-        return Level(loop, _step_besides(order, step or 0, self.why.line), order)
+        is_of_some = step is not None and constant_step(levels[0].order, self.why.line) is None
+        besides = _same_step_besides(order, step or 0) if is_of_some else None
+        return Level(loop, _step_besides(order, step or 0, self.why.line) if besides is None else besides, order)
 
     def _is_around(self, outer: LoopPlace | None, inner: LoopPlace | None) -> bool:
         if outer is None or inner is None or outer == inner:
@@ -335,6 +372,13 @@ def _step_besides(order: Order, inner: int, line: int) -> int | None:
     most = max(parts, key=abs, default=line)
     is_small = abs(most) < line and _PART * abs(most) <= abs(inner)
     return most if is_small and known >= _MOST_STEPS * steps_seen(order) > 0 else None
+
+
+def _same_step_besides(order: Order, inner: int) -> int | None:
+    """The same where the loop within leaves out some of its rounds, so that few of the many steps around it are known:
+    these differ by the same from multiples of the step within."""
+    parts = {(step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides}
+    return parts.pop() if len(parts) == 1 and len(order.strides) > 1 and _PART * abs(max(parts)) <= abs(inner) else None
 
 
 def busiest(sites: Sequence[Site]) -> Function:

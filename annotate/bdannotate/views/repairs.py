@@ -125,7 +125,11 @@ def _share(repair: Repair) -> str:
     value, least, most = (max(round(100 * share), 0) for share in repair.shares)
     if not value:
         return f"at most {most}% of the time"
-    return f"{value}% of the time" + ("" if least == value == most else f" ({least}% to {most}%)")
+    text = f"{value}% of the time" + ("" if least == value == most else f" ({least}% to {most}%)")
+    if repair.saved_by_misses is None:
+        return text
+    misses = max(round(100 * repair.saved_by_misses / max(repair.time, 1e-9)), 0)
+    return text if misses >= value else f"{text}: misses {misses}%, instructions {value - misses}%"
 
 
 def _whole_percent(share: float) -> str:
@@ -164,9 +168,12 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
     """What to do where, and what it saves."""
     text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
-        cost = f"misses out of order cost {_whole_percent(repair.share)} of the estimated time"
+        much = f"{_whole_percent(repair.share)} of the estimated time"
+        if repair.share_at_most:
+            much += f", at most {_whole_percent(repair.share_at_most)} if instructions hide nothing"
+        cost = f"misses out of order cost {much}"
         if repair.sites:
-            cost = f"they cost {_whole_percent(repair.share)} of the estimated time"
+            cost = f"they cost {much}"
             return f"no repair is known for the other misses out of order: {cost}"
         if repair.is_doubtful:
             return f"no repair is sure to gain anything: {cost}"

@@ -155,8 +155,8 @@ def estimate(program: Program, folder: Path, valgrind: str, machine: Path) -> No
     profile = folder / f"{program.name}.out"
     if not profile.exists():
         subprocess.run(
-            [valgrind, "--tool=bdgrind", "--why=yes", "--branch-sim=yes", f"--bdgrind-out-file={profile}",
-             *program.command],
+            [valgrind, "--tool=bdgrind", "--why=yes", "--objects=yes", "--branch-sim=yes",
+             f"--bdgrind-out-file={profile}", *program.command],
             cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "PERL_HASH_SEED": "0"},
         )

@@ -50,6 +50,7 @@ KNOWN = [
     Program("order.F90", "interchange", ("do i = 1, size", "do j = 1, size"), "step"),
     Program("volume.c", "interchange", ("(int x = 0; x < SIZE; ++x) {", "(int z = 0; z < SIZE; ++z) {")),
     Program("upwind.F90", "interchange", ("do i = 2, size - 1", "do j = 2, size - 1")),
+    Program("sources.c", "interchange", ("(int j = 0; j < SIZE; ++j) {", "(int i = 0; i < SIZE; ++i) {")),
     Program("strips.c", "interchange", (
         "sums[i * sum_step] += cells[i * step]", "(int column = 0; column < SIZE; ++column) gather"
     ), "gather"),
