@@ -7,24 +7,24 @@
 
 struct Item {
 #ifdef REPAIRED
-    double price = 1, weight = 2, size = 3;
+    long price = 1, weight = 2, size = 3;
     int number = 4;
     short kind = 5;
     bool is_new = true, is_sold = false;
 #else
     bool is_new = true;
-    double price = 1;
+    long price = 1;
     bool is_sold = false;
-    double weight = 2;
+    long weight = 2;
     short kind = 5;
-    double size = 3;
+    long size = 3;
     int number = 4;
 #endif
 };
 
 int main() {
     std::vector<Item> items(8000);
-    double sum = 0;
+    long sum = 0;
     for (int step = 0; step < 20; ++step) {
         items[step].number = step;
         for (const Item& item : items) {
@@ -32,5 +32,5 @@ int main() {
             sum += item.is_new + item.is_sold;
         }
     }
-    std::printf("%g\n", sum);
+    std::printf("%ld\n", sum);
 }
