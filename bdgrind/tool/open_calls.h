@@ -31,6 +31,7 @@ private:
     // More callers, as deep recursion has them, are left out.
     static constexpr UInt kMostFrames = 2048;
 
+    Addr entry_of(Addr running);
     const TracedExit& exit_at(Addr address, std::uint32_t size, JumpKind jump);
 
     BlockTable& blocks_;

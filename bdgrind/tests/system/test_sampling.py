@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from bdannotate.cli import main as bd_annotate
-from harness import GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+from harness import GUESTS, SMALL_CACHES, SOURCE, Run, check_profile, run_tool
 from part_files import normal_bytes, written_files
 from test_bad_input import run as run_badly
 
@@ -26,6 +29,14 @@ def counted(profile: Path) -> tuple[int, int, int]:
     found = SAMPLE.search(profile.read_text())
     assert found
     return int(found[1]), int(found[2]), int(found[3])
+
+
+def inclusive(run: Run) -> Counter[str]:
+    """The instructions of each function that has been called, with all that it called."""
+    costs: Counter[str] = Counter()
+    for (_, callee), arc in run.profile.arcs.items():
+        costs[callee] += arc.costs["Ir"]
+    return costs
 
 
 def test_estimates_are_near_the_exact_costs(tmp_path: Path) -> None:
@@ -65,6 +76,24 @@ def test_calls_that_were_open_have_inclusive_costs(tmp_path: Path) -> None:
     for callee in ("stream", "touch"):
         assert ("rounds", callee) in arcs
         assert ("main", callee) not in arcs
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the C compiler is not installed")
+def test_open_calls_of_code_without_symbols_have_its_names(tmp_path: Path) -> None:
+    """Functions are named by where they are called; so are those whose calls were open when a burst began."""
+    source = SOURCE / "bdgrind" / "tests" / "guest" / "phases.c"
+    stripped = tmp_path / "stripped"
+    subprocess.run(["gcc", "-O1", "-s", "-o", stripped, source], check=True)
+    exact = inclusive(sampled(tmp_path, name="exact", command=(stripped,)))
+    estimate = inclusive(sampled(tmp_path, BURSTS, command=(stripped,)))
+    whole = exact["(below main)"]
+    nameless = {name: cost for name, cost in exact.items() if name.startswith("0x") and whole / 10 < cost < whole}
+    assert len(nameless) == 4  # main, rounds, stream and touch
+    for name, cost in nameless.items():
+        assert estimate[name] == pytest.approx(cost, rel=0.1), name
+    # No other name has as much, but for the dynamic linker's call of the program's first function.
+    others = [name for name, cost in estimate.items() if name.startswith("0x") and cost > whole / 10]
+    assert len(others) <= len(nameless) + 1
 
 
 def test_a_seed_repeats_itself_and_another_differs(tmp_path: Path) -> None:
