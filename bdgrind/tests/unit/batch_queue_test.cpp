@@ -38,7 +38,7 @@ struct RefusedSleeper {
 std::vector<Word> batch_sums;
 Word asked = 0;
 Word answered = 0;
-unsigned helped = 0;
+unsigned times_helped = 0;
 
 template <class Sleeper>
 class BatchQueueTest : public testing::Test {
@@ -46,7 +46,7 @@ protected:
     BatchQueueTest() {
         batch_sums.clear();
         asked = answered = 0;
-        helped = 0;
+        times_helped = 0;
     }
 
     static void add(Batch batch) {
@@ -58,7 +58,7 @@ protected:
     }
 
     static bool help() {
-        ++helped;
+        ++times_helped;
         return false;
     }
 
@@ -86,7 +86,7 @@ TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
     for (unsigned number = 0; number < kBatches; ++number) ASSERT_EQ(batch_sums[number], Word{100} * number);
     // Every seventh asks: numbers 6, 13, ..., 4,997.
     EXPECT_EQ(answered, Word{100} * (6 + 4997) * 714 / 2);
-    EXPECT_GT(helped, 0u);
+    EXPECT_GT(times_helped, 0u);
     TestFixture::queue.stop();
     engine.join();
     constexpr bool kFails = !std::is_same_v<TypeParam, Sleeper>;
