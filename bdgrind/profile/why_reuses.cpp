@@ -31,7 +31,7 @@ std::uint64_t number_of(Cause cause) {
 void ReuseSection::collect(WhyPlaces* places, WhyScopes* scopes, NameLists* names) const {
     for (const ReuseSum& sum : sums_) {
         if (!has(sum.key, *places)) continue;
-        for (const CostId place : {sum.key.missed, sum.key.loaded_by, sum.key.driven_out_by}) {
+        for (const CostId place : {sum.key.missed, sum.key.loaded_by, sum.key.evicted_by}) {
             if (place != kNoCost) places->use(place, names);
         }
         if (sum.key.scope != 0) scopes->use(scopes_[sum.key.scope - 1], names);
@@ -45,7 +45,7 @@ void ReuseSection::write(TextOutput& out, const WhyPlaces& places, const WhyScop
     for (const ReuseSum& sum : sums_) {
         const ReuseKey& key = sum.key;
         if (!has(key, places)) continue;
-        rows.push_back({places[key.missed], places[key.loaded_by], places[key.driven_out_by],
+        rows.push_back({places[key.missed], places[key.loaded_by], places[key.evicted_by],
                         key.scope == 0 ? 0 : scopes[scopes_[key.scope - 1]], number_of(static_cast<Cause>(key.cause)),
                         sum.misses, sum.ll_misses, sum.distance});
     }

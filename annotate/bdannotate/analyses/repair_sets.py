@@ -2,7 +2,7 @@
 """Data that lies a power of two apart and so has few sets of the cache for itself.
 
 The evidence: misses that a cache of the same size would not have if any line could be anywhere, by
-instructions that take constant steps, whose lines others like them drive out. At other distances the
+instructions that take constant steps, whose lines others like them evict. At other distances the
 same lines have all sets, and these misses go.
 """
 
@@ -36,7 +36,7 @@ def _is_at_fault(sites: Sites, site: Site) -> bool:
         return False
     if site.is_strided and _sets_used(sites, step) <= _FEW_SETS * sites.why.sets:
         return True
-    # Driven out by others that walk along with it.
+    # Evicted by others that walk along with it.
     loop = site.inner.loop if site.inner else None
     alongside = 0
     for row in site.reuses:

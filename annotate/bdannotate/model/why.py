@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines of data were loaded: distances of reuse, who had loaded a line before and drove it out, the
+"""Why lines of data were loaded: distances of reuse, who had loaded a line before and evicted it, the
 order of addresses, and bytes that were used in other stays of a line, or never.
 
 Instructions and scopes are known by their numbers in `places` and `scopes`; number 0 is none.
@@ -73,7 +73,7 @@ class Distance(NamedTuple):
 class Reuse(NamedTuple):
     place: int
     before: int  # which instruction had loaded the line the last time
-    evictor: int  # whose miss drove it out
+    evictor: int  # whose miss evicted it
     scope: int
     cause: Cause
     misses: int

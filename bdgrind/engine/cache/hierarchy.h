@@ -50,7 +50,7 @@ enum class Outcome : std::uint8_t {
     kL1Miss,
     kL2Miss,  // only with an L2
     kLLMiss,
-    kLLDirtyMiss,  // an LL miss that drove out a line which had to be written to memory first
+    kLLDirtyMiss,  // an LL miss that evicted a line which had to be written to memory first
 };
 
 // Why an access missed: at each level, the greatest cause among its lines.
@@ -154,7 +154,7 @@ public:
         return outcome;
     }
 
-    // Whether a block that is fetched from so many lines does not drive out any of them while it runs, neither from I1
+    // Whether a block that is fetched from so many lines does not evict any of them while it runs, neither from I1
     // nor, of the two that an instruction may lie in, from what is behind it. Then its fetches may be simulated line by
     // line: load_fetched() brings an absent line, whose slot it tells and which gets its credit like the others.
     bool keeps_fetched(std::size_t lines) const {
@@ -287,7 +287,7 @@ private:
     }
 
     // What I1 or D1 misses is looked for in the next level: only the accessed bytes, as the rest is not asked for where
-    // lines there are shorter. All of them have seen the access then, also where the second line drives out the first.
+    // lines there are shorter. All of them have seen the access then, also where the second line evicts the first.
     // Tells where it is there, of several lines the last.
     Outcome load_behind_l1(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
         if constexpr (kTraits.middle_level) {
@@ -350,7 +350,7 @@ private:
                 *index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
                 Outcome missed = Outcome::kLLMiss;
                 if constexpr (kTraits.write_back_and_prefetch) {
-                    if (write_back_and_prefetch_.drove_out_dirty) missed = Outcome::kLLDirtyMiss;
+                    if (write_back_and_prefetch_.evicted_dirty) missed = Outcome::kLLDirtyMiss;
                 }
                 outcome = std::max(outcome, missed);
             }
@@ -553,7 +553,7 @@ private:
     // its use does.
     void replace_in_ll(std::uint32_t index, LineNumber evicted) {
         bool& dirty = write_back_and_prefetch_.ll_dirty[index];
-        write_back_and_prefetch_.drove_out_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
+        write_back_and_prefetch_.evicted_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
         dirty = false;
     }
 

@@ -34,7 +34,7 @@ struct WriteBackAndPrefetch {
     ZeroedArray<bool> ll_dirty;
     StreamPrefetcher streams;
 
-    bool drove_out_dirty = false;  // the line that came into LL last
+    bool evicted_dirty = false;  // the line that came into LL last
 };
 
 struct NoWriteBackAndPrefetch {

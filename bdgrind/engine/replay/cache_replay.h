@@ -356,7 +356,7 @@ template <CacheTraits kTraits, class Observer>
     const LineHistory::Past past = why.history.past(line);
     why.reuses.add({.missed = target.costs,
                     .loaded_by = past.loaded_by,
-                    .driven_out_by = past.driven_out_by,
+                    .evicted_by = past.evicted_by,
                     .scope = index_of(carrier(miss.last_touch)),
                     .cause = static_cast<std::uint32_t>(miss.cause(caches_.data().size()))},
                    miss.distance, misses_ll, why.history.one_in());
@@ -482,7 +482,7 @@ template <CacheTraits kTraits, class Observer>
     if (__builtin_expect(state_.objects != nullptr, 0)) host_prefetch_objects(far, near);
 }
 
-// Whose the memory is that a miss will load, and that of the line that it drives out. (dispatch: 7 % less replay.)
+// Whose the memory is that a miss will load, and that of the line that it evicts. (dispatch: 7 % less replay.)
 template <CacheTraits kTraits, class Observer>
 [[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::host_prefetch_objects(const DataMiss* far,
                                                                                          const DataMiss* near) {

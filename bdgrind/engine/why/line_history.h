@@ -23,7 +23,7 @@ public:
 
     struct Past {
         CostId loaded_by = kNoCost;  // kNoCost: not charged then
-        CostId driven_out_by = kNoCost;
+        CostId evicted_by = kNoCost;
     };
 
     // All lines are followed until count() has been called `whole` times; with 0, one in kOneIn is from the start.

@@ -23,7 +23,7 @@ void ReuseSums::clear() {
 
 // Until a quarter of them are free.
 void ReuseSums::fold() {
-    for (const Forgotten what : {Forgotten::kDrivenOut, Forgotten::kLoaded, Forgotten::kMissed}) {
+    for (const Forgotten what : {Forgotten::kEvicted, Forgotten::kLoaded, Forgotten::kMissed}) {
         if (rows_.size() > most_rows_ / 4 * 3) forget(what);
     }
 }
@@ -38,8 +38,8 @@ void ReuseSums::forget(Forgotten what) {
     for (const ReuseSum& sum : before) {
         ReuseKey key = sum.key;
         if (sum.misses <= *middle) {
-            key.driven_out_by = kNoCost;
-            if (what != Forgotten::kDrivenOut) key.loaded_by = kNoCost;
+            key.evicted_by = kNoCost;
+            if (what != Forgotten::kEvicted) key.loaded_by = kNoCost;
             if (what == Forgotten::kMissed) {
                 key.missed = kNoCost;
                 key.scope = 0;

@@ -19,13 +19,13 @@ namespace bd {
 struct ReuseKey {
     CostId missed = kNoCost;  // the instruction that missed; kNoCost: any
     CostId loaded_by = kNoCost;
-    CostId driven_out_by = kNoCost;
+    CostId evicted_by = kNoCost;
     std::uint32_t scope = 0;  // its number; 0: none
     std::uint32_t cause = 0;  // a number that the caller chooses
 
     std::uint64_t hash() const {
         std::uint64_t mixed = std::uint64_t{index_of(loaded_by)} << 32 | index_of(missed);
-        mixed = (mixed * 0x9e3779b97f4a7c15 ^ (std::uint64_t{scope} << 32 | index_of(driven_out_by)) ^ cause << 30) *
+        mixed = (mixed * 0x9e3779b97f4a7c15 ^ (std::uint64_t{scope} << 32 | index_of(evicted_by)) ^ cause << 30) *
                 0xff51afd7ed558ccd;
         return mixed ^ mixed >> 32;
     }
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    enum class Forgotten { kDrivenOut, kLoaded, kMissed };
+    enum class Forgotten { kEvicted, kLoaded, kMissed };
 
     static std::uint32_t hash_of(const ReuseKey& key) { return static_cast<std::uint32_t>(key.hash()); }
     [[gnu::always_inline]] std::uint32_t find(const ReuseKey& key) const {

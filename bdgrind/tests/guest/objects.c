@@ -3,7 +3,7 @@
 // build: -O1 -pthread -fno-builtin
 //
 // Objects of every kind of 8000 bytes. walk() reads a byte of each of 100 lines in the midst of one: lines that nothing
-// has touched before, or which walking another one has driven out of a D1 of 64 lines. So walk() loads exactly 100 lines
+// has touched before, or which walking another one has evicted from a D1 of 64 lines. So walk() loads exactly 100 lines
 // into D1 for each object.
 
 #define _GNU_SOURCE

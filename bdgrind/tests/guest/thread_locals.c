@@ -4,7 +4,7 @@
 //
 // Thread-local variables of 8000 bytes, of the program and of a function in it. walk() reads a byte of each of 100
 // lines in the midst of one, from 3 threads one after the other: lines that nothing has touched before, or which
-// walking another one has driven out of a D1 of 64 lines. So walk() loads exactly 300 lines into D1 for each variable.
+// walking another one has evicted from a D1 of 64 lines. So walk() loads exactly 300 lines into D1 for each variable.
 
 #include <pthread.h>
 #include <stdint.h>

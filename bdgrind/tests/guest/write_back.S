@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Lines that were written to, and leave the LL. It is direct-mapped, and `high` lies one LL size above `low`: line n of
-// one drives out line n of the other.
+// one evicts line n of the other.
 //
 //   write 100 lines of low      DLmw 100
-//   read 100 lines of high      DLmr 100   each drives out a dirty line
+//   read 100 lines of high      DLmr 100   each evicts a dirty line
 //   read 100 lines of low       DLmr 100   clean ones
 //   write 100 lines of high     DLmw 100   clean ones: they were read again, after having been written back
 //   write 50 lines of low       DLmw 50    dirty ones

@@ -130,7 +130,7 @@ class Hierarchy:
             line.accesses += 1
             line.used |= ((1 << (last - first)) - 1) << (first - line_start)
             # Counted first: where the lines of LL are shorter, loading the second of them there may
-            # drive out the first one, which this access has used.
+            # evict the first one, which this access has used.
             if missed_here:
                 missed_ll |= self.look_in_ll(first, last, line.is_data)
         return missed_l1, missed_ll

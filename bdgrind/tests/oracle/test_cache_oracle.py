@@ -79,7 +79,7 @@ def test_an_instruction_counts_once_per_line_it_touches() -> None:
 
 def test_shorter_lines_below_hear_of_their_own_bytes_only() -> None:
     # A D1 line of 64 bytes covers two LL lines of 32, of which LL holds one. Reading across their
-    # border loads both, the second drives out the first, each with 4 bytes used by one access.
+    # border loads both, the second evicts the first, each with 4 bytes used by one access.
     result = totals(" L 101c,8; L 103c,4", d1=Geometry(64, 1, 64), ll=Geometry(32, 1, 32))
     assert (result["D1mr"], result["DLmr"], result["EvLine1"], result["EvLine2"]) == (1, 1, 1, 2)
     assert (result["SpLoss1"], result["Access1"]) == (64 - 12, 2)

@@ -203,7 +203,7 @@ TEST_F(DataCacheTest, AGroupAcrossTwoLinesMissesTheOneThatIsAbsent) {
     }
 }
 
-// The line of the first access drives out that of the last one: there is but one.
+// The line of the first access evicts that of the last one: there is but one.
 TEST_F(DataCacheTest, AGroupMayDriveOutItsOwnLines) {
     Ahead<Plain> ahead(cache(1, 1, 64));
     Block& group = code().op().reads(4).joins(4, kRead, 8).joins(4, kRead, 4).ends();

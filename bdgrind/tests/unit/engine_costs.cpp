@@ -187,7 +187,7 @@ void add_reuse_of(const Engine& engine, const std::map<CostId, InstructionKey>& 
         const auto missed = known(sum.key.missed);
         if (!missed) continue;
         const auto cause = static_cast<Cause>(sum.key.cause);
-        ReuseKey key{*missed, known(sum.key.loaded_by), known(sum.key.driven_out_by), {}, {}};
+        ReuseKey key{*missed, known(sum.key.loaded_by), known(sum.key.evicted_by), {}, {}};
         key.cause = cause == Cause::kFirst ? "first touch" : cause == Cause::kConflict ? "conflict" : "capacity";
         if (sum.key.scope != 0) {
             const Scope& scope = engine.scopes()[sum.key.scope - 1];

@@ -329,7 +329,7 @@ TEST(Hierarchy, OneSetOfLlDoesNotKeepWhatIsFetched) {
     EXPECT_FALSE(any.hierarchy.keeps_fetched(1));
 }
 
-// A prefetch may drive out any line of LL.
+// A prefetch may evict any line of LL.
 TEST(Hierarchy, PrefetchesDoNotKeepWhatIsFetched) {
     for (const bool prefetch : {false, true}) {
         const CacheGeometry geometry = cache(4, 4, 64);
@@ -540,7 +540,7 @@ TYPED_TEST(ThreeLevelsTest, LinesWhoseChargesAreDroppedStayInAllLevels) {
     EXPECT_EQ(this->caches_.flush(), (List{{'1', 0, 2, 8, 64}, {'2', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}}));
 }
 
-// L2 has one set: a line that an instruction lies in could drive out the other one.
+// L2 has one set: a line that an instruction lies in could evict the other one.
 TEST(Hierarchy, OneSetOfL2DoesNotKeepWhatIsFetched) {
     const CacheGeometry large = cache(4, 4, 64);
     for (const std::uint32_t sets : {1u, 2u}) {

@@ -13,12 +13,12 @@ TEST(LineHistory, KnowsWhoLoadedALineAndWhoDroveItOut) {
     EXPECT_EQ(history.past(LineNumber{7}).loaded_by, kNoCost);
     history.load(0, LineNumber{7}, CostId{2});  // 8
     EXPECT_EQ(history.past(LineNumber{7}).loaded_by, CostId{1});
-    EXPECT_EQ(history.past(LineNumber{7}).driven_out_by, CostId{2});
+    EXPECT_EQ(history.past(LineNumber{7}).evicted_by, CostId{2});
     history.load(1, kNoLine, CostId{3});  // 7
     // As it was the last time, not the first.
     history.load(1, LineNumber{7}, CostId{4});  // 9
     EXPECT_EQ(history.past(LineNumber{7}).loaded_by, CostId{3});
-    EXPECT_EQ(history.past(LineNumber{7}).driven_out_by, CostId{4});
+    EXPECT_EQ(history.past(LineNumber{7}).evicted_by, CostId{4});
 }
 
 TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
@@ -37,9 +37,9 @@ TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
         const LineNumber line{i};
         // What is followed keeps its history.
         const CostId by{static_cast<std::uint32_t>(i)};
-        EXPECT_EQ(history.past(line).driven_out_by, history.follows(line) ? by : kNoCost);
+        EXPECT_EQ(history.past(line).evicted_by, history.follows(line) ? by : kNoCost);
         history.load(0, line, CostId{1});
-        EXPECT_EQ(history.past(line).driven_out_by, history.follows(line) ? CostId{1} : kNoCost);
+        EXPECT_EQ(history.past(line).evicted_by, history.follows(line) ? CostId{1} : kNoCost);
         if (!history.follows(line)) continue;
         ++followed;
         // Neighbours are not all followed, nor none of many.

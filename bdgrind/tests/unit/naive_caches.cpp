@@ -113,8 +113,8 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
         (is_last ? missed.last : missed.middle) = true;
         if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
         const Address asked = std::max(begin, number * cache.line_bytes);
-        const bool drove_out_dirty = load_behind(level, number, is_data, asked);
-        if (is_last && drove_out_dirty) missed.dirty = true;
+        const bool evicted_dirty = load_behind(level, number, is_data, asked);
+        if (is_last && evicted_dirty) missed.dirty = true;
         if (!is_last) look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
     }
 }
@@ -122,9 +122,9 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
 // Returns whether a dirty line had to go.
 bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, Address address) {
     std::list<Line>& set = behind_[level].set_of(number);
-    const bool drove_out_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
+    const bool evicted_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
     load(set, number, is_data, address);
-    return drove_out_dirty;
+    return evicted_dirty;
 }
 
 // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow

@@ -26,7 +26,7 @@ ReuseKey NaiveLines::load(Address line, std::optional<Address> evicted, const st
     ReuseKey key;
     if (who) key.missed = *who;
     key.loaded_by = past_[line].loaded_by;
-    key.driven_out_by = past_[line].driven_out_by;
+    key.evicted_by = past_[line].evicted_by;
     return key;
 }
 

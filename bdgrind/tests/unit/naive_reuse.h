@@ -51,7 +51,7 @@ public:
 private:
     struct Past {
         std::optional<InstructionKey> loaded_by;
-        std::optional<InstructionKey> driven_out_by;
+        std::optional<InstructionKey> evicted_by;
     };
     struct Stay {
         InstructionKey loader;

@@ -396,7 +396,7 @@ TEST(Oracle, TheGeneratedRunsCoverReuse) {
         for (const auto& [key, counts] : costs.reuses) {
             const std::string by = !key.scope ? "none" : key.scope->loop ? "loop" : "call";
             carried[key.cause + " " + by] += counts.misses;
-            if (key.loaded_by && key.driven_out_by && *key.loaded_by != *key.driven_out_by) ++carried["different"];
+            if (key.loaded_by && key.evicted_by && *key.loaded_by != *key.evicted_by) ++carried["different"];
         }
         for (const auto& [key, counts] : costs.stays) {
             late += counts.late;

@@ -210,7 +210,7 @@ TEST_F(ReuseTest, KnowsTheHistoryOfALine) {
         ++reuses;
         EXPECT_EQ(block_of(sum.key.missed), 0x1030u);
         EXPECT_EQ(block_of(sum.key.loaded_by), 0x1010u);
-        EXPECT_EQ(block_of(sum.key.driven_out_by), 0x1020u);
+        EXPECT_EQ(block_of(sum.key.evicted_by), 0x1020u);
         EXPECT_EQ(sum.key.cause, static_cast<unsigned>(Cause::kCapacity));
         EXPECT_EQ(sum.misses, 1u);
         EXPECT_EQ(sum.ll_misses, 0u);

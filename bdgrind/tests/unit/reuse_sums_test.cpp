@@ -11,8 +11,8 @@
 namespace bd {
 namespace {
 
-ReuseKey key(unsigned missed, unsigned loaded_by, unsigned driven_out_by, unsigned scope = 0, unsigned cause = 1) {
-    return {CostId{missed}, CostId{loaded_by}, CostId{driven_out_by}, scope, cause};
+ReuseKey key(unsigned missed, unsigned loaded_by, unsigned evicted_by, unsigned scope = 0, unsigned cause = 1) {
+    return {CostId{missed}, CostId{loaded_by}, CostId{evicted_by}, scope, cause};
 }
 
 TEST(ReuseSums, AddsUpWhatHasTheSameKey) {
@@ -47,7 +47,7 @@ TEST(ReuseSums, RareOnesForgetWhoDroveOut) {
     sums.add(key(9, 9, 9), 2, false, 1);
     std::map<unsigned, std::uint64_t> by_who;
     for (const ReuseSum& sum : sums.all()) {
-        if (sum.key.missed == CostId{7}) by_who[index_of(sum.key.driven_out_by)] += sum.misses;
+        if (sum.key.missed == CostId{7}) by_who[index_of(sum.key.evicted_by)] += sum.misses;
     }
     EXPECT_EQ(by_who, (std::map<unsigned, std::uint64_t>{
                           {0, 12}, {7, 100}, {8, 100}, {9, 100}, {10, 100}, {11, 100}, {12, 100}}));
@@ -84,7 +84,7 @@ TEST(ReuseSums, HaveABoundAndLoseNothing) {
         ll_misses -= sum.ll_misses;
         distance -= sum.distance;
         by_cause[sum.key.cause] -= sum.misses;
-        if (sum.key.driven_out_by == CostId{3} && sum.key.scope == 4) frequent += sum.misses;
+        if (sum.key.evicted_by == CostId{3} && sum.key.scope == 4) frequent += sum.misses;
     }
     EXPECT_EQ(misses, 0u);
     EXPECT_EQ(ll_misses, 0u);

@@ -83,7 +83,7 @@ void print(std::ostream& out, const ReuseKey& key) {
     out << " after ";
     print(out, key.loaded_by);
     out << " and ";
-    print(out, key.driven_out_by);
+    print(out, key.evicted_by);
     if (!key.scope) return;
     out << ", carried by context " << key.scope->context;
     if (key.scope->loop) out << " loop at " << *key.scope->loop;

@@ -144,7 +144,7 @@ struct ScopeKey {
 struct ReuseKey {
     InstructionKey missed{};
     std::optional<InstructionKey> loaded_by{};
-    std::optional<InstructionKey> driven_out_by{};
+    std::optional<InstructionKey> evicted_by{};
     std::optional<ScopeKey> scope{};
     std::string cause{};
     auto operator<=>(const ReuseKey&) const = default;

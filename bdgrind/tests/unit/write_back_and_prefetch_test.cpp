@@ -243,7 +243,7 @@ TEST(Prefetch, WhatIsInLlIsNotPrefetched) {
     EXPECT_EQ(caches.sink.evicted, (std::vector<EvictedFromLl>{{0, 1, 8}, {0, 1, 8}, {0, 1, 8}, {0, 1, 8}}));
 }
 
-// A prefetch is no miss: that it drove out a dirty line shows nowhere.
+// A prefetch is no miss: that it evicted a dirty line shows nowhere.
 TEST(Prefetch, AWriteBackCausedByAPrefetchIsNoMiss) {
     // LL: eight sets of one way. 102 fetches 107, in the slot of 75, which is dirty.
     WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
