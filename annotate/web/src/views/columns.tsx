@@ -2,7 +2,7 @@
 //
 // The columns of the tables: their heads, which there are, in which order and how wide.
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { usePage } from "../context";
 import { formula } from "../formula";
 import { Popup } from "../popup";
@@ -23,6 +23,17 @@ export function moved(names: readonly string[], from: number, to: number): strin
     return [...order.slice(0, to), name, ...order.slice(to)];
 }
 
+// What is moved in a document loses the focus in Firefox 140. Returns what to call when an event is about to change the
+// order of columns: the focus is then back where that event was.
+function useKeptFocus(names: readonly string[]): (event: Event) => void {
+    const focused = useRef<HTMLElement | null>(null);
+    useLayoutEffect(() => {
+        focused.current?.focus();
+        focused.current = null;
+    }, [names.join()]);
+    return (event) => { focused.current = event.currentTarget as HTMLElement; };
+}
+
 export function Heads({ columns, by, widths, setWidths }: {
     columns: MetricColumn[];
     by: MetricColumn;
@@ -31,6 +42,7 @@ export function Heads({ columns, by, widths, setWidths }: {
 }) {
     const { state, go } = usePage();
     const names = columns.map(columnName);
+    const keepFocus = useKeptFocus(names);
     const move = (from: number, to: number): void => go({ cols: moved(names, from, to).join(",") }, true);
     const widen = (column: MetricColumn, width: number): void =>
         setWidths(withWidth(readWidths(), columnName(column), width));
@@ -47,8 +59,12 @@ export function Heads({ columns, by, widths, setWidths }: {
         if (!step || !(event.altKey || event.shiftKey)) return;
         event.preventDefault();
         event.stopPropagation();
-        if (event.altKey) move(at, at + step);
-        else widen(column, (event.currentTarget as HTMLElement).parentElement!.offsetWidth + step * widthStep);
+        if (event.altKey) {
+            if (names[at + step] !== undefined) keepFocus(event);
+            move(at, at + step);
+        } else {
+            widen(column, (event.currentTarget as HTMLElement).parentElement!.offsetWidth + step * widthStep);
+        }
     };
     return (
         <div class="row head" role="row" aria-rowindex={1}>
@@ -96,7 +112,13 @@ export function Heads({ columns, by, widths, setWidths }: {
 
 export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
     const { report, go } = usePage();
-    const chosen = new Set(columns.map(columnName));
+    const names = columns.map(columnName);
+    const keepFocus = useKeptFocus(names);
+    const chosen = new Set(names);
+    const move = (event: Event, from: number, to: number): void => {
+        keepFocus(event);
+        go({ cols: moved(names, from, to).join(",") });
+    };
     const toggle = (name: string): void => {
         const next = chosen.has(name) ? [...chosen].filter((known) => known !== name) : [...chosen, name];
         if (next.length) go({ cols: next.join(",") });
@@ -110,12 +132,12 @@ export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
                         <button
                             type="button" class="glyph up" disabled={at === 0}
                             aria-label={`Move ${titleOf(column)} to the left`}
-                            onClick={() => go({ cols: moved(columns.map(columnName), at, at - 1).join(",") })}
+                            onClick={(event) => move(event, at, at - 1)}
                         />
                         <button
                             type="button" class="glyph down" disabled={at === columns.length - 1}
                             aria-label={`Move ${titleOf(column)} to the right`}
-                            onClick={() => go({ cols: moved(columns.map(columnName), at, at + 1).join(",") })}
+                            onClick={(event) => move(event, at, at + 1)}
                         />
                     </li>
                 ))}
