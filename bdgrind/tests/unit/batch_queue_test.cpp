@@ -36,8 +36,8 @@ struct RefusedSleeper {
 // What the two threads share beside the queue, without a lock: the queue has to keep them apart. Functions without a
 // context are all that the queue calls.
 std::vector<Word> batch_sums;
-Word asked = 0;
-Word answered = 0;
+Word words_asked = 0;
+Word words_answered = 0;
 unsigned times_helped = 0;
 
 template <class Sleeper>
@@ -45,16 +45,16 @@ class BatchQueueTest : public testing::Test {
 protected:
     BatchQueueTest() {
         batch_sums.clear();
-        asked = answered = 0;
+        words_asked = words_answered = 0;
         times_helped = 0;
     }
 
     static void add(Batch batch) {
         batch_sums.push_back(std::accumulate(batch.begin(), batch.end(), Word{0}));
         if (batch_sums.size() % 7 != 0) return;
-        asked = batch_sums.back();
-        queue.ask([] { answered += asked; });
-        EXPECT_GE(answered, asked) << "it was answered before the work went on";
+        words_asked = batch_sums.back();
+        queue.ask([] { words_answered += words_asked; });
+        EXPECT_GE(words_answered, words_asked) << "it was answered before the work went on";
     }
 
     static bool help() {
@@ -85,7 +85,7 @@ TYPED_TEST(BatchQueueTest, AllIsDoneOnceAndInOrderWhateverTheSystemRefuses) {
     ASSERT_EQ(batch_sums.size(), kBatches);
     for (unsigned number = 0; number < kBatches; ++number) ASSERT_EQ(batch_sums[number], Word{100} * number);
     // Every seventh asks: numbers 6, 13, ..., 4,997.
-    EXPECT_EQ(answered, Word{100} * (6 + 4997) * 714 / 2);
+    EXPECT_EQ(words_answered, Word{100} * (6 + 4997) * 714 / 2);
     EXPECT_GT(times_helped, 0u);
     TestFixture::queue.stop();
     engine.join();
