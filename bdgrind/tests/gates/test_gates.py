@@ -300,3 +300,26 @@ def test_lines_fit_the_columns() -> None:
         for path in files for number in long_lines(path.read_text(), path.suffix == ".md")
     ]
     assert wrong == []
+
+
+# What automake or autoconf distribute without being asked, and what is of a clone only.
+NOT_NAMED = {".gitignore", "Makefile.am", "check.am", "configure.ac", "vg-in-place.in"}
+
+
+def test_all_files_are_distributed() -> None:
+    """A Makefile.am above names each file, or a folder that it is in and that has none of its own."""
+    if not (TOP / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("no package helps: this is no clone")
+    files = run("git", "-c", "safe.directory=*", "-C", TOP, "ls-files", "-z").rstrip("\0").split("\0")
+    words = {path.parent: set(path.read_text().split()) for path in (TOP / name for name in files)
+             if path.name == "Makefile.am"}
+    assert len(words) > 5
+    missing = [
+        name for name in files if Path(name).name not in NOT_NAMED and not any(
+            str(part.relative_to(folder)) in words[folder]
+            for folder in (TOP / name).parents if folder in words
+            for part in (TOP / name, *(TOP / name).parents)
+            if folder in part.parents and not any(part == other or part in other.parents for other in words)
+        )
+    ]
+    assert missing == []
