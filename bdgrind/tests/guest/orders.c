@@ -33,9 +33,9 @@ static Node *pointers[kCount];
 static uint32_t indices[kCount];
 static int32_t links[kCount];
 
-static unsigned long state = 1;
-static unsigned long next_random(void) {
-    state = state * 6364136223846793005ul + 1442695040888963407ul;
+static unsigned long long state = 1;
+static unsigned long long next_random(void) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
     return state >> 33;
 }
 
@@ -171,10 +171,10 @@ NOINLINE static long searches(const Node *root, long count) {
 
 // An address at random, but none that waits for a load.
 NOINLINE static long computed(const int *from, long count) {
-    unsigned long random = 7;
+    unsigned long long random = 7;
     long sum = 0;
     for (long i = 0; i < count; ++i) {
-        random = random * 6364136223846793005ul + 1442695040888963407ul;
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
         sum += from[random >> 48];  // order: far arithmetic
     }
     return sum;
