@@ -96,7 +96,7 @@ private:
 
     unsigned line_bits_;
     RowTable<SharedLine> lines_;
-    // By line: the latest of its rows in lines_, of which it has one for each group of data that has been there.
+    // By line: its latest row in lines_. A line has a row for each group of data that has been there.
     RowTable<std::pair<LineNumber, std::uint32_t>> latest_;
     RowTable<SharedAccess> accesses_;
     SharingCounts rest_;

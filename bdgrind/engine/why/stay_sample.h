@@ -49,7 +49,8 @@ public:
     // The most lines once kManyStays stays have been seen, as these are enough.
     static constexpr std::size_t kFewerLines = 512;
     static constexpr std::uint64_t kManyStays = std::uint64_t{1} << 16;
-    // The most loaders of one line that are kept apart, counted again after an object's end. Others share the key {}.
+    // A line has at most this many separate loaders, where one counts again after an object's end. Others share the key
+    // {}.
     static constexpr std::size_t kMostLoaders = 32;
 
     // Longer lines are seen as several lines of this many bytes.
