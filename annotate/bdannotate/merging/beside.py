@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..model.context_check import run_violation
 from ..model.context_cut import cut
@@ -35,6 +35,7 @@ from .why_columns import unpacked
 from .why_file import why_text
 from .why_sum import RankWhy, added, fit_to_write, why_of_part
 
+_Found = TypeVar("_Found")
 # As many as bdgrind keeps of a run.
 MOST_PATTERNS = 1 << 19
 MOST_REUSES = 1 << 16
@@ -69,9 +70,7 @@ class _Contexts:
     def read(
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[ContextTree]:
-        tree = read_contexts(_path(path, self.prefix))
-        if problem := run_violation(tree, profile):
-            raise UserError(f"{problem}: remove or rename it")
+        tree = _of_this_run(read_contexts, run_violation, path, self.prefix, profile)
         if renaming.files or renaming.functions:
             tree = merge([tree], lambda function: rename_function(function, renaming))
         return [replace(tree, parts=tree.parts[:1])]
@@ -94,9 +93,7 @@ class _Objects:
     def read(
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[Objects]:
-        parts = read_object_parts(_path(path, self.prefix))
-        if problem := object_run_violation(parts, profile):
-            raise UserError(f"{problem}: remove or rename it")
+        parts = _of_this_run(read_object_parts, object_run_violation, path, self.prefix, profile)
         if renaming.files or renaming.functions:
             parts = [
                 merge_objects([_renamed_sites(part, renaming)], lambda one: rename_function(one, renaming), True)
@@ -133,9 +130,7 @@ class _Causes:
     def read(
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[RankWhy]:
-        parts = read_why_parts(_path(path, self.prefix))
-        if problem := why_run_violation(parts, profile):
-            raise UserError(f"{problem}: remove or rename it")
+        parts = _of_this_run(read_why_parts, why_run_violation, path, self.prefix, profile)
         if renaming.files or renaming.functions:
             parts = [merge_why([part], lambda one: rename_function(one, renaming)) for part in parts]
         objects: list[Objects] = others.get(_Objects.what, [])
@@ -166,11 +161,19 @@ def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
 MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes())
 
 
-def _path(profile: str, prefix: str) -> str:
-    path = path_beside(profile, prefix)
-    if path is None:
-        raise UserError(f"{written_beside(profile, prefix)} is not there any more")
-    return path
+def _of_this_run(
+    read: Callable[[str], _Found], violation: Callable[[_Found, Profile], str | None], path: str, prefix: str,
+    profile: Profile,
+) -> _Found:
+    """What `read` finds beside this profile, which was read from `path`; what is of another run, as `violation` says,
+    is a UserError."""
+    beside = path_beside(path, prefix)
+    if beside is None:
+        raise UserError(f"{written_beside(path, prefix)} is not there any more")
+    found = read(beside)
+    if problem := violation(found, profile):
+        raise UserError(f"{problem}: remove or rename it")
+    return found
 
 
 def written_beside(profile: str, prefix: str) -> str:
