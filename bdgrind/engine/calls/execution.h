@@ -47,7 +47,7 @@ struct SpecialCall {
     std::size_t index;  // among the open calls of the stack
     CallSite caller_charged_site;
     const Function* triggering;  // the function called, if it has triggers; else null
-    bool allocates = false;      // whether an OpenAllocation is about it
+    bool allocates = false;      // whether it is the call of an OpenAllocation
 };
 
 // A part of the address space, its end included.

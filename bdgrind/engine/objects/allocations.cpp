@@ -38,7 +38,7 @@ bool Objects::is_open(const Execution& execution, const OpenAllocation& allocati
     return found != special.rend() && found->index == allocation.call && found->allocates;
 }
 
-// The innermost call.
+// Marks the innermost call as that of an allocator.
 void Objects::mark_open(Execution& execution) {
     const std::size_t call = execution.calls.size() - 1;
     auto& special = execution.special_calls;
