@@ -402,6 +402,20 @@ def test_a_place_without_a_line_is_named():
     assert "not read from the previous line: prefetching may help" in text
 
 
+def test_places_in_code_without_a_file_are_functions():
+    """As of a stripped program: all of it has the same unknown file."""
+    lookup, insert = (
+        SimpleNamespace(
+            where=("???", 0), is_foreseen=False, time=waiting, open_waiting=waiting, waits_for_itself=True,
+            has_order=True, has_numbers_as_links=False, is_chain=True, inner=None,
+            place=SimpleNamespace(function=Function(name=name, file="???", object="/usr/bin/gzip")),
+        )
+        for name, waiting in (("deflate", 2.0), ("0x4290", 5.0))
+    )
+    texts = [place.text.partition(":")[0] for place in _open_places([lookup, insert], 10.0)]
+    assert texts == ["gzip+0x4290 costs 50%", "deflate costs 20%"]
+
+
 def test_columns_of_which_the_loop_around_is_not_known_are_named():
     """As of JAMA's hqr2 (docs/cases): a round of the loop around is longer than the pieces whose order is known."""
     site = SimpleNamespace(

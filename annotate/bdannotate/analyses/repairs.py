@@ -233,9 +233,9 @@ class _OpenPlace(NamedTuple):
 def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
     """Where the misses are that no repair is known of, and what they depend on. Where instructions may hide them, but
     the code has an order that repairs itself, what they cost at most."""
-    places: dict[tuple[str, int], list[Site]] = {}
+    places: dict[tuple[str, int, str], list[Site]] = {}
     for site in notable:
-        places.setdefault(site.where, []).append(site)
+        places.setdefault(_where(site), []).append(site)
     costs = {where: sum(site.open_waiting for site in here) for where, here in places.items()}
     most = {
         where: sum(site.open_at_most for site in here if _detour(site)) for where, here in places.items()
@@ -256,7 +256,15 @@ def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
     return found[:_MOST_PLACES]
 
 
-def _place(file: str, line: int) -> str:
+def _where(site: Site) -> tuple[str, int, str]:
+    """File, line and function. The function is named only if the file is not known."""
+    file, line = site.where
+    return file, line, site.place.function.label if file == "???" else ""
+
+
+def _place(file: str, line: int, function: str) -> str:
+    if function:
+        return function
     name = os.path.basename(file)
     return f"{name}:{line}" if line else f"code of {name} without line numbers"
 
