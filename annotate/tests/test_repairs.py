@@ -407,7 +407,7 @@ def test_places_in_code_without_a_file_are_functions():
     lookup, insert = (
         SimpleNamespace(
             where=("???", 0), is_foreseen=False, time=waiting, open_waiting=waiting, waits_for_itself=True,
-            has_order=True, has_numbers_as_links=False, is_chain=True, inner=None,
+            has_order=False, has_numbers_as_links=False, is_chain=False, inner=None, is_scattered=False,
             place=SimpleNamespace(function=Function(name=name, file="???", object="/usr/bin/gzip")),
         )
         for name, waiting in (("deflate", 2.0), ("0x4290", 5.0))
