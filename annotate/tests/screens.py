@@ -4,7 +4,7 @@
 import pathlib
 import re
 
-from bdannotate.analyses.report import make_report, make_selection
+from bdannotate.analyses.code.report import make_report, make_selection
 from bdannotate.reading.parser import parse_text
 from annotating import bd_annotate
 

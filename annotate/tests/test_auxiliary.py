@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from bdannotate.analyses.instructions import _pieces, disassemble
+from bdannotate.analyses.code.instructions import _pieces, disassemble
 from bdcommon import auxiliary
 from bdcommon.auxiliary import ToolError, answer_of
 

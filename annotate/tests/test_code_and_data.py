@@ -3,9 +3,9 @@
 
 import pathlib
 
+from bdannotate.analyses.code.report import make_report, make_selection
 from bdannotate.analyses.code_use import code_use
 from bdannotate.analyses.hints import hints
-from bdannotate.analyses.report import make_report, make_selection
 from bdannotate.reading.parser import parse_text
 from annotating import bd_annotate
 

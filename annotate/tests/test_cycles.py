@@ -3,7 +3,7 @@
 
 import re
 
-from bdannotate.analyses.cycles import origin
+from bdannotate.analyses.code.cycles import origin
 from bdannotate.model.graph import build
 from bdannotate.reading.parser import parse_text
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How the fields of a type were used, by whom, and for how many elements."""
 
-from bdannotate.analyses.field_use import code_uses, field_uses, units, visits
-from bdannotate.model.objects import Pattern
+from bdannotate.analyses.types.field_use import code_uses, field_uses, units, visits
 from bdannotate.model.data_types import Field, Repeats, Type
+from bdannotate.model.objects import Pattern
 from heap_groups import STEP, place
 
 # Elements of 24 bytes: a line that begins with byte 16 of one has the next one, and 24 bytes of a third.

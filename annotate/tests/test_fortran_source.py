@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from bdannotate.analyses.fortran_source import allocated_type, is_fortran
+from bdannotate.analyses.types.fortran_source import allocated_type, is_fortran
 from bdannotate.model.data_types import WantedTypes
 from bdannotate.reading.debug_types import read_types
 

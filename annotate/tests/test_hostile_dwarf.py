@@ -7,12 +7,12 @@ import random
 import resource
 
 import pytest
-from bdannotate.analyses.instructions import disassemble
-from bdannotate.model.errors import UserError
+from bdannotate.analyses.code.instructions import disassemble
 from bdannotate.model.data_types import Type
+from bdannotate.model.errors import UserError
 from bdannotate.reading import bounded, debug_types, dwarf
-from bdannotate.reading.inlined import read_inlined_calls
 from bdannotate.reading.debug_types import _alike
+from bdannotate.reading.inlined import read_inlined_calls
 from dwarf_corpus import CASES, units
 from fuzz_dwarf import WANTED, damaged, read, seeds
 

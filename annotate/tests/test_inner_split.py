@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What another layout of an array of structs within a type would load."""
 
-from bdannotate.analyses.field_use import field_uses
-from bdannotate.analyses.inner_split import inner_split
-from bdannotate.analyses.objects import DataUse
-from bdannotate.analyses.split import best_split
-from bdannotate.analyses.typed_groups import TypedGroup
-from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
+from bdannotate.analyses.data.objects import DataUse
+from bdannotate.analyses.types.field_use import field_uses
+from bdannotate.analyses.types.inner_split import inner_split
+from bdannotate.analyses.types.split import best_split
+from bdannotate.analyses.types.typed_groups import TypedGroup
 from bdannotate.model.data_types import Field, Repeats, Type
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
 from heap_groups import STEP
 
 POINTS = Repeats(8, 16, 100)

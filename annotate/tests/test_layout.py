@@ -4,9 +4,9 @@
 from dataclasses import replace
 
 import pytest
-from bdannotate.analyses.layout import layout, typed_layout
-from bdannotate.model.objects import HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern
+from bdannotate.analyses.data.layout import layout, typed_layout
 from bdannotate.model.data_types import Field, Type
+from bdannotate.model.objects import HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.views.picture import picture
 from bdannotate.views.text import Page
 from heap_groups import STEP as BY

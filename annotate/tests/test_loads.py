@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """By code the objects: what functions and lines have loaded, below them."""
 
-from bdannotate.analyses.loads import Loads
+from bdannotate.analyses.data.loads import Loads
 from bdannotate.cli import main
 from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function

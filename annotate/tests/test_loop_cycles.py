@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from bdannotate.analyses.loop_work import loop_bodies, work_of
+from bdannotate.analyses.misses.loop_work import loop_bodies, work_of
 from bdannotate.model.frames import Loop, Nest
 from bdannotate.model.machine import Machine
 from bdannotate.model.profile import Function

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from bdannotate.analyses.loop_needs import _end_of_statement, _parted, needs_result
-from bdannotate.analyses.loop_nests import LoopPlace, _Name
-from bdannotate.analyses.repair_fuse import _is_beside, _together, _without_needs
+from bdannotate.analyses.misses.loop_needs import _end_of_statement, _parted, needs_result
+from bdannotate.analyses.misses.loop_nests import LoopPlace, _Name
+from bdannotate.analyses.repairs.fuse import _is_beside, _together, _without_needs
 from bdannotate.cli import main
 from bdannotate.model.profile import Function
 from test_repairs import made

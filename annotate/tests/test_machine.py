@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from bdannotate.analyses.miss_costs import Access, MissCosts, loads_of
+from bdannotate.analyses.misses.miss_costs import Access, MissCosts, loads_of
 from bdannotate.cli import main
 from bdannotate.model.errors import UserError
 from bdannotate.model.why import Distance

@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 
-from bdannotate.analyses.report import make_report, make_selection
-from bdannotate.analyses.structure import structures
+from bdannotate.analyses.code.report import make_report, make_selection
+from bdannotate.analyses.code.structure import structures
 from bdannotate.model.frames import Position
 from bdannotate.model.graph import build
 from bdannotate.reading.parser import parse_text

@@ -4,8 +4,8 @@
 import json
 import os
 
-from bdannotate.analyses.object_diff import listed_changes, object_changes
-from bdannotate.analyses.object_labels import label
+from bdannotate.analyses.comparison.object_diff import listed_changes, object_changes
+from bdannotate.analyses.data.object_labels import label
 from bdannotate.cli import main
 from bdannotate.model.objects import CodeLine, Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function

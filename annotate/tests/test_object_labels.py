@@ -6,8 +6,8 @@ import re
 
 import pytest
 import test_data_hints as data
-from bdannotate.analyses.object_diff import object_changes
-from bdannotate.analyses.object_labels import named, plain_name
+from bdannotate.analyses.comparison.object_diff import object_changes
+from bdannotate.analyses.data.object_labels import named, plain_name
 from bdannotate.cli import main
 from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup, ObjectKind, ObjectRow, Objects
 from bdannotate.model.profile import Function

@@ -8,15 +8,15 @@ import shutil
 import struct
 
 import pytest
-from bdannotate.analyses.object_labels import label
-from bdannotate.analyses.objects import list_objects, loaders
-from bdannotate.analyses.typed_groups import typing
+from bdannotate.analyses.data.object_labels import label
+from bdannotate.analyses.data.objects import list_objects, loaders
+from bdannotate.analyses.types.typed_groups import typing
 from bdannotate.cli import main
+from bdannotate.model.data_types import VariableName
 from bdannotate.model.errors import ProfileError
 from bdannotate.model.frames import Position
 from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern, merge
 from bdannotate.model.profile import Function
-from bdannotate.model.data_types import VariableName
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls
 from bdannotate.reading.objects import read_objects

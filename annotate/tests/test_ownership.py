@@ -3,8 +3,8 @@
 
 import pytest
 
+from bdannotate.analyses.code.ownership import Ownership, Reach, allocates_for_callers
 from bdannotate.analyses.code_use import code_use
-from bdannotate.analyses.ownership import Ownership, Reach, allocates_for_callers
 from bdannotate.model.profile import Function
 
 from screens import LIBC, report_of

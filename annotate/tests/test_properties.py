@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
+from bdannotate.analyses.comparison.diff import match_by_name
 from bdannotate.model.check import check
-from bdannotate.analyses.diff import match_by_name
 from bdannotate.model.graph import build
 from bdannotate.model.merge import add, map_functions, project, reorder, subtract
 from bdannotate.model.profile import Function, sum_rows

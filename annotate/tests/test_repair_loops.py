@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 import why_kernels
-from bdannotate.analyses.loop_nests import LoopPlace
-from bdannotate.analyses.repair_loops import _exchanged
-from bdannotate.analyses.site import Level, Site, constant_step, step_of_some
-from bdannotate.analyses.sites import _same_step_besides, _step_besides, _without_step
+from bdannotate.analyses.misses.loop_nests import LoopPlace
+from bdannotate.analyses.misses.site import Level, Site, constant_step, step_of_some
+from bdannotate.analyses.misses.sites import _same_step_besides, _step_besides, _without_step
+from bdannotate.analyses.repairs.loops import _exchanged
 from bdannotate.model.why import Depends, Order
 from why_machine import Machine
 

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 import why_kernels
-from bdannotate.analyses.miss_costs import Access
-from bdannotate.analyses.repair import Amount, Remedy, Repair
-from bdannotate.analyses.repairs import Repairs, _detour, _open_places, sites_of
-from bdannotate.analyses.repair_layouts import _element, _is_used_late
-from bdannotate.analyses.site import Change
-from bdannotate.analyses.site_rows import SiteRows
+from bdannotate.analyses.misses.miss_costs import Access
+from bdannotate.analyses.misses.site import Change
+from bdannotate.analyses.misses.site_rows import SiteRows
+from bdannotate.analyses.repairs.choice import Repairs, _detour, _open_places, sites_of
+from bdannotate.analyses.repairs.layouts import _element, _is_used_late
+from bdannotate.analyses.repairs.repair import Amount, Remedy, Repair
 from bdannotate.cli import main
 from bdannotate.model.frames import Position
 from bdannotate.model.merge import Renaming

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from test_loops import F, Machine, seeds
 
-from bdannotate.analyses.loop_match import matching_loops
+from bdannotate.analyses.comparison.loop_match import matching_loops
 from bdannotate.cli import main
 from bdannotate.model.check import check
 from bdannotate.model.frames import Position

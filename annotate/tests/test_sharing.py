@@ -6,10 +6,10 @@ import struct
 from dataclasses import replace
 
 import pytest
-from bdannotate.analyses.repair import Amount, Remedy, Repair
-from bdannotate.analyses.repair_unshare import with_unshare
-from bdannotate.analyses.repairs import Repairs
-from bdannotate.analyses.sharing import Kind, report_sharing
+from bdannotate.analyses.data.sharing import Kind, report_sharing
+from bdannotate.analyses.repairs.choice import Repairs
+from bdannotate.analyses.repairs.repair import Amount, Remedy, Repair
+from bdannotate.analyses.repairs.unshare import with_unshare
 from bdannotate.cli import main
 from bdannotate.model.errors import ProfileError
 from bdannotate.model.profile import Function

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from bdannotate.analyses.line_match import LinePair, match_by_number, match_lines
+from bdannotate.analyses.comparison.line_match import LinePair, match_by_number, match_lines
 from annotating import bd_annotate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

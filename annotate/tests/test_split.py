@@ -2,13 +2,13 @@
 """What to split a type into, and in which order its fields should be."""
 
 import pytest
-from bdannotate.analyses.field_use import field_uses
-from bdannotate.analyses.objects import DataUse
-from bdannotate.analyses.pack import packed
-from bdannotate.analyses.split import best_split, better_order
-from bdannotate.analyses.typed_groups import TypedGroup
-from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
+from bdannotate.analyses.data.objects import DataUse
+from bdannotate.analyses.types.field_use import field_uses
+from bdannotate.analyses.types.pack import packed
+from bdannotate.analyses.types.split import best_split, better_order
+from bdannotate.analyses.types.typed_groups import TypedGroup
 from bdannotate.model.data_types import Field, Type
+from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
 from heap_groups import heap, place
 
 ALL = (1 << 64) - 1

@@ -18,6 +18,14 @@ MAY_IMPORT = {
         "modes", "html", "merging", "exports", "views", "analyses", "reading", "model", "options", "pager",
     },
 }
+ANALYSES = {
+    "code": {"code"},
+    "data": {"data", "code"},
+    "types": {"types", "data", "code"},
+    "misses": {"misses", "code"},
+    "repairs": {"repairs", "misses", "types", "data", "code"},
+    "comparison": {"comparison", "data", "code"},
+}
 # These stand above all rooms.
 TOP = {"__init__", "cli", "options", "pager"}
 
@@ -58,6 +66,21 @@ def test_imports_never_point_up():
     assert wrong == []
     # No room may know more than it needs.
     assert seen == {(room, other) for room, others in MAY_IMPORT.items() for other in others}
+
+
+def test_rooms_of_analyses_know_only_those_below():
+    """The modules beside these rooms stand above all of them."""
+    wrong = []
+    seen = set()
+    for path in sorted((PACKAGE / "analyses").glob("*/*.py")):
+        room = path.parent.name
+        for line, name in imported(path):
+            if name[0] == "analyses":
+                seen.add((room, name[1]))
+                if name[1] not in ANALYSES[room]:
+                    wrong.append(f"{path.relative_to(PACKAGE)}:{line}: {'.'.join(name)}")
+    assert wrong == []
+    assert seen == {(room, other) for room, others in ANALYSES.items() for other in others}
 
 
 def test_every_module_has_a_room():

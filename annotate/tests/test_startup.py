@@ -3,7 +3,7 @@
 
 import pytest
 
-from bdannotate.analyses.startup import above_main
+from bdannotate.analyses.code.startup import above_main
 from bdannotate.model.graph import build
 from bdannotate.reading.parser import parse_text
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from bdannotate.analyses.report import entries_of, with_startup_folded
+from bdannotate.analyses.code.report import entries_of, with_startup_folded
 from bdannotate.model.check import check
 from bdannotate.model.graph import build
 from bdannotate.model.profile import Function, Profile, ThreadOrigin

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bdannotate.analyses.miss_costs import Access, Loads, MissCosts
-from bdannotate.analyses.overlap import LoopTime
+from bdannotate.analyses.misses.miss_costs import Access, Loads, MissCosts
+from bdannotate.analyses.misses.overlap import LoopTime
 from bdannotate.cli import main
 from bdannotate.reading.machine import parse_machine
 from test_repairs import KERNELS, run

@@ -5,11 +5,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from bdannotate.analyses.type_fit import elements_of
-from bdannotate.analyses.typed_groups import AskedType, types_of, typing
+from bdannotate.analyses.types.type_fit import elements_of
+from bdannotate.analyses.types.typed_groups import AskedType, types_of, typing
+from bdannotate.model.data_types import Field, FoundTypes, PointerName, Type, VariableName, WantedTypes
 from bdannotate.model.frames import Position
 from bdannotate.model.objects import Identity, ObjectGroup, ObjectKind, Pattern
-from bdannotate.model.data_types import Field, FoundTypes, PointerName, Type, VariableName, WantedTypes
 from heap_groups import STEP, heap
 
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 from bdannotate.analyses.beyond import beyond_total
-from bdannotate.analyses.miss_costs import MissCosts
-from bdannotate.analyses.report import make_report, make_selection
+from bdannotate.analyses.code.report import make_report, make_selection
+from bdannotate.analyses.misses.miss_costs import MissCosts
+from bdannotate.analyses.misses.waits import with_waits
 from bdannotate.analyses.top_lines import top_lines
-from bdannotate.analyses.waits import with_waits
 from bdannotate.cli import main
 from bdannotate.model.graph import build
 from bdannotate.model.profile import Function, Place

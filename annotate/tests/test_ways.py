@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Through which calls functions are reached that load some data."""
 
-from bdannotate.analyses.ways import ways_to
+from bdannotate.analyses.data.ways import ways_to
 from bdannotate.cli import main
 from bdannotate.model.graph import build
 from bdannotate.model.profile import Function

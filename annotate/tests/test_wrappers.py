@@ -2,8 +2,8 @@
 """Functions that allocate for all others."""
 
 import pytest
-from bdannotate.analyses.objects import DataUse, GroupRow
-from bdannotate.analyses.wrappers import wrappers
+from bdannotate.analyses.data.objects import DataUse, GroupRow
+from bdannotate.analyses.data.wrappers import wrappers
 from heap_groups import heap
 
 X = ("take", "/src/util.c", 20)

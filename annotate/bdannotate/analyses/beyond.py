@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from ..model.metrics import Metric
 from ..model.profile import Function, Profile
-from .columns import CostKind
-from .report import Report
-from .waits import MADE, WAIT
+from .code.columns import CostKind
+from .code.report import Report
+from .misses.waits import MADE, WAIT
 
 _WHOLE = 1.001
 

@@ -20,7 +20,7 @@ from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.numbers import ratio, signed
 from ..model.profile import Function, Profile, Row
-from .columns import CostKind
+from .code.columns import CostKind
 
 _CONDITION = re.compile(
     r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.profile import Function, Row
-from .ownership import Reach
-from .report import Report
-from .verdict import NOTABLE, verdict
+from .code.ownership import Reach
+from .code.report import Report
+from .misses.verdict import NOTABLE, verdict
 
 # A larger share of the code loaded and not executed tells of branches that are not taken.
 _MOSTLY_UNUSED = 0.4

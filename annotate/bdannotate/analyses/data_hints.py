@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ..model.graph import CallGraph
 from ..model.objects import VARIABLES, ObjectKind, Objects
 from ..model.profile import Function
+from .data.objects import GroupRow, list_objects
 from .hints import Hint
-from .object_details import Details
-from .objects import GroupRow, list_objects
+from .types.object_details import Details
 
 _MOST_OBJECTS = 5
 # Of all bytes never used, an object worth a hint has this share; and not by a few lines.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..model.profile import Function, Profile
-from .data_use import data_loss
-from .diff import Diff
+from .code.report import Report, make_report
+from .comparison.diff import Diff
+from .data.data_use import data_loss
 from .hints import Hint, hints
-from .report import Report, make_report
 
 
 # A hint is as before if what its function never used differs by this share or less.

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from ..model.errors import UserError
 from ..model.metrics import Metric
 from ..model.profile import Function, Row
-from .data_use import MIXED, UseEvents, data_use, mostly_code
-from .ownership import Reach
+from .code.ownership import Reach
+from .code.report import FunctionRow, Report
+from .data.data_use import MIXED, UseEvents, data_use, mostly_code
 from .ranking import most_saved, ranking
-from .report import FunctionRow, Report
 
 _MAX_PLACES = 10
 # Below this many lines, shares are chance.

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from ..model.metrics import Metric
 from ..model.profile import Intervals, Place, Row, add_rows, sum_rows
-from .columns import Column, CostKind
-from .report import FunctionRow, Report
+from .code.columns import Column, CostKind
+from .code.report import FunctionRow, Report
 from .top_lines import TopLine
 
 

@@ -10,8 +10,8 @@ from ..model.graph import build
 from ..model.merge import add
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.profile import Profile
-from .columns import Column
-from .report import FunctionRow, Selection, entries_of, key_limits
+from .code.columns import Column
+from .code.report import FunctionRow, Selection, entries_of, key_limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from ..model.metrics import TIMES, Metric, metrics_of
 from ..model.profile import Profile, Row
-from .columns import Column, SortKey, with_keys_first
-from .data_use import data_loss
-from .report import Report, Selection
-from .verdict import First, verdict
-from .waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER
+from .code.columns import Column, SortKey, with_keys_first
+from .code.report import Report, Selection
+from .data.data_use import data_loss
+from .misses.verdict import First, verdict
+from .misses.waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from ..model.metrics import Metric
 from ..model.profile import Function, Place, Row, add_rows, sum_rows
-from .data_use import mostly_code
-from .inlined_lines import Inlined
-from .ownership import Reach
+from .code.inlined_lines import Inlined
+from .code.ownership import Reach
+from .code.report import Report
+from .code.runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
+from .data.data_use import mostly_code
 from .ranking import ranking
-from .report import Report
-from .runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
 
 # So much of a line's cost must be that of a function which it calls for this to be named.
 _THROUGH = 0.5

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
-from .objects import is_data
-from .report import Report
+from .code.report import Report
+from .data.objects import is_data
 
 # Below this share of the cost, it is not worth a sentence.
 _NOTABLE = 0.1

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ..analyses.columns import Column, CostKind, SortKey, parse_column, with_keys_first
+from ..analyses.code.columns import Column, CostKind, SortKey, parse_column, with_keys_first
+from ..analyses.code.report import Report, Selection
 from ..analyses.intervals import half_width, of_line
+from ..analyses.misses.verdict import First, Verdict
+from ..analyses.misses.waits import has_waits
 from ..analyses.ranking import by_verdict
-from ..analyses.report import Report, Selection
 from ..analyses.top_lines import TopLine, TopLines
-from ..analyses.verdict import First, Verdict
-from ..analyses.waits import has_waits
 from ..model.profile import Row
 from ..views.json_values import text
 from ..views.names import Names

@@ -7,16 +7,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..analyses.columns import CostKind as CostSide
-from ..analyses.data_use import data_loss, share_beside
-from ..analyses.report import Report
-from ..analyses.source import profile_time
-from ..analyses.source_text import read_source
-from ..analyses.startup import above_main
+from ..analyses.code.columns import CostKind as CostSide
+from ..analyses.code.report import Report
+from ..analyses.code.source import profile_time
+from ..analyses.code.source_text import read_source
+from ..analyses.code.startup import above_main
+from ..analyses.data.data_use import data_loss, share_beside
+from ..analyses.misses.verdict import Verdict, verdict
+from ..analyses.misses.waits import EVENTS, WAIT
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
-from ..analyses.verdict import Verdict, verdict
-from ..analyses.waits import EVENTS, WAIT
 from ..model.contexts import ContextTree, Kind
 from ..model.metrics import Metric
 from ..model.profile import Function, Part
@@ -29,8 +29,8 @@ from .page_answer import first_facts, hot_line_widths, hot_lines, page_selection
 from .page_frames import frames_of_calls, frames_table
 from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
-from .page_ranges import member_tables
 from .page_paths import paths_for_page
+from .page_ranges import member_tables
 from .page_sharing import sharing_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, function_widths, functions_table, line_widths, lines_table,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..analyses.report import FunctionRow
-from ..analyses.startup import above_main
-from ..analyses.structure import Structure
+from ..analyses.code.report import FunctionRow
+from ..analyses.code.startup import above_main
+from ..analyses.code.structure import Structure
 from ..model.contexts import ContextTree
 from ..model.contexts import Kind as NodeKind
 from ..model.frames import Frame, Kind

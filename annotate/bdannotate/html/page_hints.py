@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analyses.data.data_use import MIXED
 from ..analyses.data_hints import DataHints, ObjectHint, data_hints
-from ..analyses.data_use import MIXED
 from ..analyses.hints import Hint, can_hint, hints
-from ..analyses.object_details import Details
-from ..analyses.verdict import First, Verdict
+from ..analyses.misses.verdict import First, Verdict
+from ..analyses.types.object_details import Details
 from ..views.data_hints import data_texts, other_data
 from ..views.json_values import text
 from ..views.names import Names

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from ..analyses.object_details import Details
-from ..analyses.object_diff import ObjectChange, ObjectChanges
-from ..analyses.layout import ALWAYS, Layout, layout
-from ..analyses.object_labels import label
+from ..analyses.comparison.object_diff import ObjectChange, ObjectChanges
+from ..analyses.data.layout import ALWAYS, Layout, layout
+from ..analyses.data.object_labels import label
+from ..analyses.types.object_details import Details
 from ..model.metrics import Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..views.advice import advice_sentences

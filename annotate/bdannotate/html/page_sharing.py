@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.sharing import CoreBytes, SharedData, SharingReport
+from ..analyses.data.sharing import CoreBytes, SharedData, SharingReport
 from ..model.objects import Identity, ObjectGroup
 from ..model.profile import Function
 from ..views.json_values import text

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from ..analyses.instructions import disassemble
-from ..analyses.report import Report
+from ..analyses.code.instructions import disassemble
+from ..analyses.code.report import Report
 from ..model.code import looked_at_once
 from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build

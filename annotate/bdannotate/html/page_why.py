@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..analyses.curve import Curve, curve_of
-from ..analyses.distance_sums import Distances, DistanceSums
-from ..analyses.object_labels import label
-from ..analyses.repair import Remedy, Repair
-from ..analyses.repairs import Repairs
+from ..analyses.data.object_labels import label
+from ..analyses.misses.curve import Curve, curve_of
+from ..analyses.misses.distance_sums import Distances, DistanceSums
+from ..analyses.repairs.choice import Repairs
+from ..analyses.repairs.repair import Remedy, Repair
 from ..model.graph import CallGraph
 from ..model.objects import Objects
 from ..model.profile import Function, Profile

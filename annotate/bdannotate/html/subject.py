@@ -7,11 +7,11 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..analyses.diff import matching_functions
+from ..analyses.code.report import Report, make_report, make_selection
+from ..analyses.code.structure import Structure
+from ..analyses.comparison.diff import matching_functions
+from ..analyses.data.sharing import SharingReport
 from ..analyses.paths import PathsReport
-from ..analyses.sharing import SharingReport
-from ..analyses.structure import Structure
-from ..analyses.report import Report, make_report, make_selection
 from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project

@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ..analyses.curve import curve_of
-from ..analyses.distance_sums import DistanceSums, Reach
-from ..analyses.object_labels import label
-from ..analyses.report import Report, chosen_functions, function_pattern
+from ..analyses.code.report import Report, chosen_functions, function_pattern
+from ..analyses.data.object_labels import label
+from ..analyses.misses.curve import curve_of
+from ..analyses.misses.distance_sums import DistanceSums, Reach
 from ..model.errors import UserError
+from ..model.frames import frames_by_function
 from ..model.objects import Objects
 from ..model.profile import Function, Profile
 from ..model.separate import FrameCode, code_of_frames
-from ..model.frames import frames_by_function
 from ..model.why import Why
 from ..reading.load import load_why
 from ..reading.why import why_path

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from bdcommon import console
 
-from ..analyses.columns import without_rates
-from ..analyses.diff import Diff, make_diff
+from ..analyses.code.columns import without_rates
+from ..analyses.comparison.diff import Diff, make_diff
+from ..analyses.comparison.source_diff import diff_sources
 from ..analyses.hint_changes import hint_changes
-from ..analyses.source_diff import diff_sources
 from ..model.merge import add, common_events, functions_of, project
 from ..options import DEFAULT_FUNCTIONS, Options
 from ..reading.parser import Detail

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from bdcommon import console
 
-from ..analyses.objects import as_profile
-from ..analyses.waits import MADE, WAIT
+from ..analyses.data.objects import as_profile
+from ..analyses.misses.waits import MADE, WAIT
 from ..exports.formats import FORMATS, notes
 from ..exports.request import make_request
 from ..model.contexts import merged

@@ -10,9 +10,9 @@ from dataclasses import replace
 from bdcommon import __version__
 
 from ..analyses.beyond import given_back
-from ..analyses.repair_unshare import with_unshare
-from ..analyses.report import Report, make_report
-from ..analyses.structure import Structure, structures
+from ..analyses.code.report import Report, make_report
+from ..analyses.code.structure import Structure, structures
+from ..analyses.repairs.unshare import with_unshare
 from ..html.page import page
 from ..html.page_data import page_data
 from ..html.page_frames import entries_with_frames

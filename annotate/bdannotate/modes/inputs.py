@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from bdcommon import console
 
-from ..analyses.inlined_lines import asked_for, inlined_lines
-from ..analyses.ownership import Folders, Reach
-from ..analyses.report import FunctionPattern, Report
-from ..analyses.structure import wanted_lines
+from ..analyses.code.inlined_lines import asked_for, inlined_lines
+from ..analyses.code.ownership import Folders, Reach
+from ..analyses.code.report import FunctionPattern, Report
+from ..analyses.code.structure import wanted_lines
 from ..model.cold_parts import with_cold_parts
 from ..model.contexts import ContextTree
 from ..model.errors import UserError
@@ -23,8 +23,8 @@ from ..model.separate import Separation, separated
 from ..model.why import Instruction
 from ..options import Options
 from ..reading.inlined import read_inlined_calls
-from ..reading.machine import machine_named
 from ..reading.load import Contexts, load, load_contexts, load_sum
+from ..reading.machine import machine_named
 from ..reading.parser import Detail
 
 

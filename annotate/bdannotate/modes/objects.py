@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ..analyses.code.report import FunctionPattern, function_pattern
+from ..analyses.code.source import time_written
+from ..analyses.comparison.diff import matching_functions
+from ..analyses.comparison.object_diff import ObjectChanges, ObjectDiff, listed_changes, object_changes
+from ..analyses.comparison.source_diff import same_lines
+from ..analyses.data.object_labels import Namer, label, labelled, plain_name
+from ..analyses.data.objects import GroupRow, list_objects
+from ..analyses.data.wrappers import wrappers
 from ..analyses.data_hints import notable_objects
-from ..analyses.diff import matching_functions
-from ..analyses.object_details import Details, object_details, with_ways
-from ..analyses.object_diff import ObjectChanges, ObjectDiff, listed_changes, object_changes
-from ..analyses.object_labels import Namer, label, labelled, plain_name
-from ..analyses.objects import GroupRow, list_objects
-from ..analyses.report import FunctionPattern, function_pattern
-from ..analyses.source import time_written
-from ..analyses.source_diff import same_lines
-from ..analyses.typed_groups import AskedType, GroupTypes, call_sites, types_of, typing
-from ..analyses.wrappers import wrappers
+from ..analyses.types.object_details import Details, object_details, with_ways
+from ..analyses.types.typed_groups import AskedType, GroupTypes, call_sites, types_of, typing
 from ..html.page_objects import PageObjects
 from ..model.errors import UserError
 from ..model.graph import CallGraph
@@ -26,10 +26,10 @@ from ..model.objects import Objects, only_of
 from ..model.profile import Profile
 from ..model.separate import in_frames
 from ..options import DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options
+from ..reading.debug_types import read_types
 from ..reading.inlined import read_inlined_calls
 from ..reading.load import load_objects
 from ..reading.objects import objects_path
-from ..reading.debug_types import read_types
 from ..views import csv_objects, text_report
 from ..views.names import Names
 from ..views.text import Page

@@ -14,9 +14,9 @@ from typing import IO, TypeVar
 from bdcommon import console
 
 from ..analyses.budget import failures, parse_condition
-from ..analyses.diff import Diff
+from ..analyses.code.report import Report, Selection, make_selection
+from ..analyses.comparison.diff import Diff
 from ..analyses.ranking import by_verdict
-from ..analyses.report import Report, Selection, make_selection
 from ..model.errors import UserError
 from ..model.merge import functions_of
 from ..model.profile import Function, Profile

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analyses.code.report import Report
 from ..analyses.paths import PathsReport, report_paths
-from ..analyses.report import Report
 from ..model.errors import UserError
 from ..model.graph import build
 from ..model.profile import Profile

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analyses.code.startup import above_main
 from ..analyses.ranks import RanksReport, report_ranks
-from ..analyses.startup import above_main
 from ..model.errors import UserError
 from ..model.graph import CallGraph
 from ..model.profile import Profile

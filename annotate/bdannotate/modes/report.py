@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from bdcommon import console
 
+from ..analyses.code.report import Report, make_report
+from ..analyses.code.structure import Structure, structures
+from ..analyses.data.loads import Loads
+from ..analyses.data.sharing import SharingReport
 from ..analyses.hints import hints
-from ..analyses.loads import Loads
 from ..analyses.paths import PathsReport
 from ..analyses.ranks import RanksReport
-from ..analyses.repair_unshare import with_unshare
-from ..analyses.repairs import Repairs, told_of
-from ..analyses.report import Report, make_report
-from ..analyses.sharing import SharingReport
-from ..analyses.structure import Structure, structures
+from ..analyses.repairs.choice import Repairs, told_of
+from ..analyses.repairs.unshare import with_unshare
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, Options
 from ..reading.parser import Detail
 from ..reading.why import why_path
-from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views import csv_report, json_report, text_report
+from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views.json_values import to_json
 from ..views.names import Names
 from ..views.paths import PATHS_TITLE, line_texts, path_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.sharing import SharingReport, report_sharing
+from ..analyses.data.sharing import SharingReport, report_sharing
 from ..model.errors import UserError
 from ..model.objects import Objects
 from ..model.profile import Profile

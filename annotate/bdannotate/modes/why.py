@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analyses.loop_needs import needs_of
-from ..analyses.loop_nests import nests_of
-from ..analyses.loop_work import loop_bodies, work_of
-from ..analyses.object_labels import label
-from ..analyses.objects import GroupRow, list_objects
-from ..analyses.repairs import Repairs, find_repairs, notable_sites, sites_of, told_of
-from ..analyses.report import Report
-from ..analyses.site import Site
-from ..analyses.site_rows import SiteRows
-from ..analyses.sites import Known, Sites
-from ..analyses.waits import estimated_time, with_waits
+from ..analyses.code.report import Report
+from ..analyses.data.object_labels import label
+from ..analyses.data.objects import GroupRow, list_objects
+from ..analyses.misses.loop_needs import needs_of
+from ..analyses.misses.loop_nests import nests_of
+from ..analyses.misses.loop_work import loop_bodies, work_of
+from ..analyses.misses.site import Site
+from ..analyses.misses.site_rows import SiteRows
+from ..analyses.misses.sites import Known, Sites
+from ..analyses.misses.waits import estimated_time, with_waits
+from ..analyses.repairs.choice import Repairs, find_repairs, notable_sites, sites_of, told_of
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import Nest, frames_by_function

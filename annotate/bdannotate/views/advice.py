@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.object_details import Details
-from ..analyses.pack import Packed
-from ..analyses.split import FieldGroup, Order, Split
+from ..analyses.types.object_details import Details
+from ..analyses.types.pack import Packed
+from ..analyses.types.split import FieldGroup, Order, Split
 from ..model.numbers import bytes_told, percent, short_count
 
 _MOST_NAMES = 8

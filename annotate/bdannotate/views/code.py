@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import textwrap
 
+from ..analyses.code.columns import Column, CostKind, Form
+from ..analyses.code.report import Report
 from ..analyses.code_use import CodeUse
-from ..analyses.columns import Column, CostKind, Form
-from ..analyses.report import Report
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
 from .names import fit
 from .text import Cell, Page

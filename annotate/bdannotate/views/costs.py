@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column, CostKind, Form
+from ..analyses.code.columns import Column, CostKind, Form
 from ..model.metrics import Number
 from ..model.numbers import ratio, seconds_text, share_of
 from ..model.profile import Row

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.object_details import Details
-from ..analyses.object_diff import ObjectDiff
-from ..analyses.object_labels import label
-from ..analyses.objects import DataUse, Listing
+from ..analyses.comparison.object_diff import ObjectDiff
+from ..analyses.data.object_labels import label
+from ..analyses.data.objects import DataUse, Listing
+from ..analyses.types.object_details import Details
 from ..model.objects import HeapBlocks, ObjectGroup
 from .csv_report import Cells, to_csv
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.diff import Diff
+from ..analyses.code.report import FunctionRow, Report
+from ..analyses.comparison.diff import Diff
 from ..analyses.per_file import PerFile
-from ..analyses.report import FunctionRow, Report
 from ..model.metrics import Number
 
 # None is an empty cell.

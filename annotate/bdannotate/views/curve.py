@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bdcommon.console import printable
 
-from ..analyses.curve import Curve, Knee, Point
+from ..analyses.misses.curve import Curve, Knee, Point
 from ..model.numbers import short_count, size_text
 from .text import Cell, Page, Table
 

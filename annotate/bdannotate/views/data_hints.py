@@ -7,12 +7,12 @@ import os
 
 from bdcommon.console import printable
 
+from ..analyses.data.layout import ALWAYS, Layout
+from ..analyses.data.object_labels import label
+from ..analyses.data.objects import Loader
 from ..analyses.data_hints import DataHints, ObjectHint
-from ..analyses.object_details import Details
-from ..analyses.layout import ALWAYS, Layout
-from ..analyses.object_labels import label
-from ..analyses.objects import Loader
-from ..analyses.typed_groups import TypedGroup
+from ..analyses.types.object_details import Details
+from ..analyses.types.typed_groups import TypedGroup
 from ..model.errors import shorten
 from ..model.numbers import bytes_told, short_count
 from ..model.profile import Function

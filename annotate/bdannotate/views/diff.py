@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column
-from ..analyses.diff import CallChange, Diff, difference
+from ..analyses.code.columns import Column
+from ..analyses.comparison.diff import CallChange, Diff, difference
 from ..model.metrics import Metric, Number
 from ..model.numbers import percent, ratio, signed
 from ..model.profile import Row

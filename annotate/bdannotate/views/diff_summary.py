@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.data_use import data_loss
-from ..analyses.diff import Diff
-from ..analyses.diff_summary import SelfChange, Summary
+from ..analyses.comparison.diff import Diff
+from ..analyses.comparison.diff_summary import SelfChange, Summary
+from ..analyses.data.data_use import data_loss
 from ..model.metrics import Metric
 from ..model.numbers import percent, ratio, short_count, signed
 from .headers import wrapped_pairs

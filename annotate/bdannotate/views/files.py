@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column, CostKind
-from ..analyses.files import FileGroup
-from ..analyses.report import Report
+from ..analyses.code.columns import Column, CostKind
+from ..analyses.code.files import FileGroup
+from ..analyses.code.report import Report
 from ..model.profile import Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
 from .text import Cell, Page, shorten_middle

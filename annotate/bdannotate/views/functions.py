@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.chains import inner_links
-from ..analyses.columns import CostKind
-from ..analyses.cycles import origin
+from ..analyses.code.chains import inner_links
+from ..analyses.code.columns import CostKind
+from ..analyses.code.cycles import origin
+from ..analyses.code.report import FunctionRow, Report, numbered
 from ..analyses.intervals import of_function
-from ..analyses.report import FunctionRow, Report, numbered
 from ..model.graph import Cycle
 from ..model.profile import Function
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column
-from ..analyses.instructions import FunctionCode
-from ..analyses.report import Report
+from ..analyses.code.columns import Column
+from ..analyses.code.instructions import FunctionCode
+from ..analyses.code.report import Report
 from .costs import cost_cells, cost_headings, cost_table, fitting
 from .files import self_columns
 from .text import Cell, Page, function_label

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column
+from ..analyses.code.columns import Column
 from ..analyses.intervals import half_width
 from ..model.metrics import Metric
 from ..model.profile import Intervals, Row

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analyses.code.report import Report
 from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint
-from ..analyses.report import Report
-from ..analyses.verdict import verdict
+from ..analyses.misses.verdict import verdict
 from ..model.profile import Function
 from .json_values import Json, text
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analyses.columns import Column
-from ..analyses.diff import Diff
-from ..analyses.object_details import Details
-from ..analyses.object_diff import ObjectDiff
+from ..analyses.code.columns import Column
+from ..analyses.code.report import FunctionRow, Report
+from ..analyses.code.structure import Structure
+from ..analyses.comparison.diff import Diff
+from ..analyses.comparison.object_diff import ObjectDiff
+from ..analyses.data.layout import Layout
+from ..analyses.data.object_labels import label
+from ..analyses.data.sharing import SharingReport
 from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint
 from ..analyses.intervals import known_widths
-from ..analyses.layout import Layout
-from ..analyses.object_labels import label
 from ..analyses.paths import PathsReport
 from ..analyses.per_file import PerFile, Spread
 from ..analyses.ranks import RanksReport
-from ..analyses.repairs import Repairs
-from ..analyses.report import FunctionRow, Report
-from ..analyses.split import Split
-from ..analyses.sharing import SharingReport
-from ..analyses.structure import Structure
-from ..analyses.typed_groups import TypedGroup
+from ..analyses.repairs.choice import Repairs
+from ..analyses.types.object_details import Details
+from ..analyses.types.split import Split
+from ..analyses.types.typed_groups import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import SECOND, Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..model.profile import Call, Function, Intervals, Part, Place, Profile, Row
+from .curve import NamedCurve
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
-from .curve import NamedCurve
 from .json_why import named_curve_json, repairs_json
 from .paths import paths_json
 from .ranks import ranks_json

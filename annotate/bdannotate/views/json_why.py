@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from ..analyses.curve import Curve, Point
-from ..analyses.object_labels import label
-from ..analyses.repair import Repair
-from ..analyses.repairs import Repairs
+from ..analyses.data.object_labels import label
+from ..analyses.misses.curve import Curve, Point
+from ..analyses.repairs.choice import Repairs
+from ..analyses.repairs.repair import Repair
 from .curve import NamedCurve, sentence
 from .json_values import Json, text
 

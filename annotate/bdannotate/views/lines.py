@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.columns import Column, CostKind, Form
+from ..analyses.code.columns import Column, CostKind, Form
+from ..analyses.code.report import Report
 from ..analyses.intervals import of_line
-from ..analyses.report import Report
 from ..analyses.top_lines import Through, TopLine, TopLines
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
 from .intervals import add_column

@@ -9,8 +9,8 @@ from collections.abc import Container, Sequence
 
 from bdcommon.console import printable
 
+from ..analyses.code.report import Report, numbered
 from ..analyses.hints import Hint
-from ..analyses.report import Report, numbered
 from ..model.profile import Function
 from .text import Page
 

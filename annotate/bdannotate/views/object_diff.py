@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ..analyses.object_diff import ObjectDiff
-from ..analyses.object_labels import label
-from ..analyses.objects import DataUse
+from ..analyses.comparison.object_diff import ObjectDiff
+from ..analyses.data.object_labels import label
+from ..analyses.data.objects import DataUse
 from ..model.numbers import percent, signed
 from ..model.profile import Row
 from .costs import NAMES_NEED

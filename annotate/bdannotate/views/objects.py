@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.object_details import Details
-from ..analyses.field_use import CodeUse, FieldUse
-from ..analyses.layout import ALWAYS
-from ..analyses.object_labels import label, label_parts, label_pieces
-from ..analyses.objects import DataUse, Listing, Loader
-from ..analyses.typed_groups import TypedGroup
-from ..analyses.ways import Reached, Way
-from ..analyses.wrappers import Wrapper, place_text
+from ..analyses.data.layout import ALWAYS
+from ..analyses.data.object_labels import label, label_parts, label_pieces
+from ..analyses.data.objects import DataUse, Listing, Loader
+from ..analyses.data.ways import Reached, Way
+from ..analyses.data.wrappers import Wrapper, place_text
+from ..analyses.types.field_use import CodeUse, FieldUse
+from ..analyses.types.object_details import Details
+from ..analyses.types.typed_groups import TypedGroup
 from ..model.numbers import bytes_told, percent, short_count
 from ..model.objects import ObjectGroup
 from ..model.profile import Function

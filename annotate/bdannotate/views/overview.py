@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 
 from bdcommon.console import printable
 
-from ..analyses.data_use import data_loss
-from ..analyses.report import Report
+from ..analyses.code.report import Report
+from ..analyses.data.data_use import data_loss
+from ..analyses.misses.verdict import First, Time, Verdict, Waits, verdict
+from ..analyses.misses.waits import FIRST_TOUCHES, IN_ORDER, MADE, OUT_OF_ORDER
 from ..analyses.top_lines import TopLine, TopLines
-from ..analyses.verdict import First, Time, Verdict, Waits, verdict
-from ..analyses.waits import FIRST_TOUCHES, IN_ORDER, MADE, OUT_OF_ORDER
 from ..model.metrics import TIMES, Metric
 from ..model.numbers import percent, ratio, seconds_text, short_count
 from ..model.profile import CACHE, CACHE_NAMES, Profile

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column, CostKind
+from ..analyses.code.columns import Column, CostKind
+from ..analyses.code.source_text import SourceText, read_source
 from ..analyses.paths import Branch, FunctionPaths, Group, HotPath, PathsReport, Spot, Stretch, Way
-from ..analyses.source_text import SourceText, read_source
 from ..model.paths import Ending
 from ..model.profile import Function, Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width

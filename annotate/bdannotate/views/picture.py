@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..analyses.layout import ALWAYS, Byte, Layout
+from ..analyses.data.layout import ALWAYS, Byte, Layout
 from ..model.numbers import bytes_told, percent, short_count
 from .text import Page, wrapped
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.object_labels import label
-from ..analyses.repair import Remedy, Repair
-from ..analyses.repairs import Repairs
-from ..analyses.ownership import is_foreign
-from ..analyses.loop_nests import LoopPlace, loop_places
-from ..analyses.source_text import SourceText, read_source
+from ..analyses.code.ownership import is_foreign
+from ..analyses.code.source_text import SourceText, read_source
+from ..analyses.data.object_labels import label
+from ..analyses.misses.loop_nests import LoopPlace, loop_places
+from ..analyses.repairs.choice import Repairs
+from ..analyses.repairs.repair import Remedy, Repair
 from ..model.numbers import seconds_text, short_count
 from .names import fit
 from .objects import short_label

@@ -15,8 +15,8 @@ from urllib.parse import quote
 from bdcommon import __version__
 from bdcommon.console import printable
 
+from ..analyses.code.report import Report
 from ..analyses.hints import Hint, HotLine, can_hint, hints
-from ..analyses.report import Report
 from ..analyses.top_lines import TopLine, TopLines, top_lines
 from ..model.numbers import percent, short_count
 from .json_values import Json, text

@@ -8,8 +8,8 @@ import textwrap
 
 from bdcommon.console import printable
 
-from ..analyses.object_labels import label
-from ..analyses.sharing import CoreBytes, Kind, SharedData, SharingReport
+from ..analyses.data.object_labels import label
+from ..analyses.data.sharing import CoreBytes, Kind, SharedData, SharingReport
 from ..model.numbers import short_count
 from ..model.objects import CodeLine
 from .json_values import Json, text

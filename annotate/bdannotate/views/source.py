@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.columns import Column
-from ..analyses.loads import Loads
-from ..analyses.report import Report
-from ..analyses.source import Annotation, Category, Line, SourceFile
+from ..analyses.code.columns import Column
+from ..analyses.code.report import Report
+from ..analyses.code.source import Annotation, Category, Line, SourceFile
+from ..analyses.data.loads import Loads
 from ..model.profile import Row
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting
 from .files import self_columns

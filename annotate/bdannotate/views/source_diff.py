@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from bdcommon.console import printable
 
-from ..analyses.diff import Diff
-from ..analyses.source_diff import FileChange, LineChange, SourceDiff
+from ..analyses.comparison.diff import Diff
+from ..analyses.comparison.source_diff import FileChange, LineChange, SourceDiff
 from ..model.profile import Row
 from .costs import cost_table, fitting
 from .diff import Sides, change_cells, change_headings, ordered

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from bdcommon.console import printable
 
-from ..analyses.report import Report
-from ..analyses.structure import Branch, Structure, branches
+from ..analyses.code.report import Report
+from ..analyses.code.structure import Branch, Structure, branches
 from ..model.frames import Frame, Kind, LoopPart
 from .costs import NAMES_NEED, cost_cells, cost_headings, cost_table, fitting, name_width
 from .functions import entry_label

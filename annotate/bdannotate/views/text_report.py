@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from bdcommon.console import printable
 
 from ..analyses.beyond import beyond_total, falls
+from ..analyses.code.columns import SortKey
+from ..analyses.code.files import by_file, by_function
+from ..analyses.code.instructions import function_codes
+from ..analyses.code.report import Report, Selection
+from ..analyses.code.source import annotate
+from ..analyses.code.structure import Structure
 from ..analyses.code_use import code_use
-from ..analyses.columns import SortKey
+from ..analyses.comparison.diff import Diff
+from ..analyses.comparison.object_diff import ObjectDiff
+from ..analyses.comparison.source_diff import SourceDiff
+from ..analyses.data.data_use import MIXED, data_loss
+from ..analyses.data.loads import Loads
+from ..analyses.data.objects import Listing
+from ..analyses.data.wrappers import Wrapper
 from ..analyses.data_hints import DataHints, data_hints
-from ..analyses.data_use import MIXED, data_loss
-from ..analyses.diff import Diff
-from ..analyses.files import by_file, by_function
 from ..analyses.hint_changes import HintChanges
 from ..analyses.hints import Hint, can_hint
 from ..analyses.hints import hints as find_hints
-from ..analyses.instructions import function_codes
-from ..analyses.loads import Loads
-from ..analyses.object_details import Details
-from ..analyses.object_diff import ObjectDiff
-from ..analyses.objects import Listing
+from ..analyses.misses.verdict import First, verdict
 from ..analyses.per_file import PerFile
-from ..analyses.report import Report, Selection
-from ..analyses.source import annotate
-from ..analyses.source_diff import SourceDiff
-from ..analyses.structure import Structure
 from ..analyses.top_lines import TopLines, top_lines
+from ..analyses.types.object_details import Details
 from ..analyses.unknown import unknown_code
-from ..analyses.verdict import First, verdict
-from ..analyses.wrappers import Wrapper
 from ..model.profile import Function, Profile
 from . import diff as diff_view
 from .code import code_table

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..analyses.columns import Column, CostKind
-from ..analyses.loads import Loads
-from ..analyses.report import Report, key_limits
-from ..analyses.tree import Arc, Neighbours, neighbours
+from ..analyses.code.columns import Column, CostKind
+from ..analyses.code.report import Report, key_limits
+from ..analyses.code.tree import Arc, Neighbours, neighbours
+from ..analyses.data.loads import Loads
 from ..model.profile import Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
 from .functions import entry_label

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Costs of single instructions, from a profile written with --dump-instr=yes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bdcommon.auxiliary import ToolError, answer_of
+from bdcommon.regular_files import is_regular_file
+
+from ...model.errors import UserError
+from ...model.profile import Function, Row, add_rows
+from .report import Report, key_limits
+from .source import LineCall
+from .windows import windows
+
+_INSTRUCTION_SHARE = 0.1
+_CONTEXT = 2
+_OBJDUMP_SECONDS = 60
+# Bytes. Starting objdump costs as much as what it says of so many.
+_APART = 1 << 14
+# Bytes of an instruction. One that reaches beyond what is disassembled is shown as its first byte.
+_LONGEST = 16
+_DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionLine:
+    address: int
+    file: str
+    line: int
+    cost: Row
+    text: str  # disassembled, if that was possible
+    calls: tuple[LineCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCode:
+    """A function's executed instructions by address, in groups without gaps."""
+
+    function: Function
+    groups: tuple[tuple[InstructionLine, ...], ...]
+
+
+def function_codes(report: Report) -> list[FunctionCode]:
+    """The code of the report's functions, as far as it reaches a tenth of the threshold."""
+    if not report.profile.instructions:
+        raise UserError("the profile has no instructions: it needs --dump-instr=yes")
+    by_function = _instructions(report, {entry.function for entry in report.entries})
+    calls = _calls(report)
+    found: list[FunctionCode] = []
+    for entry in report.entries:
+        lines = by_function.get(entry.function)
+        if entry.is_cycle or not lines:
+            continue
+        addresses = sorted(lines)
+        own_calls = {address: calls.get((entry.function, address), []) for address in addresses}
+        notable = _notable(report, lines, own_calls, addresses)
+        kept = windows(notable, _CONTEXT, 0, len(addresses) - 1)
+        if not kept:
+            continue
+        shown = (addresses[index] for window in kept for index in window)
+        texts = disassemble(entry.function.object, shown)
+        groups = tuple(
+            tuple(
+                InstructionLine(
+                    address, *lines[address], texts.get(address, ""), tuple(own_calls[address])
+                )
+                for address in (addresses[index] for index in window)
+            )
+            for window in kept
+        )
+        found.append(FunctionCode(entry.function, groups))
+    return found
+
+
+_Known = dict[int, tuple[str, int, Row]]
+
+
+def _instructions(report: Report, wanted: Container[Function]) -> dict[Function, _Known]:
+    found: dict[Function, _Known] = {}
+    for place in report.profile.instructions:
+        if place.function not in wanted:
+            continue
+        mine = found.setdefault(place.function, {})
+        for address, (line, cost) in report.profile.instructions[place].items():
+            known = mine.get(address)
+            total = add_rows(known[2], cost) if known else cost
+            mine[address] = (place.file, line, total)
+    return found
+
+
+def _calls(report: Report) -> dict[tuple[Function, int], list[LineCall]]:
+    found: dict[tuple[Function, int], list[LineCall]] = {}
+    for key, call in sorted(report.profile.instruction_calls.items()):
+        within = report.graph.within_cycle(key.caller, key.callee)
+        line_call = LineCall(key.callee, call.calls, None if within else call.cost)
+        found.setdefault((key.caller, key.address), []).append(line_call)
+    return found
+
+
+def _notable(
+    report: Report, lines: _Known, calls: Mapping[int, list[LineCall]], addresses: list[int]
+) -> set[int]:
+    """Indices into addresses."""
+    metric = report.selection.keys[0].column.metric
+    limits = key_limits(report.selection, report.totals)
+    smallest = limits[0][1] if limits else 1
+    least = smallest if metric.is_ratio else max(smallest * _INSTRUCTION_SHARE, 1)
+    if report.selection.function:
+        least = smallest = 0
+    return {
+        index
+        for index, address in enumerate(addresses)
+        if abs(metric.value(lines[address][2]) or 0) >= least
+        or any(
+            call.cost and abs(metric.value(call.cost) or 0) >= smallest for call in calls[address]
+        )
+    }
+
+
+def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
+    """The texts of these instructions, by address; empty without objdump or the object file. That costs the report
+    nothing but this text."""
+    objdump = shutil.which("objdump")
+    if not objdump or not path.startswith("/") or not is_regular_file(path):
+        return {}
+    wanted = set(addresses)
+    found: dict[int, str] = {}
+    for start, stop in _pieces(sorted(wanted)):
+        command = [
+            objdump, "-d", "-C", "--no-show-raw-insn", f"--start-address={start:#x}",
+            f"--stop-address={stop:#x}", path,
+        ]
+        try:
+            text = answer_of(command, "", _OBJDUMP_SECONDS)
+        except ToolError:
+            return {}
+        for line in text.split("\n"):
+            match = _DISASSEMBLED.fullmatch(line)
+            if match and (address := int(match[1], 16)) in wanted:
+                found[address] = match[2].expandtabs(8)
+    return found
+
+
+def _pieces(addresses: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """From where to where to disassemble: what lies between parts of a function that are far from each other may be
+    most of a program."""
+    start = before = None
+    for address in addresses:
+        if start is None or before is None or address - before > _APART:
+            if start is not None and before is not None:
+                yield start, before + _LONGEST
+            start = address
+        before = address
+    if start is not None and before is not None:
+        yield start, before + _LONGEST

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which events say how data was used, and where they speak of code instead.
+
+This is the one place that chooses them. A profile that separates instructions and data has events
+of its own for the lines of D1; otherwise those of L1 are taken, in which both are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+
+from ...model.metrics import Metric
+from ...model.profile import Row
+
+
+@dataclass(frozen=True, slots=True)
+class UseEvents:
+    """The names of the events of one level."""
+
+    loss: str  # bytes loaded and never used
+    used: str
+    lines: str
+    accesses: str
+    rareness: str
+    is_mixed: bool  # the lines of instructions are among them
+
+
+def _events(ending: str, is_mixed: bool) -> UseEvents:
+    return UseEvents(
+        f"SpLoss{ending}", f"UsByte{ending}", f"EvLine{ending}", f"Access{ending}",
+        f"AcCost{ending}", is_mixed,
+    )
+
+
+# The first whose events are all there.
+_LEVELS = {
+    1: (_events("D1", False), _events("1", True)),
+    2: (_events("DL", False), _events("2", True)),
+}
+MIXED = _events("1", True)
+
+
+def data_use(available: Container[str], level: int = 1) -> UseEvents | None:
+    for events in _LEVELS[level]:
+        names = (events.loss, events.used, events.lines, events.accesses, events.rareness)
+        if all(name in available for name in names):
+            return events
+    return None
+
+
+def data_loss(metrics: Mapping[str, Metric]) -> Metric | None:
+    """What a report on data ranks by."""
+    for events in _LEVELS[1]:
+        if events.loss in metrics:
+            return metrics[events.loss]
+    return None
+
+
+# What is counted of the lines of one cache level, code and data apart or together.
+_OF_LINES = ("SpLoss", "UsByte", "EvLine", "Access", "AcCost", "Loaded", "AccLine", "AccTyp", "UsLine", "Unused")
+_MISSES: Mapping[str, tuple[str, ...]] = {
+    "D1": ("Dr", "Dw", "DRefs", "D1mr", "D1mw", "D1m", "D1rate", "D1first", "D1cap", "D1conf",
+           "Wait", "WaitFirst", "WaitIn", "WaitOut"),
+    "D2": ("D2mr", "D2mw", "D2m", "D2first", "D2cap", "D2conf"),
+    "DL": ("DLmr", "DLmw", "DLm", "DLfirst", "DLcap", "DLconf"),
+    "I1": ("I1mr", "I1rate", "I1first", "I1cap", "I1conf"),
+    "I2": ("I2mr", "I2first", "I2cap", "I2conf"),
+    "IL": ("ILmr", "ILfirst", "ILcap", "ILconf"),
+    "1": ("L1m", "L1rate", "L1Refs"),
+    "L2": ("L2m", "L2rate", "L2local"),
+    "2": ("LLm", "LLrate", "LLlocal"),
+}
+_LEVEL_OF = {
+    name: level
+    for level, misses in _MISSES.items()
+    for name in (*misses, *(f"{counted}{level}" for counted in _OF_LINES))
+}
+# A run that counts code and data together has the lines of both for it, as above, and none for code alone.
+_INSTEAD = {"D1": "1", "D2": "L2", "DL": "2"}
+
+
+def share_beside(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:
+    """The share of bytes never used of the lines that the metric is about; of what is about no level, that of the
+    data loaded into the first. None where the profile does not tell it."""
+    level = _LEVEL_OF.get(metric.name, "D1")
+    return metrics.get(f"Unused{level}") or metrics.get(f"Unused{_INSTEAD.get(level)}")
+
+
+def mostly_code(metrics: Mapping[str, Metric]) -> Callable[[Row], bool]:
+    """Tells whether the L1 lines that a row counts were mostly loaded to be executed, so that its
+    use says nothing about data."""
+    loss = data_loss(metrics)
+    is_mixed = loss is not None and loss.name == MIXED.loss
+    if not is_mixed or not {"I1mr", "D1m"} <= metrics.keys():
+        return lambda row: False
+    code, data = metrics["I1mr"].counter(), metrics["D1m"].counter()
+    return lambda row: code(row) > data(row)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Through which calls functions that load something are reached, as far as a call graph knows.
+
+It knows what each function costs for each of its callers, but not which data that was loaded for, and
+of callers further out nothing but whether there is only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...model.graph import CallGraph
+from ...model.profile import Function
+from ..code.startup import is_start
+from .objects import use_of
+
+_MOST_WAYS = 4
+_LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """callers: the innermost first, then those further out as long as each is called by one only.
+    share: of what the function and what it calls lost, in calls from there. further: how many call
+    the last one; 0 where none does, or the program or a thread begins there."""
+
+    callers: tuple[Function, ...]
+    share: float
+    further: int
+    is_recursive: bool  # the last one is in a circle of calls, so that several ways lead out of it
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """ways: the costliest first. others are left out."""
+
+    function: Function
+    ways: tuple[Way, ...]
+    others: int
+
+
+def ways_to(functions: Iterable[Function], graph: CallGraph, events: Sequence[str]) -> list[Reached]:
+    """Of each function once that is called at all."""
+    found: list[Reached] = []
+    for function in dict.fromkeys(functions):
+        costs = {caller: _cost(caller, function, graph, events) for caller in _callers(function, graph)}
+        # By bytes never used; if there are none, by those loaded; by calls if nothing was.
+        at = next((at for at in range(3) if any(cost[at] for cost in costs.values())), 0)
+        total = sum(cost[at] for cost in costs.values())
+        ways = [
+            _way(caller, function, graph, cost[at] / total if total else 0.0)
+            for caller, cost in sorted(costs.items(), key=lambda one: (-one[1][at], one[0]))
+        ]
+        shown = [way for way in ways if way.share >= _LEAST_SHARE][:_MOST_WAYS]
+        if shown:
+            found.append(Reached(function, tuple(shown), len(ways) - len(shown)))
+    return found
+
+
+def _cost(
+    caller: Function, callee: Function, graph: CallGraph, events: Sequence[str]
+) -> tuple[int, int, int]:
+    call = graph.callers[callee][caller]
+    use = use_of(call.cost, events)
+    return use.unused, use.loaded, call.calls
+
+
+def _callers(function: Function, graph: CallGraph) -> list[Function]:
+    """But for itself, and for what starts the program or a thread."""
+    return [
+        caller for caller in graph.callers.get(function, ())
+        if caller != function and not is_start(caller)
+    ]
+
+
+def _way(caller: Function, function: Function, graph: CallGraph, share: float) -> Way:
+    callers = [caller]
+    seen = {caller, function}
+    while graph.functions[callers[-1]].cycle == 0:
+        further = _callers(callers[-1], graph)
+        if len(further) != 1 or further[0] in seen:
+            return Way(tuple(callers), share, len(further), is_recursive=False)
+        callers.append(further[0])
+        seen.add(further[0])
+    return Way(tuple(callers), share, len(_callers(callers[-1], graph)), is_recursive=True)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The loops that a file on why lines were loaded names by the block that a jump led back to, as the
+source has them: by the loops of the function's flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...model.flow import flows
+from ...model.frames import Chains, Nest, nest_of
+from ...model.profile import Function, Profile
+from ...model.why import Scope, ScopeKind, Why
+from ..code.ownership import is_foreign
+
+class _Name(NamedTuple):
+    """A loop within the one around it: where it stands, by address if that is not known, and the inlined
+    calls that it came by."""
+
+    file: str
+    line: int
+    calls: tuple[tuple[str, int], ...] = ()
+
+
+# The outermost loop first.
+_Key = tuple[Function, tuple[_Name, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlace:
+    """iterations and entries are 0 where the flow is not known. Loops of which the compiler made several
+    are the same if they are in the same loops."""
+
+    key: _Key
+    address: int
+    iterations: int = 0
+    entries: int = 0
+
+    @property
+    def function(self) -> Function:
+        return self.key[0]
+
+    @property
+    def file(self) -> str:
+        return self.where[0]
+
+    @property
+    def line(self) -> int:
+        """0 where it is not known."""
+        return self.where[1]
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """Where the program has it: a library's loop, where that was called."""
+        name = self.key[1][-1]
+        if not name.file:
+            return "", 0
+        if is_foreign(name.file):
+            own = [call for call in name.calls if not is_foreign(call[0])]
+            return own[-1] if own else (name.file, name.line)
+        return name.file, name.line
+
+    @property
+    def called_at(self) -> tuple[str, int]:
+        """Where the function that has it was called, if it was inlined; else where it is."""
+        name = self.key[1][-1]
+        own = [call for call in name.calls if not is_foreign(call[0])]
+        return own[-1] if own else self.where
+
+    @property
+    def positions(self) -> tuple[tuple[str, int], ...]:
+        """Files and lines of the inlined calls that it came by, the outermost first, and its own."""
+        name = self.key[1][-1]
+        return *name.calls, (name.file, name.line)
+
+    @property
+    def depth(self) -> int:
+        return len(self.key[1])
+
+    @property
+    def trips(self) -> float:
+        """Iterations each time that it is entered."""
+        return self.iterations / self.entries if self.entries else 0.0
+
+    def is_within(self, other: LoopPlace) -> bool:
+        mine, theirs = self.key[1], other.key[1]
+        return (
+            self.function == other.function and len(mine) > len(theirs) and mine[: len(theirs)] == theirs
+        )
+
+
+def loop_places(loops: Sequence[LoopPlace]) -> list[tuple[str, int]]:
+    """Files and lines. Loops of one that was inlined several times are named by where, if that differs."""
+    places = [loop.where for loop in loops]
+    called = [loop.called_at for loop in loops]
+    return called if len(set(places)) < len(places) == len(set(called)) else places
+
+
+def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -> dict[Function, Nest]:
+    """None of any without jumps and instructions in the profile."""
+    if not profile.instructions or not profile.jumps or "Ir" not in profile.events:
+        return {}
+    return {
+        function: nest_of(function, flow, chains.get(function.object, {}))
+        for function, flow in flows(profile, functions).items()
+    }
+
+
+class Loops:
+    """Of all scopes of a file, by their numbers."""
+
+    def __init__(self, why: Why, nests: Mapping[Function, Nest], chains: Chains) -> None:
+        self._nests = nests
+        self._chains = chains
+        places = [
+            self._place(scope) if scope.kind is ScopeKind.LOOP else None for scope in why.scopes
+        ]
+        merged: dict[_Key, LoopPlace] = {}
+        for place in places:
+            if place is not None:
+                known = merged.get(place.key)
+                if known is None or known.iterations < place.iterations:
+                    merged[place.key] = place
+        self._places = [place and merged[place.key] for place in places]
+
+    def addresses(self, loop: LoopPlace) -> list[int]:
+        """Of the executed instructions in it, those of loops within too; none if they are not known."""
+        nest = self._nests.get(loop.function)
+        if nest is None:
+            return []
+        inside = {
+            number for number in range(len(nest.loops))
+            if any(_path(nest, at) == loop.key[1] for at in _around(nest, number))
+        }
+        return [address for address, number in nest.innermost.items() if number in inside]
+
+    def all_addresses(self) -> dict[str, set[int]]:
+        """Of the executed instructions in any loop, by object."""
+        found: dict[str, set[int]] = {}
+        for function, nest in self._nests.items():
+            found.setdefault(function.object, set()).update(nest.innermost)
+        return found
+
+    def of(self, scope: int) -> LoopPlace | None:
+        return self._places[scope]
+
+    def _place(self, scope: Scope) -> LoopPlace:
+        where = scope.place
+        nest = self._nests.get(where.function)
+        number = nest.innermost.get(where.address) if nest else None
+        if nest is None or number is None:
+            name = _Name(where.file, where.line) if where.line else _Name("", where.address)
+            if chain := self._chains.get(where.function.object, {}).get(where.address):
+                calls = tuple((position.file, position.line) for position in chain[:-1])
+                name = _Name(chain[-1].file, chain[-1].line, calls)
+            return LoopPlace((where.function, (name,)), where.address)
+        loop = nest.loops[number]
+        return LoopPlace(
+            (where.function, _path(nest, number)), loop.address, loop.iterations, loop.entries
+        )
+
+
+def _around(nest: Nest, number: int) -> Iterator[int]:
+    """A loop of a nest, and those that it is in."""
+    at: int | None = number
+    while at is not None:
+        yield at
+        at = nest.loops[at].parent
+
+
+def _path(nest: Nest, number: int) -> tuple[_Name, ...]:
+    found = [
+        _Name(loop.file, loop.line, loop.calls) if loop.line else _Name("", loop.address)
+        for loop in (nest.loops[at] for at in _around(nest, number))
+    ]
+    return tuple(reversed(found))

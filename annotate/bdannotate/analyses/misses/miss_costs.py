@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a miss costs in time: one number cannot say, as it depends on the order of addresses, and on the machine.
+
+A machine file has nanoseconds for each line of a buffer of a size, visited in several orders. A line that comes back
+after so many bytes of others is one of a buffer of that size; between the sizes it is interpolated. Where the
+simulated caches are not those of the machine, sizes are stretched so that the first and the last level lie where the
+machine's do: what just misses the simulated D1 costs what just misses the machine's.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ...model.machine import Figure, Machine, Order
+from ...model.why import Distance, bucket_start
+
+
+class Access(enum.Enum):
+    """What the processor can do before a line has come."""
+
+    IN_ORDER = "in order"  # the next lines are on their way already: bandwidth counts
+    STRIDE = "stride"  # the same, but lines are left out
+    COLUMN = "column"  # constant steps which prefetchers do not follow; others can be asked for
+    INDEPENDENT = "independent"  # others can be asked for: latency over overlap
+    NEARBY = "nearby"  # the next address is in it, but the processor foresees it: of these, one at a time
+    CHAIN = "chain"  # nothing, as the next address is in it: latency
+
+    # Enum's own is a function of Python, and most tables of costs have such keys.
+    __hash__ = object.__hash__
+
+
+_ORDERS = {
+    Access.IN_ORDER: Order.IN_ORDER, Access.STRIDE: Order.STRIDE, Access.COLUMN: Order.COLUMN,
+    Access.INDEPENDENT: Order.INDEPENDENT, Access.NEARBY: Order.NEARBY, Access.CHAIN: Order.CHAIN,
+}
+# Of these, several are asked for at a time, as many as the window of instructions has.
+OVERLAPPING = (Access.COLUMN, Access.INDEPENDENT)
+# Of these, the next ones are on their way already.
+FORESEEN_ORDERS = (Access.IN_ORDER, Access.STRIDE)
+# Of these, one.
+WAITING = (Access.NEARBY, Access.CHAIN)
+# The simulated branch predictor knows the latest seven branches, as processors did thirty years ago: those of today,
+# which know hundreds, mispredict about half as many.
+MISPREDICTED = 0.5
+# Constant steps below this are foreseen by processors: these do not go far beyond a page.
+FORESEEN = 2048
+
+
+class Rounds(enum.Enum):
+    """Which of a figure's rounds count."""
+
+    ESTIMATE = "value"
+    LEAST = "least"
+    MEDIAN = "median"
+
+    def of(self, figure: Figure) -> float:
+        return {Rounds.ESTIMATE: figure.value, Rounds.LEAST: figure.least, Rounds.MEDIAN: figure.median}[self]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Lines that come in this order. near: those that are in some cache, by the bucket of their distance. walks:
+    addresses that have to be looked up besides. blocks: whether instructions behind it pile up until it has come; not
+    those of a store, which leaves the window at once, nor of what is asked for before it is needed. link: the
+    instruction that had loaded what the addresses of a chain are made of, 0 if that is not known; steps: how many such
+    addresses there were. step: lines from one address of a stride to the next, 0 if that is not known."""
+
+    access: Access
+    near: tuple[tuple[int, float], ...]
+    far: float  # from memory
+    line: int  # bytes
+    walks: float = 0.0
+    blocks: bool = True
+    link: int = 0
+    steps: int = 0
+    step: float = 0.0
+
+    @cached_property
+    def near_lines(self) -> float:
+        return sum(count for _, count in self.near)
+
+    @property
+    def lines(self) -> float:
+        return self.near_lines + self.far
+
+    def changed(self, lines: float, far: float, access: Access) -> Loads:
+        """So many lines, and of these from memory. Their distances are not known: today's stand for them; what
+        misses though nothing does now just misses D1."""
+        near = max(lines - far, 0.0)
+        now = self.near_lines
+        rows = tuple((bucket, count * near / now) for bucket, count in self.near) if now else ((0, near),)
+        # Lines that come in order have many to a page, and their times have its look-up.
+        walks = 0.0 if access in FORESEEN_ORDERS else self.walks * min(lines / max(self.lines, 1.0), 1.0)
+        return replace(self, access=access, near=rows, far=max(far, 0.0), walks=walks)
+
+
+def loads_of(
+    rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True
+) -> Loads:
+    rows = list(rows)
+    near = tuple((row.bucket, float(row.misses - row.last_level)) for row in rows if row.misses > row.last_level)
+    return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
+
+
+class _BucketCosts(dict[int, float]):
+    """Nanoseconds of a line, by the bucket of its distance: there are few, which are asked for often."""
+
+    def __init__(self, costs: MissCosts, access: Access, line: int) -> None:
+        super().__init__()
+        self._costs = costs
+        self._access = access
+        self._line = line
+
+    def __missing__(self, bucket: int) -> float:
+        cost = self[bucket] = self._costs.miss_cost(self._access, bucket_start(bucket) * self._line)
+        return cost
+
+
+class MissCosts:
+    """Of a machine, for a run with such caches. All times are nanoseconds."""
+
+    def __init__(
+        self, machine: Machine, d1_bytes: int = 0, ll_bytes: int = 0, rounds: Rounds = Rounds.ESTIMATE
+    ) -> None:
+        """Without sizes, the caches are the machine's."""
+        self.machine = machine
+        self._rounds = rounds
+        self.instruction = machine.figure("instruction")
+        self.instruction_free = machine.figure("instruction-free")
+        self.page_walk = machine.figure("page-walk")
+        self.translations = round(machine.figure("translations"))
+        self.window = machine.figure("window")
+        self.misprediction = MISPREDICTED * machine.figure("misprediction")  # for each simulated one
+        first, last = machine.caches[0], machine.caches[-1]
+        self._simulated = d1_bytes or first, max(ll_bytes or last, d1_bytes or first)
+        self._memory = {access: self._rounds.of(machine.lines[_ORDERS[access]][-1][1]) for access in Access}
+        # How many lines from memory are on their way at a time, at most.
+        self.in_flight = max(self._memory[Access.CHAIN] / max(self._memory[Access.INDEPENDENT], 1e-9), 1.0)
+        self._of_buckets: dict[tuple[Access, int], _BucketCosts] = {}
+
+    def miss_cost(self, access: Access, size: float) -> float:
+        """Of a line that is loaded again after `size` bytes of others."""
+        return self._at(_ORDERS[access], self._stretched(max(size, self._simulated[0])))
+
+    def walk_cost(self, access: Access) -> float:
+        """Of an address of a page that has to be looked up: several at a time, where lines are."""
+        return self.page_walk / self.in_flight if access in OVERLAPPING else self.page_walk
+
+    def time_of(self, loads: Loads, alone: tuple[float, float] = (0.0, 0.0)) -> float:
+        """alone: so many lines of those that could overlap, from memory and from caches, have to be waited for one at
+        a time, at most."""
+        access, far = loads.access, loads.far
+        total = far * self._memory[access]
+        costs = self._costs_of_buckets(access, loads.line)
+        if access not in OVERLAPPING or alone == (0.0, 0.0):
+            for bucket, count in loads.near:
+                total += count * costs[bucket]
+        else:
+            far_alone, near_alone = (
+                min(one / lines, 1.0) if lines else 0.0 for one, lines in zip(alone, (far, loads.near_lines))
+            )
+            total = max(total, far * far_alone * self._memory[Access.CHAIN])
+            chain = self._costs_of_buckets(Access.CHAIN, loads.line)
+            for bucket, count in loads.near:
+                total += count * max(costs[bucket], near_alone * chain[bucket])
+        return total + loads.walks * self.walk_cost(access)
+
+    def _costs_of_buckets(self, access: Access, line: int) -> _BucketCosts:
+        key = access, line
+        found = self._of_buckets.get(key)
+        if found is None:
+            found = self._of_buckets[key] = _BucketCosts(self, access, line)
+        return found
+
+    def _stretched(self, size: float) -> float:
+        """The size in the machine's caches."""
+        first, last = self.machine.caches[0], self.machine.caches[-1]
+        simulated_first, simulated_last = self._simulated
+        if (first, last) == self._simulated or simulated_first >= simulated_last or first >= last:
+            return size
+        if size >= simulated_last:
+            return size * last / simulated_last
+        share = math.log(size / simulated_first) / math.log(simulated_last / simulated_first)
+        return first * math.exp(share * math.log(last / first))
+
+    def _at(self, order: Order, size: float) -> float:
+        points = self.machine.lines[order]
+        if size <= points[0][0]:
+            return self._rounds.of(points[0][1])
+        for (one, low), (other, high) in zip(points, points[1:]):
+            if size <= other:
+                share = math.log(size / one) / math.log(other / one)
+                return self._rounds.of(low) + share * (self._rounds.of(high) - self._rounds.of(low))
+        return self._rounds.of(points[-1][1])

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the files of a run say of each instruction that loads lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from functools import cached_property
+from typing import TypeVar
+
+from ...model.code import costs_at
+from ...model.machine import Machine
+from ...model.profile import Function, Profile, Row
+from ...model.why import Order, Reuse, Why, by_place
+from .miss_costs import MISPREDICTED, MissCosts, Rounds
+
+_Number = TypeVar("_Number", int, float)
+
+
+class SiteRows:
+    """What the files say of each instruction, by its number."""
+
+    def __init__(self, why: Why, profile: Profile, machine: Machine) -> None:
+        """machine: the one that times are of."""
+        self.why = why
+        caches = why.d1_lines * why.line, why.ll_lines * why.line
+        self.costs = MissCosts(machine, *caches)
+        self.least_costs, self.most_costs = (
+            MissCosts(machine, *caches, rounds) for rounds in (Rounds.LEAST, Rounds.MEDIAN)
+        )
+        self._profile = profile
+        self._events = {event: number for number, event in enumerate(profile.events)}
+        wanted: dict[str, set[int]] = {}
+        for place in why.places:
+            if place is not None:
+                wanted.setdefault(place.function.object, set()).add(place.address)
+        self._instructions = profile.instructions
+        self._costs = self.costs_at(wanted)
+        self.reuses: dict[int, list[Reuse]] = {}
+        for row in why.reuses or ():
+            self.reuses.setdefault(row.place, []).append(row)
+        self.orders: dict[int, list[Order]] = {}
+        for order in why.orders or ():
+            self.orders.setdefault(order.place, []).append(order)
+        self.stays: dict[int, list[int]] = {}
+        for stay in why.stays or ():
+            sums = self.stays.setdefault(stay.place, [0, 0, 0, 0])
+            for index, count in enumerate(stay[2:]):
+                sums[index] += count
+        self.distances = by_place(why.distances)
+
+    @cached_property
+    def instructions(self) -> Mapping[Function, int]:
+        """How many each function executed itself."""
+        return self._of_functions(lambda row: self.count(row, "Ir"))
+
+    @cached_property
+    def mispredictions(self) -> Mapping[Function, float]:
+        return self._of_functions(self.mispredicted)
+
+    def mispredicted(self, cost: Row) -> float:
+        """Branches that a processor of today does, as far as the run has simulated any."""
+        return MISPREDICTED * (self.count(cost, "Bcm") + self.count(cost, "Bim"))
+
+    def _of_functions(self, count: Callable[[Row], _Number]) -> dict[Function, _Number]:
+        found: dict[Function, _Number] = {}
+        for place, rows in self._profile.lines.items():
+            found[place.function] = sum(map(count, rows.values()), found.get(place.function, count(())))
+        return found
+
+    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
+        return costs_at(self._instructions, wanted)
+
+    def cost(self, module: str, address: int) -> Row:
+        """Of one that misses; empty where the profile does not know it."""
+        return self._costs.get((module, address), ())
+
+    def count(self, cost: Row, event: str) -> int:
+        number = self._events.get(event)
+        return cost[number] if cost and number is not None else 0

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All instructions that load lines, in the loops that they are in: there it shows what of their time is waiting, and
+what changes would save of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...model.frames import Chains
+from ...model.profile import Function, Row
+from ...model.why import Instruction, Order, Reuse
+from ...model.work import Estimate
+from ..code.inlined_lines import Chooser
+from ..code.ownership import Folders, is_foreign
+from .loop_nests import LoopPlace, Loops
+from .miss_costs import Loads
+from .overlap import LoopTime
+from .site import Change, Level, Site, constant_step, step_of_some, steps_seen
+from .site_rows import SiteRows
+
+# A loop that goes through data little by little brings other lines in at least so many of its rounds.
+_ROUNDS = 3
+# A loop within another one has at least so many of the accesses that seem to be in the other one itself.
+_SOME = 0.2
+# A loop around sees the first access of each run of the loop within. Where it saw so many times as many as there can
+# be, the runs of the loop within were cut into rounds: most steps are that loop's.
+_CUT = 4
+# Steps of a loop around that are multiples of the inner step, but for so small a part of it, differ by that part: what
+# a branch leaves out of the inner loop is not at the same place of each of its runs.
+_PART = 8
+_MOST_STEPS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of other sites of the same run, some instructions by number."""
+
+    sites: Sites
+    by_number: Mapping[int, Site]
+
+
+class Sites:
+    """All instructions of a file, the costliest first, with the loops that they are in."""
+
+    def __init__(
+        self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders(),
+        known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
+    ) -> None:
+        """known: those of which loops and chains say nothing. work: nanoseconds that instructions take, by
+        address, where more is known than how many there are."""
+        self.why = rows.why
+        self.loops = loops
+        self.work = work
+        self.costs = rows.costs
+        self._least, self._most = rows.least_costs, rows.most_costs
+        self._executed: dict[LoopPlace, int] = {}
+        self._rows = rows
+        self._chains = chains
+        self._is_library = folders.is_library
+        self._chooser = Chooser(chains, folders.is_library, ())
+        self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
+        by_number = known.by_number if known else {}
+        found = [
+            by_number.get(number) or self._site(number, place)
+            for number, place in enumerate(rows.why.places)
+            if place is not None and (number in rows.distances or number in rows.orders)
+        ]
+        self._times = self._groups(found)
+        self._set_waits(known.sites if known else None)
+        self.all = sorted(found, key=lambda site: (-site.waiting, -site.time, site.number))
+        self.by_number = {site.number: site for site in self.all}
+
+    def instructions_of(self, loop: LoopPlace) -> int:
+        """How many were executed in a loop itself, without what it calls; 0 if that is not known."""
+        return sum(self._rows.count(cost, "Ir") for cost in self._costs_of(loop))
+
+    def _costs_of(self, loop: LoopPlace) -> list[Row]:
+        """Of its instructions."""
+        if self._costs is None:
+            self._costs = self._rows.costs_at(self.loops.all_addresses())
+        module = loop.function.object
+        return [self._costs.get((module, address), ()) for address in self.loops.addresses(loop)]
+
+    def _groups(self, found: Sequence[Site]) -> dict[LoopPlace | Function, LoopTime]:
+        """By what decides which lines come: loops of which it is known what they execute, or functions. What is hidden
+        in a loop within one is no time that can hide more."""
+        members: dict[LoopPlace | Function, list[Site]] = {}
+        for site in found:
+            members.setdefault(self._group_of(site), []).append(site)
+        times: dict[LoopPlace | Function, LoopTime] = {}
+        hidden: dict[Function, list[tuple[LoopPlace, float]]] = {}  # of loops, by the function that they are in
+        for where in sorted(members, key=lambda one: -one.depth if isinstance(one, LoopPlace) else 0):
+            loop = where if isinstance(where, LoopPlace) else None
+            inner = hidden.setdefault(where.function if isinstance(where, LoopPlace) else where, [])
+            within = sum((much for other, much in inner if loop is None or other.is_within(loop)), 0.0)
+            work = self._work(where)
+            time = times[where] = replace(work, work=max(work.work - within, 0.0))
+            if loop is None:
+                continue
+            loads = {site.number: site.loads for site in members[where]}
+            alone, waiting = (time.waiting(loads, self.costs, is_hidden) for is_hidden in (False, True))
+            inner.append((loop, sum(alone.values()) - sum(waiting.values())))
+        self._members = members
+        return times
+
+    def _group_of(self, site: Site) -> LoopPlace | Function:
+        loop = site.deciding_loop
+        return loop if loop is not None and self._instructions_of(loop) else site.place.function
+
+    def _set_waits(self, known: Sites | None) -> None:
+        """known: what has those of groups that are the same there."""
+        for where, here in self._members.items():
+            if known is not None and known.has_group(where, here, self._times[where]):
+                continue
+            value, least, most = self._estimates(self._times[where], {site.number: site.loads for site in here})
+            for site in here:
+                site.waits = Estimate(value[site.number], least[site.number], most[site.number])
+
+    def has_group(self, where: LoopPlace | Function, members: Sequence[Site], time: LoopTime) -> bool:
+        """Whether the very same instructions have the same time there."""
+        mine = self._members.get(where, [])
+        return (
+            self._times.get(where) == time and len(mine) == len(members)
+            and all(one is other for one, other in zip(mine, members))
+        )
+
+    def _estimates(
+        self, time: LoopTime, loads: Mapping[int, Loads]
+    ) -> tuple[Mapping[int, float], Mapping[int, float], Mapping[int, float]]:
+        """What is waited for, by number: by the estimate, at least and at most."""
+        value = time.waiting(loads, self.costs)
+        least, most = time.waiting(loads, self._least), time.waiting(loads, self._most, is_hidden=False)
+        return (
+            value, {key: min(least[key], one) for key, one in value.items()},
+            {key: max(most[key], one) for key, one in value.items()},
+        )
+
+    def saved(
+        self, changes: Mapping[int, Change], freed: float = 0.0, loops: Collection[LoopPlace] = ()
+    ) -> Estimate:
+        """Nanoseconds of all time that these changes save. freed: those that instructions of these loops take less,
+        which become one loop if there are several. They hide lines no more, so some are waited for instead."""
+        groups = list(dict.fromkeys(self._group_of(self.by_number[number]) for number in changes))
+        together = [where for where in groups if where in loops]
+        parts = [self._saved_in([where], changes, 0.0) for where in groups if where not in together]
+        parts.append(self._saved_in(together, changes, freed) if together else (freed, freed, freed))
+        total, least, most = (sum(part) for part in zip(*parts))
+        total = max(total, 0.0)  # fewer lines take no longer
+        return Estimate(total, max(min(least, total), 0.0), max(most, total))
+
+    def _saved_in(
+        self, groups: Sequence[LoopPlace | Function], changes: Mapping[int, Change], freed: float
+    ) -> tuple[float, ...]:
+        """By the estimate, at least and at most, if these groups become one."""
+        members = [site for where in groups for site in self._members[where]]
+        now = [
+            self._estimates(self._times[where], {site.number: site.loads for site in self._members[where]})
+            for where in groups
+        ]
+        times = [self._times[where] for where in groups]
+        one = LoopTime(
+            max(sum(time.work for time in times) - freed, 0.0),
+            sum(time.instructions for time in times), sum(time.mispredicted for time in times),
+        )
+        then = self._estimates(one, {
+            site.number: site.changed(changes[site.number]) if site.number in changes else site.loads
+            for site in members
+        })
+        return tuple(
+            sum(sum(waits.values()) for waits in before) - sum(after.values()) + freed
+            for before, after in zip(zip(*now), then)
+        )
+
+    def saved_by_order(self, loop: LoopPlace) -> float:
+        """Nanoseconds of instructions, if no iteration of a loop waited for results of those before."""
+        value, least = self._work_of(loop)
+        return value - least
+
+    def saved_by_fusing(self, loops: Sequence[LoopPlace]) -> float:
+        """Nanoseconds of instructions, if loops were one: while an iteration of one of them waits for results of those
+        before, the others are executed."""
+        works = [self._work_of(loop) for loop in loops]
+        if not all(value for value, _ in works):
+            return 0.0
+        together = max(max(value for value, _ in works), sum(least for _, least in works))
+        return sum(value for value, _ in works) - together
+
+    def _work_of(self, loop: LoopPlace) -> tuple[float, float]:
+        """As it is, and if no iteration waited for another; nothing where that is not known."""
+        known = [self.work.get((loop.function, address)) for address in self.loops.addresses(loop)]
+        found = [work for work in known if work is not None]
+        return sum(work.value for work in found), sum(work.least for work in found)
+
+    def _instructions_of(self, loop: LoopPlace) -> int:
+        if loop not in self._executed:
+            self._executed[loop] = self.instructions_of(loop)
+        return self._executed[loop]
+
+    def _work(self, where: LoopPlace | Function) -> LoopTime:
+        """Instructions and mispredicted branches of a loop, or of a function."""
+        each = self.costs.instruction
+        if isinstance(where, Function):
+            instructions = self._rows.instructions.get(where, 0)
+            return LoopTime(instructions * each, instructions, self._rows.mispredictions.get(where, 0.0))
+        work = 0.0
+        for address, cost in zip(self.loops.addresses(where), self._costs_of(where)):
+            known = self.work.get((where.function, address))
+            work += self._rows.count(cost, "Ir") * each if known is None else known.value
+        return LoopTime(work, self._instructions_of(where), sum(map(self._rows.mispredicted, self._costs_of(where))))
+
+    def _site(self, number: int, place: Instruction) -> Site:
+        distances = self._rows.distances.get(number, ())
+        reuses = self._rows.reuses.get(number, ())
+        orders = self._rows.orders.get(number, ())
+        stays = self._rows.stays.get(number)
+        cost = self._rows.cost(place.function.object, place.address)
+        lines = sum(row.misses for row in distances)
+        evicted = self._rows.count(cost, "EvLineD1")
+        used = self._rows.count(cost, "UsByteD1") / evicted if evicted else 0.0
+        late = never = None
+        if stays and stays[0]:
+            late, never = stays[2] / stays[0], stays[3] / stays[0]
+            used = used or self.why.line - stays[1] / stays[0]
+        accesses = self._accesses(cost, orders)
+        levels = self._levels(orders, accesses)
+        if late is not None and never is not None and never < late and 2 * used <= self.why.line:
+            levels = self._with_small_steps(number, lines, round(used), levels, reuses)
+        return Site(
+            number, place, self._where(place), accesses, lines,
+            sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
+            distances, reuses, levels, used, late, never, self.costs,
+            self._rows.count(cost, "Dr") > 0, self._rows.count(cost, "Dw") > 0,
+            self._in_loop(place, levels[0].loop if levels else None),
+        )
+
+    def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
+        if cost:
+            return self._rows.count(cost, "Dr") + self._rows.count(cost, "Dw")
+        seen, of = self.why.order_sample
+        mine = sum(order.accesses for order in orders if order.inner == 0)
+        return round(mine * of / seen) if seen else 0
+
+    def _where(self, place: Instruction) -> tuple[str, int]:
+        found = self._chains.get(place.function.object, {}).get(place.address)
+        caller = self._chooser.caller(found) if found else None
+        if caller is not None and caller.line:
+            return caller.file, caller.line
+        if place.line and not is_foreign(place.file):
+            return place.file, place.line
+        chain = self._chains.get(place.function.object, {}).get(place.address, ())
+        own = [one for one in chain if one.line and not is_foreign(one.file)]
+        return (own[-1].file, own[-1].line) if own else (place.file, place.line)
+
+    def _in_loop(self, place: Instruction, loop: LoopPlace | None) -> tuple[str, int]:
+        """The line of the function that a loop is in, if the instruction is of a helper that was inlined there."""
+        chain = self._chains.get(place.function.object, {}).get(place.address, ())
+        around = loop.positions[:-1] if loop is not None and loop.function == place.function else None
+        if around is None or len(chain) <= len(around) + 1:
+            return "", 0
+        is_within = all((one.file, one.line) == other for one, other in zip(chain, around))
+        here = chain[len(around)]
+        return (here.file, here.line) if is_within and not self._is_library(here.file) else ("", 0)
+
+    def _levels(self, orders: Sequence[Order], accesses: int) -> tuple[Level, ...]:
+        """Those of the loop in which it ran most often, and of the loops around that. accesses: in the whole run."""
+        innermost = [order for order in orders if order.inner == 0]
+        if not innermost:
+            return ()
+        first = self._innermost(innermost)
+        step = constant_step(first, self.why.line)
+        if step is None:
+            step = step_of_some(first, self.why.line)
+        seen = sum(order.accesses for order in innermost)
+        levels = [Level(self.loops.of(first.scope), step, first)]
+        while around := self._around(orders, levels, seen / accesses if accesses else 0.0):
+            levels.append(around)
+        return tuple(levels)
+
+    def _innermost(self, orders: Sequence[Order]) -> Order:
+        """That of most accesses; or of a loop in that one, if it has some: where it has several jumps backward, part of
+        its rounds seem to be outside of it."""
+        most = max(orders, key=lambda order: order.accesses)
+        loop = self.loops.of(most.scope)
+        within = [
+            order for order in orders
+            if loop is not None and (inner := self.loops.of(order.scope)) is not None and inner.is_within(loop)
+            and order.accesses >= _SOME * most.accesses
+        ]
+        return max(within, key=lambda order: order.accesses, default=most)
+
+    def _with_small_steps(
+        self, number: int, lines: int, used: int, levels: tuple[Level, ...], reuses: Sequence[Reuse]
+    ) -> tuple[Level, ...]:
+        """Loops around of which the pieces of the run tell no step: one that brings back most lines of an
+        instruction, which uses other bytes of them each time, goes through them little by little."""
+        inner = levels[0].step if levels else None
+        if inner is None or abs(inner) < self.why.line or levels[0].loop is None:
+            return levels
+        carried: Counter[LoopPlace] = Counter()
+        for row in reuses:
+            loop = self.loops.of(row.scope)
+            if loop is not None and row.before == number:
+                carried[loop] += row.misses
+        outer, back = max(carried.items(), key=lambda one: one[1], default=(None, 0))
+        if outer is None or 2 * back < lines or not self._is_around(outer, levels[0].loop):
+            return levels
+        # If it went through the same bytes in each round, only the first round had other lines.
+        if (lines - back) * outer.trips < _ROUNDS * lines:
+            return levels
+        known = [level for level in levels if level.loop == outer]
+        if not known:
+            order = levels[0].order._replace(
+                inner=len(levels), accesses=0, same=0, near=0, forward=0, backward=0, far=0, strides=()
+            )
+            return (*levels, Level(outer, used, order))
+        if known[0].step is not None:
+            return levels
+        return tuple(replace(level, step=used) if level.loop == outer else level for level in levels)
+
+    def _around(self, orders: Sequence[Order], levels: Sequence[Level], share: float) -> Level | None:
+        """The next loop around. A loop of the source that has several jumps backward is several loops within each other
+        in the pieces of the run: then what is around has more of them in it, or their runs are cut. share: of the
+        accesses, those seen."""
+        last, step = levels[-1].loop, levels[0].step
+        found = sorted((
+            order for order in orders
+            if order.inner >= len(levels) and self._is_around(self.loops.of(order.scope), last)
+        ), key=lambda order: (order.inner, -order.accesses))
+        if not found:
+            return None
+        loop = self.loops.of(found[0].scope)
+        here = [order for order in found if self.loops.of(order.scope) == loop]
+        runs = share * last.entries if last is not None and step else 0.0
+        order = next((order for order in here if not 0 < _CUT * runs < order.accesses), None)
+        if order is not None and (around := constant_step(order, self.why.line)) is not None:
+            return Level(loop, around, order)
+        order = order or _without_step(here[0], step or 0)
+        is_of_some = step is not None and constant_step(levels[0].order, self.why.line) is None
+        besides = _same_step_besides(order, step or 0) if is_of_some else None
+        return Level(loop, _step_besides(order, step or 0, self.why.line) if besides is None else besides, order)
+
+    def _is_around(self, outer: LoopPlace | None, inner: LoopPlace | None) -> bool:
+        if outer is None or inner is None or outer == inner:
+            return False
+        return inner.depth == 1 or outer.function != inner.function or inner.is_within(outer)
+
+
+def _without_step(order: Order, step: int) -> Order:
+    """What is seen of a loop around, without steps of the loop within."""
+    times = sum(count for one, count in order.strides if one == step)
+    near, forward, backward = (
+        times if is_its else 0 for is_its in (
+            order.near >= times, order.near < times and step > 0, order.near < times and step < 0
+        )
+    )
+    return order._replace(
+        accesses=order.accesses - times, near=order.near - near, forward=max(order.forward - forward, 0),
+        backward=max(order.backward - backward, 0),
+        strides=tuple((one, count) for one, count in order.strides if one != step),
+    )
+
+
+def _step_besides(order: Order, inner: int, line: int) -> int | None:
+    """Of a loop around one with large constant steps: by how much its steps differ from multiples of these. None where
+    that is not small, or where most steps are not known."""
+    if abs(inner) < line:
+        return constant_step(order, line)
+    parts = ((step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides)
+    known = sum(times for _, times in order.strides)
+    most = max(parts, key=abs, default=line)
+    is_small = abs(most) < line and _PART * abs(most) <= abs(inner)
+    return most if is_small and known >= _MOST_STEPS * steps_seen(order) > 0 else None
+
+
+def _same_step_besides(order: Order, inner: int) -> int | None:
+    """The same where the loop within leaves out some of its rounds, so that few of the many steps around it are known:
+    these differ by the same from multiples of the step within."""
+    parts = {(step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides}
+    return parts.pop() if len(parts) == 1 and len(order.strides) > 1 and _PART * abs(max(parts)) <= abs(inner) else None
+
+
+def busiest(sites: Sequence[Site]) -> Function:
+    times: Counter[Function] = Counter()
+    for site in sites:
+        times[site.place.function] += round(1000 * site.time)
+    return max(sorted(times), key=lambda function: times[function])
+
+
+def by_loop(sites: Sequence[Site]) -> Mapping[LoopPlace, list[Site]]:
+    """By the innermost loop; without those that are in none."""
+    found: dict[LoopPlace, list[Site]] = {}
+    for site in sites:
+        if site.inner is not None and site.inner.loop is not None:
+            found.setdefault(site.inner.loop, []).append(site)
+    return found

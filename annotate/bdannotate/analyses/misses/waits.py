@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What misses cost of a run with --why=yes, by the order of addresses: the one estimate that the verdict,
+the order of lists and the repairs of such a run are made of.
+
+Its unit is the time of an instruction whose data hits, a cycle of the estimate CEst. Of data it is what
+`miss_costs` says of each instruction's misses; of code, whose order is not known, it is as much for a miss as
+the other estimate has. Costs of instructions become events of the profile, so that lines, functions and
+calls have them as they have counts. What a call costs is known of the misses in it alone: each counts as much
+as one of the function that is called does on average, with all that it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ...model.components import strongly_connected
+from ...model.metrics import TIMES
+from ...model.profile import (
+    Call, Function, Instruction, InstructionCall, Place, Profile, Row, add_rows,
+)
+from .miss_costs import MissCosts
+from .site import Site
+from .sites import Sites
+
+# First touches, which are needed; misses in an order that processors foresee; all others.
+FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER = EVENTS = "WaitFirst", "WaitIn", "WaitOut"
+WAIT = "Wait"  # all of them
+# Picoseconds of that; and of these, those for lines from memory.
+TIME_WAIT, TIME_MEMORY = "TimeWait", "TimeMem"
+MADE = (*EVENTS, TIME_WAIT, TIME_MEMORY, *TIMES)
+_PICOSECONDS = 1000
+# Of a miss of code, in I1 and in LL.
+_CODE = (10, 100)
+# How often the average costs of functions that call each other are looked at.
+_ROUNDS = 12
+
+_NONE = (0.0,) * len(MADE)
+# Of a row of the profile, the three times without waiting, in picoseconds.
+_Plain = Callable[[Row], tuple[float, float, float]]
+
+
+def estimated_time(sites: Sites, profile: Profile) -> float:
+    """Nanoseconds."""
+    plain = _plain(profile, sites.costs)
+    time = plain(profile.totals())[0] + sum(more[0] for _, _, _, more in _more_work(profile, sites, plain))
+    return time / _PICOSECONDS + sum(site.waiting for site in sites.all)
+
+
+def _plain(profile: Profile, costs: MissCosts) -> _Plain:
+    """What instructions, misses of code and mispredicted branches take, where nothing more is known of them."""
+    at = {event: number for number, event in enumerate(profile.events)}
+    first, last = (factor * costs.instruction for factor in _CODE)
+    rest = [
+        (at[event], _PICOSECONDS * each) for event, each in (
+            ("I1mr", first), ("ILmr", last), ("Bcm", costs.misprediction), ("Bim", costs.misprediction),
+        ) if event in at
+    ]
+    each = costs.instruction
+    free, chained = costs.machine.figure("instruction-free"), costs.machine.figure("instruction-chained")
+    value, least, most = (_PICOSECONDS * one for one in (each, min(each, free), max(each, chained)))
+    executed = at.get("Ir")
+
+    def plain(row: Row) -> tuple[float, float, float]:
+        instructions = row[executed] if executed is not None else 0
+        others = sum(one * row[number] for number, one in rest)
+        return value * instructions + others, least * instructions + others, most * instructions + others
+
+    return plain
+
+
+def _more_work(
+    profile: Profile, sites: Sites, plain: _Plain
+) -> Iterator[tuple[Place, int, int, tuple[float, float, float]]]:
+    """Of instructions of which more is known: the place, the line and the address of each, and how many picoseconds
+    more they take than others, or fewer."""
+    functions = {function for function, _ in sites.work}
+    for place in profile.instructions if functions else ():
+        if place.function not in functions:
+            continue
+        for address, one in profile.instructions[place].items():
+            if (place.function, address) in sites.work:
+                value, least, most = plain(one.cost)
+                work = sites.work[place.function, address]
+                yield place, one.line, address, (
+                    _PICOSECONDS * work.value - value, _PICOSECONDS * work.least - least,
+                    max(_PICOSECONDS * work.value - most, 0.0),
+                )
+
+
+def has_waits(events: Iterable[str]) -> bool:
+    return OUT_OF_ORDER in events
+
+
+def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) -> Profile:
+    """The profile with what misses of data cost as further events, of which the estimate CEst is made. It has
+    its instructions and their calls only if these are wanted: they are most of a large profile."""
+    plain = _plain(profile, sites.costs)
+    found: dict[tuple[Place, int], list[float]] = {}
+    exact: dict[tuple[str, int], list[float]] = {}
+    waited: dict[Function, list[float]] = {}
+    worked: dict[Function, list[float]] = {}
+
+    def add(place: Place, line: int, address: int, more: Sequence[float], own: dict[Function, list[float]]) -> None:
+        _add(found, (place, line), more)
+        _add(exact, (place.function.object, address), more)
+        _add(own, place.function, more)
+
+    for site in sites.all:
+        row = _row(site, sites.costs.instruction)
+        if any(row):
+            add(Place(site.place.function, site.place.file), site.place.line, site.place.address, row, waited)
+    for place, line, address, times in _more_work(profile, sites, plain):
+        add(place, line, address, (*_NONE[:-len(TIMES)], *times), worked)
+
+    def whole(row: Row, *more: Sequence[float]) -> Row:
+        sums = [*_NONE[:-len(TIMES)], *plain(row)]
+        for one in more:
+            sums = [total + each for total, each in zip(sums, one)]
+        return row + tuple(max(round(one), 0) for one in sums)
+
+    lines = {
+        at: {line: whole(row, found.get((at, line), _NONE)) for line, row in rows.items()}
+        for at, rows in profile.lines.items()
+    }
+    for (at, line), more in found.items():
+        if line not in profile.lines.get(at, {}):
+            lines.setdefault(at, {})[line] = whole(profile.zero, more)
+
+    def instructions(
+        table: Mapping[Place, Mapping[int, Instruction]]
+    ) -> dict[Place, dict[int, Instruction]]:
+        return {
+            place: {
+                address: Instruction(
+                    one.line, whole(one.cost, exact.get((place.function.object, address), _NONE))
+                ) for address, one in rows.items()
+            } for place, rows in table.items()
+        }
+
+    waits_of_call = _of_calls(profile, waited, ("D1mr", "D1mw"))
+    work_of_call = _of_calls(profile, worked, ("Ir",)) if worked else None
+
+    def longer(call: Call, callee: Function) -> Call:
+        work = work_of_call(callee, call.cost) if work_of_call else _NONE
+        return Call(call.calls, whole(call.cost, waits_of_call(callee, call.cost), work))
+
+    calls = {site: longer(call, site.callee) for site, call in profile.calls.items()}
+    instruction_calls: dict[InstructionCall, Call] = {
+        site: longer(call, site.callee) for site, call in profile.instruction_calls.items()
+    } if with_instructions else {}
+    hot_calls = {
+        place: {address: Instruction(one.line, whole(one.cost, _NONE)) for address, one in rows.items()}
+        for place, rows in profile.hot_calls.items()
+    }
+    first, last = _CODE
+    formula = " + ".join(["Ir", f"{first} I1mr", f"{last} ILmr", *EVENTS])
+    return replace(
+        profile, events=profile.events + MADE, lines=lines, calls=calls,
+        instructions=instructions(profile.instructions) if with_instructions else {},
+        instruction_calls=instruction_calls,
+        hot=instructions(profile.hot), hot_calls=hot_calls,
+        titles={**profile.titles, "CEst": f"Estimated cycles: {formula}", **_time_titles(sites.costs)},
+        formulas={**profile.formulas, "CEst": formula},
+    )
+
+
+def _time_titles(costs: MissCosts) -> dict[str, str]:
+    on = f"on {costs.machine.processor}"
+    return {
+        "TEst": f"Estimated time {on}",
+        "TLeast": f"The same {on} if instructions never wait for each other, in quiet moments",
+        "TMost": f"The same {on} if each instruction waits for the one before, and nothing is done while lines come",
+    }
+
+
+def _row(site: Site, instruction: float) -> tuple[float, ...]:
+    first = site.waiting * site.first_share
+    rest = site.waiting - first
+    waits = (first, rest, 0.0) if site.is_foreseen else (first, 0.0, rest)
+    times = (site.waiting, site.waiting * site.memory_share, *site.waits)
+    return (*(one / instruction for one in waits), *(_PICOSECONDS * one for one in times))
+
+
+_Key = TypeVar("_Key")
+
+
+def _add(table: dict[_Key, list[float]], key: _Key, more: Sequence[float]) -> None:
+    known = table.get(key)
+    table[key] = [one + other for one, other in zip(known, more)] if known else list(more)
+
+
+def _of_calls(
+    profile: Profile, own: Mapping[Function, Sequence[float]], events: Iterable[str]
+) -> Callable[[Function, Row], Sequence[float]]:
+    """What calls of a function cost, given the costs of these calls in the profile's events: as much for each of these
+    events as one in that function does on average, with all that it calls."""
+    wanted = [profile.events.index(event) for event in events if event in profile.events]
+
+    def counted(row: Row) -> int:
+        return sum(row[index] for index in wanted)
+
+    own_counts: dict[Function, int] = {}
+    for place, rows in profile.lines.items():
+        own_counts[place.function] = own_counts.get(place.function, 0) + sum(map(counted, rows.values()))
+    callees: dict[Function, dict[Function, int]] = {}
+    for site, call in profile.calls.items():
+        for function in (site.caller, site.callee):
+            own_counts.setdefault(function, 0)
+        if site.caller != site.callee:
+            out = callees.setdefault(site.caller, {})
+            out[site.callee] = out.get(site.callee, 0) + counted(call.cost)
+    average: dict[Function, Sequence[float]] = {}
+    for group in strongly_connected(own_counts, callees):  # what is called comes first
+        for _ in range(_ROUNDS if len(group) > 1 else 1):
+            for function in group:
+                known = [
+                    (average[callee], count) for callee, count in callees.get(function, {}).items()
+                    if callee in average
+                ]
+                average[function] = _average(own.get(function, _NONE), own_counts[function], known)
+
+    def of_call(callee: Function, row: Row) -> Sequence[float]:
+        count = counted(row)
+        return [count * one for one in average[callee]]
+
+    return of_call
+
+
+def _average(
+    own: Sequence[float], counted: int, calls: Iterable[tuple[Sequence[float], int]]
+) -> Sequence[float]:
+    total = list(own)
+    for costs, count in calls:
+        counted += count
+        total = [one + count * other for one, other in zip(total, costs)]
+    return [one / counted for one in total] if counted > 0 else _NONE

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What to change, and what it saves: the repairs of all kinds, the one that saves most time first.
+
+Competing ones, for the same instructions, are ranked by the time that they save; the others of them are
+alternatives. Where nothing is to be gained, that is what is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
+
+from ...model.frames import Chains, Nest
+from ...model.graph import CallGraph
+from ...model.objects import ObjectGroup
+from ...model.profile import Function, Profile
+from ...model.why import Depends
+from ...model.work import Estimate
+from ..code.ownership import Folders, is_runtime
+from ..misses.loop_needs import Needs
+from ..misses.loop_nests import Loops
+from ..misses.site import Site
+from ..misses.site_rows import SiteRows
+from ..misses.sites import Known, Sites
+from ..misses.waits import estimated_time
+from ..types.object_details import Details
+from .fuse import fuse_repairs, not_known
+from .latency import huge_page_repairs, prefetch_repairs
+from .layouts import colocate_repairs, layout_repairs, repeats
+from .loops import loop_repairs
+from .repair import Remedy, Repair, amount
+from .sets import pad_repairs
+from .working_set import working_set_repairs
+
+# What saves less of the estimated time is not worth a sentence.
+_LEAST_SHARE = 0.02
+# Places of misses that no repair is known of: so many, each with so much of the time.
+_MOST_PLACES = 3
+_OPEN_PLACE = 0.03
+# Where instructions hide them by the estimate, so much of it at most; and of a line, so little is used.
+_OPEN_AT_MOST = 0.1
+_LITTLE = 0.25
+# Instructions with less of it are looked at only beside others.
+_NOTABLE = 0.002
+_MOST_SITES = 400
+# Those that leave as many misses as there were.
+_HIDING = (Remedy.PREFETCH, Remedy.HUGE_PAGES)
+# A repair all but whose instructions another one covers is an alternative to it.
+_COVERED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """Those to make, the best first; by the place in that list, the alternatives to each. If none saves enough by the
+    estimate, but some may, the first says that."""
+
+    list: tuple[Repair, ...]
+    alternatives: Mapping[int, tuple[Repair, ...]]
+    time: float  # nanoseconds, estimated, of all
+
+    @property
+    def is_none(self) -> bool:
+        return all(repair.remedy is Remedy.NONE for repair in self.list)
+
+
+def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
+    """The functions that repairs are about, and those that call them."""
+    found = {
+        function for repair in repairs.list if repair.remedy is not Remedy.NONE
+        for function in (repair.function, *(loop.function for loop in repair.loops))
+    }
+    work = list(found)
+    while work:
+        for caller in graph.callers.get(work.pop(), {}):
+            if caller not in found:
+                found.add(caller)
+                work.append(caller)
+    return found
+
+
+def notable_sites(sites: Sites, time: float) -> list[Site]:
+    """Without those of the C library and its like, which are not changed."""
+    return [
+        site for site in sites.all
+        if site.time >= _NOTABLE * time and not is_runtime(site.place.function.object)
+    ][:_MOST_SITES]
+
+
+def sites_of(
+    rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders(),
+    known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
+) -> Sites:
+    return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known, work)
+
+
+def find_repairs(
+    sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, ObjectGroup],
+    needs: Needs = not_known,
+) -> Repairs:
+    """details: of the data that notable sites load; groups: by the number of the site, which that is; needs: of two
+    loops, whether the second needs what the first adds up."""
+    time = estimated_time(sites, profile)
+    notable = notable_sites(sites, time)
+    candidates = list(chain(
+        loop_repairs(sites, notable), fuse_repairs(sites, notable, profile, needs),
+        pad_repairs(sites, notable), layout_repairs(sites, notable, details, groups),
+        colocate_repairs(sites, notable, groups, details), prefetch_repairs(sites, notable, groups),
+        huge_page_repairs(sites, notable, groups),
+    ))
+    found = _worth_it(candidates, time)
+    found += _smaller_working_sets(sites, notable, groups, found, time)
+    found.sort(key=_order, reverse=True)
+    found = _after_those_that_save_misses(found, sites, time)
+    chosen: list[Repair] = []
+    alternatives: dict[int, list[Repair]] = {}
+    for repair in found:
+        better = next(
+            (number for number, one in enumerate(chosen) if _covers(one, repair, sites)), None
+        )
+        if better is None:
+            chosen.append(repair)
+        else:
+            alternatives.setdefault(better, []).append(repair)
+    if sites.all and not any(_is_sure(repair, time) for repair in chosen):
+        none = _none(sites, sites.all, notable or sites.all, time)
+        chosen.insert(0, replace(none, is_doubtful=bool(chosen)))
+        alternatives = {number + 1: others for number, others in alternatives.items()}
+    elif rest := _without_repair(notable, chosen, time):
+        chosen.append(replace(
+            _none(sites, rest, rest, time), sites=frozenset(site.number for site in rest)
+        ))
+    return Repairs(
+        tuple(chosen), {number: tuple(others) for number, others in alternatives.items()}, time
+    )
+
+
+def _order(repair: Repair) -> tuple[float, float, int, float]:
+    value, least, most = repair.saved
+    return value, least, repair.before.lines - repair.after.lines, most
+
+
+def _is_sure(repair: Repair, time: float) -> bool:
+    """Whether it saves enough by the estimate, and not only at most."""
+    return repair.saved.value >= _LEAST_SHARE * time
+
+
+def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites, time: float) -> list[Repair]:
+    """What only hides misses is an alternative to what saves them, for the same instructions: how much a processor has
+    in flight already is not known."""
+    saving = [repair for repair in found if repair.remedy not in _HIDING and _is_sure(repair, time)]
+    late = [
+        repair for repair in found
+        if repair.remedy in _HIDING and any(_covers(one, repair, sites) for one in saving)
+    ]
+    return [repair for repair in found if repair not in late] + late
+
+
+def _worth_it(candidates: Iterable[Repair], time: float) -> list[Repair]:
+    return [
+        replace(repair, time=time) for repair in candidates if time and repair.saved.most >= _LEAST_SHARE * time
+    ]
+
+
+def _smaller_working_sets(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], found: Sequence[Repair], time: float
+) -> list[Repair]:
+    """Where nothing says better how: of other repairs, all but those that only hide misses do."""
+    better = [repair for repair in found if repair.remedy not in _HIDING]
+    return [
+        repair for repair in _worth_it(working_set_repairs(sites, notable, groups), time)
+        if not any(_covers(one, repair, sites) for one in better)
+    ]
+
+
+def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
+    """Whether most of what a repair is about, another one is about already."""
+    times = {number: sites.by_number[number].time for number in other.sites}
+    shared = sum(time for number, time in times.items() if number in one.sites)
+    return shared >= _COVERED * sum(times.values())
+
+
+def _without_repair(notable: Sequence[Site], chosen: Sequence[Repair], time: float) -> list[Site]:
+    """What no repair is about, if there is a place among it that costs much. One that leaves most misses is none where
+    other changes would save them."""
+    told, left = (
+        frozenset[int]().union(*(repair.sites for repair in chosen if _leaves_most(repair) == leaves))
+        for leaves in (False, True)
+    )
+    rest = [
+        site for site in notable
+        if site.number not in told and (site.number not in left or _detour(site))
+    ]
+    return rest if _open_places(rest, time) else []
+
+
+def _leaves_most(repair: Repair) -> bool:
+    return repair.after.lines > _COVERED * repair.before.lines
+
+
+def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: float) -> Repair:
+    """Its share is what the misses cost that could be saved: not those in order, nor first touches. notable:
+    those whose places may be named."""
+    now = amount(meant)
+    total = max(now.lines, 1)
+    first = sum(site.first_touches for site in meant)
+    in_order = sum(site.lines for site in meant if site.is_in_order)
+    used = sum(site.lines * site.used for site in meant) / total
+    worst = max(notable, key=lambda site: (site.open_waiting, site.time))
+    places = _open_places(notable, time)
+    at_most = sum(site.open_at_most for site in meant) if any(place.is_at_most for place in places) else 0.0
+    return Repair(
+        Remedy.NONE, worst.place.function, worst.where[0],
+        (worst.where[1],) if worst.where[1] else (), (), None, now, now, None,
+        Estimate(),
+        (
+            f"{100 * in_order / total:.0f}% of the lines are loaded in order, {100 * first / total:.0f}% for the "
+            f"first time, and {used:.0f} of the {sites.why.line} bytes of each are used",
+            *(place.text for place in places),
+        ),
+        (), "", frozenset(), sites.why.line, time=time, cost=sum(site.open_waiting for site in meant),
+        cost_at_most=at_most,
+    )
+
+
+class _OpenPlace(NamedTuple):
+    text: str
+    is_at_most: bool  # instructions may hide what it costs
+
+
+def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
+    """Where the misses are that no repair is known of, and what they depend on. Where instructions may hide them, but
+    the code has an order that repairs itself, what they cost at most."""
+    places: dict[tuple[str, int, str], list[Site]] = {}
+    for site in notable:
+        places.setdefault(_where(site), []).append(site)
+    costs = {where: sum(site.open_waiting for site in here) for where, here in places.items()}
+    most = {
+        where: sum(site.open_at_most for site in here if _detour(site)) for where, here in places.items()
+    }
+    ranked = sorted(places, key=lambda where: (-costs[where], -most[where], where))
+    found = [
+        _OpenPlace(
+            f"{_place(*where)} costs {100 * costs[where] / time:.0f}%: "
+            + _nature(max(places[where], key=lambda site: site.open_waiting)), False,
+        )
+        if costs[where] >= _OPEN_PLACE * time else
+        _OpenPlace(
+            f"{_place(*where)} costs at most {100 * min(most[where] / time, 1.0):.0f}%: "
+            + _detour(max(places[where], key=lambda site: site.open_at_most if _detour(site) else 0.0)), True,
+        )
+        for where in ranked if costs[where] >= _OPEN_PLACE * time > 0 or most[where] >= _OPEN_AT_MOST * time > 0
+    ]
+    return found[:_MOST_PLACES]
+
+
+def _where(site: Site) -> tuple[str, int, str]:
+    """File, line and function. The function is named only if the file is not known."""
+    file, line = site.where
+    return file, line, site.place.function.label if file == "???" else ""
+
+
+def _place(file: str, line: int, function: str) -> str:
+    if function:
+        return function
+    name = os.path.basename(file)
+    return f"{name}:{line}" if line else f"code of {name} without line numbers"
+
+
+def _detour(site: Site) -> str:
+    """What helps where scattered addresses were loaded just before, and little is used there; nothing of others."""
+    if site.inner is None or not site.is_scattered or not 0 < site.used <= _LITTLE * site.line:
+        return ""
+    used = f"{site.used:.0f} bytes of each line are used"
+    if site.inner.order.depends is Depends.POINTER:
+        return f"each address is a pointer that was loaded just before, and {used}: keep a copy of them beside it"
+    if site.inner.order.depends is Depends.INDEX:
+        return (
+            f"each address comes from an index that was loaded just before, and {used}: number the elements in the "
+            "order of the visits, or sort the indices"
+        )
+    return ""
+
+
+def _nature(site: Site) -> str:
+    if site.has_numbers_as_links:
+        return "each index into the table is read from the previous entry; a smaller table helps"
+    if site.waits_for_itself:
+        order = ", in an order that never repeats" if site.has_order and not repeats([site]) else ""
+        return f"each address is read from the previous line{order}; fewer, fuller nodes help"
+    if detour := _detour(site):
+        return detour
+    if not site.has_order:
+        return "the order of the addresses is not known; less data between two visits helps"
+    if site.is_strided and site.inner is not None and site.inner.step and site.late and site.late > (site.never or 0.0):
+        return (
+            f"steps of {abs(site.inner.step):,} bytes use {site.used:.0f} bytes of a line at a time, "
+            f"{site.late:.0f} at other times; another loop order, or a transposed copy, walks along memory"
+        )
+    if site.is_scattered:
+        return (
+            "addresses are scattered, but not read from the previous line: prefetching may help, or smaller elements, "
+            "or visits in memory order"
+        )
+    return "lines are needed again only after more data than the cache holds; less data between two visits helps"

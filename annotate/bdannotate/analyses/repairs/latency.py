@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repairs that load as many lines as before, but wait less for them: ask for them early, or have
+larger pages, so that addresses need not be looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...model.objects import ObjectGroup
+from ...model.why import Depends
+from ...model.work import Estimate
+from ..misses.site import PAGE, Change, Site
+from ..misses.sites import Sites, busiest, by_loop
+from .repair import Remedy, Repair, amount, code_lines
+
+HUGE_PAGE = 2 << 20
+
+
+def prefetch_repairs(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
+) -> Iterator[Repair]:
+    """Addresses that are anywhere, but known before the line is needed. groups: by the number of the
+    instruction, which data it loads."""
+    for _, here in by_loop(notable).items():
+        guilty = [site for site in here if site.is_scattered and not site.is_chain]
+        if guilty:
+            yield _prefetched(sites, guilty, groups)
+
+
+def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, ObjectGroup]) -> Repair:
+    file, lines = code_lines(guilty, in_loop=True)
+    now = amount(guilty)
+    order = guilty[0].inner.order if guilty[0].inner else None
+    evidence = ["most addresses are unrelated to the previous one, so no hardware prefetcher predicts them"]
+    if order is not None and order.depends in (Depends.INDEX, Depends.POINTER):
+        evidence.append(
+            "each address depends on a value that another instruction loads, and that instruction can run ahead"
+        )
+    elif order is not None and order.depends is Depends.ARITHMETIC:
+        evidence.append("each address is computed, and does not depend on what is loaded here")
+    work = _work(sites, guilty)
+    window, in_flight = sites.costs.window, sites.costs.in_flight
+    if work:
+        in_flight = max(min(window / work, sites.costs.in_flight), 1.0)
+        evidence.append(
+            f"{work:,.0f} instructions per line: a processor that looks about {window:.0f} instructions ahead has "
+            f"{in_flight:.0f} of these lines in flight at once"
+        )
+    changes = {
+        site.number: Change(site.lines, site.last_level, site.access, is_asked_ahead=True) for site in guilty
+    }
+    added = _computed_again(sites, guilty)
+    return Repair(
+        Remedy.PREFETCH, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now, None,
+        Estimate(*(one - added for one in sites.saved(changes))), tuple(evidence),
+        ("__builtin_prefetch(&table[index(i + 16)]);    // a few iterations ahead", "use(table[index(i)]);"),
+        "how many lines the processor already has in flight: with little work between two look-ups, it may have "
+        "reached its limit",
+        frozenset(site.number for site in guilty), sites.why.line,
+    )
+
+
+def _computed_again(sites: Sites, guilty: Sequence[Site]) -> float:
+    """The time for addresses that are computed, and not loaded, some iterations ahead: half of what the loop does,
+    as the rest uses what is looked up."""
+    level = guilty[0].inner
+    if level is None or level.loop is None or level.order.depends is not Depends.ARITHMETIC:
+        return 0.0
+    return sites.instructions_of(level.loop) * sites.costs.instruction / 2
+
+
+def _work(sites: Sites, guilty: Sequence[Site]) -> float:
+    """Instructions for each line; 0 if that is not known."""
+    loop = guilty[0].inner.loop if guilty[0].inner else None
+    lines = amount(guilty).lines
+    return sites.instructions_of(loop) / lines if loop is not None and lines else 0.0
+
+
+def huge_page_repairs(
+    sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
+) -> Iterator[Repair]:
+    """A page for each access, and more pages than a processor has translations at hand."""
+    for _, here in by_loop(notable).items():
+        walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
+        guilty = [site for site in here if walks[site.number]]
+        if not guilty:
+            continue
+        file, lines = code_lines(guilty)
+        before = sum(walks.values())
+        after = -(-before * PAGE // HUGE_PAGE)
+        now = amount(guilty)
+        step = guilty[0].inner.step if guilty[0].inner else None
+        how = f"each access is {abs(step):,} bytes from the previous one" if step else "accesses are scattered"
+        yield Repair(
+            Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
+            (before, after), _saved_walks(sites, guilty, walks),
+            (
+                f"{how}, nearly always in another page of 4 KiB",
+                f"these are more pages than a TLB of {sites.costs.translations:,} entries covers",
+            ),
+            (
+                "memory = aligned_alloc(2 << 20, size);",
+                "madvise(memory, size, MADV_HUGEPAGE);    // 512 times as large",
+            ),
+            "how large the machine's TLB is, and whether huge pages are available",
+            frozenset(site.number for site in guilty), sites.why.line,
+        )
+
+
+def _saved_walks(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, int]) -> Estimate:
+    """Of what is waited for, as much as these look-ups take, at most."""
+    waits = [sum(one) for one in zip(*(site.waits for site in guilty))]
+    time = sum(sites.costs.walk_cost(site.access) * walks[site.number] for site in guilty)
+    return Estimate(*(min(time, one) * (1 - PAGE / HUGE_PAGE) for one in waits))
+
+
+def page_walks(site: Site, group: ObjectGroup | None = None) -> int:
+    """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
+    if site.page_walks:
+        return site.page_walks
+    pages, translations = _bytes_of(group) // PAGE if group else 0, site.costs.translations
+    if site.is_scattered and pages > translations:
+        return round(site.lines * (1 - translations / pages))
+    return 0
+
+
+def _bytes_of(group: ObjectGroup) -> int:
+    return group.blocks.most_alive if group.blocks else group.identity.size

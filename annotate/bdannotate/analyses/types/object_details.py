@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All that is known of some groups of objects: who loaded them, which bytes were used, what to split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...model.graph import CallGraph
+from ...model.objects import Objects
+from ...model.profile import Function
+from ..data.layout import MOST_ELEMENT, Layout, layout, typed_layout
+from ..data.objects import GroupRow, Loader, loaders
+from ..data.ways import Reached, ways_to
+from .field_use import CodeUse, code_uses
+from .inner_split import inner_split
+from .pack import Packed, packed
+from .split import Order, Split, best_split, better_order
+from .type_fit import elements_of
+from .typed_groups import GroupTypes, TypedGroup
+
+
+# Who loads less than this part of what was loaded need not be explained.
+_NOTABLE = 0.05
+_MOST_FUNCTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    entry: GroupRow
+    loaders: tuple[Loader, ...]
+    layout: Layout | None
+    typed: TypedGroup | None
+    uses: tuple[CodeUse, ...]  # of the type's fields
+    # What another layout would load; None, too, where the size of D1's lines is not known.
+    split: Split | None
+    order: Order | None
+    packed: Packed | None
+    no_type: str  # why it has none; empty if it has, or it was not looked for
+    line_bytes: int | None
+    ways: tuple[Reached, ...] = ()  # to who loaded most of it
+
+
+def object_details(
+    objects: Objects, meant: Sequence[GroupRow], types: GroupTypes,
+    element_size: int | None = None,
+) -> list[Details]:
+    """element_size, in bytes, is what the user says that the layouts are folded by."""
+    found: list[Details] = []
+    line = objects.line_bytes
+    for entry in meant:
+        group = entry.group
+        typed = types.known.get(group.identity)
+        elements = group if typed is None else elements_of(group, typed.start, typed.only)
+        if typed is None or element_size is not None or typed.type.size > MOST_ELEMENT:
+            picture = layout(elements, line, element_size)
+        else:
+            picture = typed_layout(elements, line, typed.type)
+        who = tuple(loaders(objects, group))
+        if typed is None:
+            found.append(Details(
+                entry, who, picture, None, (), None, None, None, types.missing.get(group.identity, ""), line,
+            ))
+            continue
+        split, order = None, None
+        if line:
+            split = best_split(typed, elements, entry.use, line) or inner_split(typed, elements, entry.use, line)
+            # What has an open end must stay last.
+            if not typed.has_open_end:
+                loaded_by: dict[Function, int] = {}
+                for one in who:
+                    loaded_by[one.function] = loaded_by.get(one.function, 0) + one.use.loaded
+                order = better_order(typed, elements, entry.use, loaded_by, line)
+        found.append(Details(
+            entry, who, picture, typed, tuple(code_uses(typed.type, elements.patterns)), split, order,
+            packed(typed, elements, entry.use), "", line,
+        ))
+    return found
+
+
+def with_ways(found: Details, graph: CallGraph, events: Sequence[str]) -> Details:
+    """With the calls through which those are reached that load most of it."""
+    least = _NOTABLE * found.entry.use.loaded
+    functions = dict.fromkeys(one.function for one in found.loaders if one.use.loaded >= least)
+    return replace(found, ways=tuple(ways_to(list(functions)[:_MOST_FUNCTIONS], graph, events)))
