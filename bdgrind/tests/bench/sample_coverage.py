@@ -10,7 +10,8 @@ again. The tool is that of the build in $BDGRIND_BUILD, else of the source folde
 
 For the totals, and for the 20 functions and the 20 lines that have most of each event, prints of how many estimates
 the exact value lies within the interval of 95 %, how far estimates are off in the mean over the seeds, how much they
-spread, and what they say of that themselves (the mean interval's half width), all relative to the exact value."""
+spread, and what they say of that themselves (the mean interval's half width), all relative to the exact value. Behind
+that, the same for all events of a kind together: Ir, Dr and Dw, and events of L1."""
 
 from __future__ import annotations
 
@@ -40,6 +41,25 @@ class Profile:
     costs: dict[Key, list[int]] = field(default_factory=dict)
     bursts: int = 0
     widths: dict[Key, list[int]] = field(default_factory=dict)  # half the intervals'
+
+
+@dataclass
+class Share:
+    """Of estimates: how many there are, how many of them are shown, and how many of those hold."""
+
+    asked: int = 0
+    shown: int = 0
+    within: int = 0
+
+    def add(self, other: Share) -> None:
+        self.asked += other.asked
+        self.shown += other.shown
+        self.within += other.within
+
+    def __str__(self) -> str:
+        """What holds and what is left out, in %."""
+        holds = f"{100 * self.within / self.shown:5.1f}" if self.shown else "    -"
+        return f"{holds} {100 * (self.asked - self.shown) / self.asked:5.1f}"
 
 
 def read(path: Path) -> Profile:
@@ -107,16 +127,24 @@ def half_width(profile: Profile, key: Key, column: int) -> float:
     return widths[column]
 
 
+def event_kind(event: str) -> str:
+    return event if event == "Ir" else "Dr and Dw" if event in ("Dr", "Dw") else "events of L1"
+
+
 def rows(exact: Profile, estimates: Sequence[Profile]) -> list[str]:
     found = []
-    for kind, most in (("all", 1), ("self", _HOTTEST), ("sum", _HOTTEST), ("line", _HOTTEST)):
+    sums: defaultdict[tuple[str, str], Share] = defaultdict(Share)
+    for kind, name, most in (
+        ("all", "totals", 1), ("self", "functions", _HOTTEST), ("sum", "functions", _HOTTEST),
+        ("line", "lines", _HOTTEST),
+    ):
         for event in estimates[0].events:
             at, of = exact.events.index(event), estimates[0].events.index(event)
             keys = [key for key, costs in exact.costs.items() if key[0] == kind and costs[at] > 0]
             keys = sorted(keys, key=lambda key: -exact.costs[key][at])[:most]
             if not keys:
                 continue
-            shown, within, open_ones = 0, 0, 0
+            share = Share(asked=len(keys) * len(estimates))
             biases, spreads, said = [], [], []
             for key in keys:
                 value = exact.costs[key][at]
@@ -124,18 +152,17 @@ def rows(exact: Profile, estimates: Sequence[Profile]) -> list[str]:
                 widths = [half_width(one, key, of) for one in estimates]
                 for one, width in zip(values, widths):
                     if width > max(one, 0):  # left out
-                        open_ones += 1
                         continue
-                    shown += 1
-                    within += abs(one - value) <= width + 1
+                    share.shown += 1
+                    share.within += abs(one - value) <= width + 1
                 biases.append(fmean(values) / value - 1)
                 spreads.append(pstdev(values) / value)
                 said.append(fmean([width for width in widths if width < math.inf] or [math.inf]) / value)
-            share = f"{100 * within / shown:5.1f}" if shown else "    -"
             numbers = " ".join(f"{100 * fmean(of_all):8.3f}" for of_all in (biases, spreads, said))
             worst = 100 * max(biases, key=abs)
-            left = 100 * open_ones / (len(keys) * len(estimates))
-            found.append(f"{kind:4} {event:8} {share} {left:5.1f} {numbers} {worst:8.3f}")
+            found.append(f"{kind:4} {event:8} {share} {numbers} {worst:8.3f}")
+            sums[name, event_kind(event)].add(share)
+    found += [f"{name:9} {event:12} {share}" for (name, event), share in sums.items()]
     return found
 
 
