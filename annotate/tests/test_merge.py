@@ -80,7 +80,7 @@ def test_statistics_are_those_of_a_naive_reference(tmp_path):
                 expect(ranks.calls.get(site, {}), values, event)
         values = [sum(row[index] for row in costs.values()) for costs, _ in job()]
         expect(ranks.inclusive.get(function(MAIN), {}), values, event)
-        assert [row[ranks.events.index(event)] for row in ranks.totals] == values
+        assert list(ranks.totals[ranks.events.index(event)]) == values
 
 
 def test_sums_of_events_have_statistics_too(tmp_path):
@@ -100,7 +100,7 @@ def test_followed_functions_are_known_in_each_rank(tmp_path):
     place, event = ranks.strips.index("SpLoss1"), EVENTS.index("SpLoss1")
     for name in ("f0", "f5"):
         values = [sum(row[event] for (owner, _), row in costs.items() if owner == name) for costs, _ in job()]
-        assert [row[place] for row in ranks.followed[function(name)]] == values
+        assert list(ranks.followed[function(name)][place]) == values
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -163,7 +163,7 @@ def test_all_files_of_a_rank_are_one(tmp_path):
     _, ranks = read(merged(tmp_path, [*paths, str(part)]))
     assert len(ranks.ranks) == 3
     first, more = (added(rank_costs(seed)[0].values())[0] for seed in (SEEDS[0], 9))
-    assert ranks.totals[0][ranks.events.index("Ir")] == first + more
+    assert ranks.totals[ranks.events.index("Ir")][0] == first + more
 
 
 def test_one_file_is_merged_with_itself_alone(tmp_path):

@@ -16,15 +16,16 @@ def row(instructions, misses, lost):
     return tuple(known.get(event, 0) for event in EVENTS)
 
 
-def job(folder, works):
-    """A rank for each of these numbers: so much has the function `solve`; `setup` costs all of them the same."""
+def job(folder, works, host=None):
+    """A rank for each of these numbers: so much has the function `solve`; `setup` costs all of them the same. Each two
+    ranks have a host, or all this one."""
     paths = []
     for rank, work in enumerate(works):
         costs = {
             (MAIN, 1): row(1000, 0, 0), ("setup", 10): row(5000, 10, 320),
             ("solve", 20): row(100 * work, work, 8 * work),
         }
-        head = f"desc: Rank: {rank}\ndesc: Host: node{rank // 2}"
+        head = f"desc: Rank: {rank}\ndesc: Host: {host or f'node{rank // 2}'}"
         path = folder / f"out.{rank}"
         path.write_text(rank_text(costs, {"setup": 1, "solve": 2}, head))
         paths.append(str(path))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from ..model.profile import CallSite, Function, Row
+from ..model.profile import CallSite, Function
 from ..model.ranks import Ranks, Spread
 
 # Ranks are alike if what they cost differently is less than this part of what a rank costs on average.
@@ -31,7 +31,7 @@ class CountOverRanks:
     the mean."""
 
     name: str
-    totals: tuple[int, ...] | None
+    totals: Sequence[int] | None
     functions: tuple[Imbalance[Function], ...]  # inclusive
     calls: tuple[Imbalance[CallSite], ...]
 
@@ -62,13 +62,9 @@ def report_ranks(ranks: Ranks, above: Iterable[Function] = ()) -> RanksReport:
     names = [next((name for name in group if name in ranks.counts), None) for group in _COMPARED]
     compared = tuple(dict.fromkeys(name for name in names if name)) or ranks.events[:1]
     strip = len(ranks.strips) - 1
-    rows = [
-        [row[strip] for row in followed]
-        for followed in zip(*(ranks.followed[function] for function in sorted(ranks.followed)))
-    ]
-    rows = rows or [[] for _ in ranks.ranks]
-    leaders = _grouped(rows)
-    groups = tuple(_group(members, rows, sorted(ranks.followed)) for members in leaders)
+    functions = sorted(ranks.followed)
+    rows = list(zip(*(ranks.followed[function][strip] for function in functions))) or [()] * len(ranks.ranks)
+    groups = tuple(_group(members, rows, functions) for members in _grouped(rows))
     return RanksReport(
         ranks, tuple(_count(ranks, name) for name in compared), ranks.strips[strip] if ranks.strips else "", groups,
         len(rows) - sum(len(group.members) for group in groups), frozenset(above),
@@ -78,8 +74,7 @@ def report_ranks(ranks: Ranks, above: Iterable[Function] = ()) -> RanksReport:
 def _count(ranks: Ranks, name: str) -> CountOverRanks:
     totals = None
     if name in ranks.events:
-        event = ranks.events.index(name)
-        totals = tuple(row[event] for row in ranks.totals)
+        totals = ranks.totals[ranks.events.index(name)]
     number = len(ranks.ranks)
     return CountOverRanks(
         name, totals, _by_imbalance(ranks.inclusive, name, number), _by_imbalance(ranks.calls, name, number)
@@ -110,7 +105,7 @@ def _grouped(rows: Sequence[Sequence[int]]) -> list[list[int]]:
     return found
 
 
-def _group(members: list[int], rows: Sequence[Row | Sequence[int]], functions: Sequence[Function]) -> RankGroup:
+def _group(members: list[int], rows: Sequence[Sequence[int]], functions: Sequence[Function]) -> RankGroup:
     here = [sum(rows[rank][place] for rank in members) / len(members) for place in range(len(functions))]
     everywhere = [sum(row[place] for row in rows) / len(rows) for place in range(len(functions))]
     away = [abs(mine - mean) for mine, mean in zip(here, everywhere)]

@@ -31,6 +31,7 @@ from .page_hints import hints_for_page
 from .page_objects import data_columns, objects_for_page
 from .page_paths import paths_for_page
 from .page_ranges import member_tables
+from .page_ranks import ranks_for_page
 from .page_sharing import sharing_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, function_widths, functions_table, line_widths, lines_table,
@@ -98,6 +99,10 @@ def page_data(
         _instructions(counted.report), subject.functions, numbers,
     )
     paths = None if subject.paths is None else paths_for_page(subject.paths, subject.functions, numbers)
+    ranks: schema.Ranks | None = None
+    if subject.ranks is not None:
+        ranks, more = ranks_for_page(subject.ranks, subject.functions, numbers)
+        tables |= more
     why: schema.Why | None = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
@@ -155,6 +160,7 @@ def page_data(
         "data": objects,
         "sharing": sharing,
         "paths": paths,
+        "ranks": ranks,
         "tree": None if subject.tree is None else {
             "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
         },

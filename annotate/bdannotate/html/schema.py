@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 8
+VERSION = 9
 
 
 class Metric(TypedDict):
@@ -309,6 +309,24 @@ class Paths(TypedDict):
     functions: list[PathsOf]  # with hot paths, the costliest first
 
 
+class RankCount(TypedDict):
+    name: str  # of a metric
+    heading: str
+
+
+class Ranks(TypedDict):
+    """The ranks of a merged profile. Their hosts, groups and totals are in the table of ranks; what functions cost
+    themselves is in that of strips: for each count, each function has so many rows as there are ranks."""
+
+    names: list[str]
+    hosts: list[str]  # the first one is not known
+    counts: list[RankCount]
+    functions: list[int]  # that differ most
+    alike: str  # a sentence: how many groups behave alike
+    groups: list[str]  # of each: its ranks, and how they differ from others
+    says: str  # a sentence for the summary, or empty
+
+
 class UseLevel(TypedDict):
     title: str
     loaded: str
@@ -404,6 +422,7 @@ class Facts(TypedDict):
     data: Data | None
     sharing: Sharing | None  # of a run with cores
     paths: Paths | None  # of a run with --paths
+    ranks: Ranks | None  # of a merged profile
     tree: TreeFacts | None
     estimates: Estimates | None  # None: all counts are exact
     sourceNotes: dict[str, str]
@@ -451,6 +470,9 @@ TABLES: Mapping[str, Columns] = {
     "data": Columns((), (), ("self",)),
     "dataRows": Columns(("group", "function", "file", "line"), (), ("self",)),
     "dataBytes": Columns(("loaded", "used", "borders")),
+    # A rank's host; its group, from 1, or 0; and its totals.
+    "ranks": Columns(("host", "group"), (), ("self",)),
+    "strips": Columns(("cost",)),
     "functionsOf": Columns((), ("calls",), ("self", "incl")),
     "treeOf": Columns((), ("calls",), ("self",)),
     "arcsOf": Columns((), ("calls",), ("incl",)),
@@ -473,6 +495,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "data": ("data", "dataRows", "dataBytes"),
     "sharing": (),
     "paths": (),
+    "ranks": ("ranks", "strips"),
     "profiles": ("members",),
 }
 

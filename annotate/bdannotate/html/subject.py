@@ -12,6 +12,7 @@ from ..analyses.code.structure import Structure
 from ..analyses.comparison.diff import matching_functions
 from ..analyses.data.sharing import SharingReport
 from ..analyses.paths import PathsReport
+from ..analyses.ranks import RanksReport
 from ..model.contexts import ContextTree, merge, merged
 from ..model.graph import CallGraph, build
 from ..model.merge import add, common_events, map_functions, project
@@ -52,6 +53,7 @@ class Subject:
     member_trees: tuple[ContextTree, ...] = ()  # of the members, in their order, if all have one
     sharing: SharingReport | None = None  # lines that cores take from each other
     paths: PathsReport | None = None  # within functions
+    ranks: RanksReport | None = None  # of a profile that was merged
     structures: tuple[Structure, ...] = ()  # loops and inlined functions, of what is reported on
 
     @property

@@ -28,8 +28,10 @@ from .rank_blocks import RankBlocks
 from .rank_tally import RankTally
 from .ranks_file import Strip
 
-# Which of a job's functions are followed through all ranks: so many by each of these counts, where there are some.
+# Which of a job's functions are followed through all ranks: so many by each of these counts, where there are some, and
+# fewer in jobs of many ranks, for which a file has room for so many numbers.
 _FOLLOWED = 24
+_MOST_NUMBERS = 1 << 22
 _FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst", "Ir"))
 
 
@@ -288,9 +290,10 @@ def _join(processes: Processes, share: _Share) -> None:
 
 
 def _followed(tally: RankTally, names: Sequence[str], ranks: int) -> list[Function]:
-    """Those that ranks differ in most: the most less the mean."""
-    found: dict[Function, None] = {}
+    """Those that ranks differ in most: the most less the mean. As many by one count as by another, and one at least."""
+    room = _MOST_NUMBERS // (ranks * len(names))
     varying = [(function, dict(rows.varying(ranks))) for function, rows in sorted(tally.functions.items(), key=_key)]
+    by_count: list[list[Function]] = []
     for name in names:
         place = tally.counts.index(name)
         here = [
@@ -298,7 +301,11 @@ def _followed(tally: RankTally, names: Sequence[str], ranks: int) -> list[Functi
             for function, counts in varying if (one := counts.get(place)) is not None
         ]
         here.sort(key=lambda item: -item[1])
-        found.update((function, None) for function, _ in here[:_FOLLOWED])
+        by_count.append([function for function, _ in here[:_FOLLOWED]])
+    for most in range(_FOLLOWED, 0, -1):
+        found = {function for functions in by_count for function in functions[:most]}
+        if len(found) <= room:
+            break
     return sorted(found)
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isqrt
+from operator import add
 from typing import NamedTuple
 
-from .profile import CallSite, Function, Part, Profile, Row
+from .profile import CallSite, Function, Part, Profile
 
 
 # What a merged profile describes.
@@ -59,19 +60,31 @@ class Ranks:
     events: tuple[str, ...]
     counts: tuple[str, ...]
     ranks: tuple[Rank, ...]
-    totals: tuple[Row, ...]  # of each rank, by event
+    totals: tuple[Sequence[int], ...]  # by event, of each rank
     functions: Mapping[Function, Mapping[str, Spread]]  # their own costs
     inclusive: Mapping[Function, Mapping[str, Spread]]
     lines: Mapping[tuple[Function, str, int], Mapping[str, Spread]]
     calls: Mapping[CallSite, Mapping[str, Spread]]
-    # What the functions that differ most cost themselves in each rank, by the names of some counts.
+    # What the functions that differ most cost themselves: for each of these counts, of each rank.
     strips: tuple[str, ...]
-    followed: Mapping[Function, tuple[Row, ...]]
+    followed: Mapping[Function, tuple[Sequence[int], ...]]
+
+
+def with_names(ranks: Ranks, name: Callable[[Function], Function]) -> Ranks:
+    """With other names of the functions that are known in each rank; those that get the same one are one. Spreads keep
+    theirs: those of two functions cannot be added up."""
+    found: dict[Function, tuple[Sequence[int], ...]] = {}
+    for function, columns in ranks.followed.items():
+        known = found.get(name(function))
+        found[name(function)] = columns if known is None else tuple(
+            tuple(map(add, *pair)) for pair in zip(known, columns)
+        )
+    return replace(ranks, followed=found)
 
 
 def violation(ranks: Ranks, profile: Profile) -> str | None:
     """The first thing by which they cannot be of the same merge, as a sentence."""
-    totals = tuple(map(sum, zip(*ranks.totals)))
+    totals = tuple(sum(column) for column in ranks.totals)
     if ranks.events == profile.events and totals == profile.totals():
         return None
     return f"{ranks.part.source} is of other profiles than {profile.parts[0].source}"

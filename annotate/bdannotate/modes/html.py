@@ -25,6 +25,7 @@ from .inputs import Inputs
 from .objects import compared_objects_of_page, objects_of_page
 from .outputs import EXIT_GOOD, write_file
 from .paths import paths_of_page
+from .ranks import ranks_of_page
 from .sharing import sharing_of
 from .why import why_of_page
 
@@ -49,8 +50,10 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
     sharing = sharing_of(reported, subject.report.profile, known, inputs)
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))
-    flow = None if options.mode == "diff" else paths_of_page(paths, subject.report, inputs)
-    subject = replace(subject, why=why, sharing=sharing, paths=flow)
+    flow = ranks = None
+    if options.mode != "diff":
+        flow, ranks = (of_page(paths, subject.report, inputs) for of_page in (paths_of_page, ranks_of_page))
+    subject = replace(subject, why=why, sharing=sharing, paths=flow, ranks=ranks)
     subject = replace(subject, costed=_costed(subject, inputs), structures=_structures(subject, inputs))
     inputs.say_notes([
         f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"

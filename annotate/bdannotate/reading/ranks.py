@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from ..model.errors import FormatProblem, UserError, shorten
-from ..model.profile import CallSite, Function, Profile, Row
+from ..model.narrow import zeros
+from ..model.profile import CallSite, Function, Profile
 from ..model.ranks import Rank, Ranks, Spread, violation
 from .columns import named_function, path_beside
-from .sections import SectionReader, Table
+from .sections import MOST_ROWS, SectionReader, Table
 
 PREFIX = "ranks."
+
+_WIDTH = 8  # bytes of a count
+_MOST_NUMBERS = 4 * MOST_ROWS  # also where most of them are 0
 
 _T = TypeVar("_T")
 
@@ -88,14 +93,16 @@ class _Names:
     def file(self, number: int) -> str:
         return _entry(self._files, number, "file")
 
-    def totals(self, table: Table, events: int) -> tuple[Row, ...]:
-        found = [[0] * events for _ in range(self._ranks)]
+    def totals(self, table: Table, events: int) -> tuple[array[int], ...]:
+        found = [zeros(self._ranks, _WIDTH) for _ in range(events)]
         before = len(self._counts) - events
         for member, count, number in table.rows:
             if not 0 <= count - before < events:
                 raise FormatProblem(f"there is no event {count}")
-            _entry(found, member, "rank")[count - before] = number
-        return tuple(map(tuple, found))
+            if member >= self._ranks:
+                raise FormatProblem(f"there is no rank {member}")
+            found[count - before][member] = number
+        return tuple(found)
 
     def spreads(self, table: Table, keys: int) -> Mapping[tuple[int, ...], Mapping[str, Spread]]:
         found: dict[tuple[int, ...], dict[str, Spread]] = {}
@@ -107,18 +114,21 @@ class _Names:
             found.setdefault(row[:keys], {})[_entry(self._counts, count, "count")] = spread
         return found
 
-    def strips(self, table: Table, strips: int) -> Mapping[Function, tuple[Row, ...]]:
-        found: dict[Function, list[list[int]]] = {}
+    def strips(self, table: Table, strips: int) -> Mapping[Function, tuple[array[int], ...]]:
+        found: dict[int, tuple[array[int], ...]] = {}
         if not strips:
             return {}
         for member, function, strip, number in table.rows:
-            name = self.function(function)
-            if name not in found:
-                found[name] = [[0] * strips for _ in range(self._ranks)]
+            if function not in found:
+                if (1 + len(found)) * strips * self._ranks > _MOST_NUMBERS:
+                    raise FormatProblem(f"strips: are of more than {_MOST_NUMBERS:,} numbers")
+                found[function] = tuple(zeros(self._ranks, _WIDTH) for _ in range(strips))
             if strip >= strips:
                 raise FormatProblem(f"there is no strip {strip}")
-            _entry(found[name], member, "rank")[strip] = number
-        return {function: tuple(map(tuple, rows)) for function, rows in found.items()}
+            if member >= self._ranks:
+                raise FormatProblem(f"there is no rank {member}")
+            found[function][strip][member] = number
+        return {self.function(function): columns for function, columns in found.items()}
 
 
 def _rank(text: str) -> Rank:

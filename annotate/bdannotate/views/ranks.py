@@ -26,11 +26,11 @@ def rank_sections(found: RanksReport, limit: int | None, page: Page) -> list[tup
     """Titles and lines. limit: how many functions and calls, or all."""
     sections = [(_title(found), _groups(found, page))]
     for one in found.counts:
-        heading = _heading(one.name, found)
+        by = heading(one.name, found)
         if any(each.thing not in found.above for each in one.functions):
-            sections.append((f"Ranks by {heading}: functions", _functions(one, found, limit, page)))
+            sections.append((f"Ranks by {by}: functions", _functions(one, found, limit, page)))
             calls = _calls(one, found, limit, page)
-            sections += [(f"Ranks by {heading}: calls", calls)] if calls else []
+            sections += [(f"Ranks by {by}: calls", calls)] if calls else []
     return sections
 
 
@@ -40,36 +40,48 @@ def _title(found: RanksReport) -> str:
     return counted(len(found.ranks.ranks), "rank") + where
 
 
-def _heading(name: str, found: RanksReport) -> str:
+def heading(name: str, found: RanksReport) -> str:
+    """Of a count."""
     metrics = metrics_for(found.ranks.events, {}, {})
     return metrics[name].heading if name in metrics else name
 
 
 def _groups(found: RanksReport, page: Page) -> list[str]:
-    ranks = found.ranks.ranks
-    if len(ranks) == 1:
+    if len(found.ranks.ranks) == 1:
         return ["There is only one rank."]
     lines: list[str] = []
     for one in found.counts:
         if one.totals and any(one.totals):
             lines += wrapped(_spread_of_totals(one, found), page)
-    by = _heading(found.grouped_by, found)
+    lines += wrapped(alike_text(found), page)
+    for number, text in enumerate(group_texts(found, page), 1):
+        line = f"{number}. {text}"
+        lines.append(shorten_end(line, page.width) if page.cut else line)
+    return lines
+
+
+def alike_text(found: RanksReport) -> str:
+    """How many groups there are, as what stands above them; or that all ranks are alike."""
+    by = heading(found.grouped_by, found)
     if len(found.groups) == 1 and not found.ungrouped:
-        alike = f"All ranks behave alike: they are within {100 * ALIKE:.0f}% of each other by {by}."
-        return lines + wrapped(alike, page)
+        return f"All ranks behave alike: they are within {100 * ALIKE:.0f}% of each other by {by.removesuffix('.')}."
     many = "" if not found.ungrouped else f"; {found.ungrouped:,} more ranks are in none of them"
-    lines += wrapped(
-        f"{len(found.groups)} groups that behave alike (within {100 * ALIKE:.0f}% by {by}){many}:", page
-    )
-    for number, group in enumerate(found.groups, 1):
+    return f"{len(found.groups)} groups that behave alike (within {100 * ALIKE:.0f}% by {by}){many}:"
+
+
+def group_texts(found: RanksReport, page: Page) -> list[str]:
+    """Of each group, where there are several: its ranks, and how they differ from others."""
+    if len(found.groups) == 1 and not found.ungrouped:
+        return []
+    texts: list[str] = []
+    for group in found.groups:
         told = ""
         if group.differs:
             function, mean, everywhere = group.differs
             told = f": {page.name(function)} {short_count(mean)} instead of {short_count(everywhere)}"
-        members = spans([ranks[place].name for place in group.members])
-        start = f"{number}. {len(group.members):,} ({shorten_end(members, 32)})"
-        lines.append(shorten_end(start + told, page.width) if page.cut else start + told)
-    return lines
+        members = spans([found.ranks.ranks[place].name for place in group.members])
+        texts.append(f"{len(group.members):,} ({shorten_end(members, 32)}){told}")
+    return texts
 
 
 def _spread_of_totals(one: CountOverRanks, found: RanksReport) -> str:
@@ -78,7 +90,7 @@ def _spread_of_totals(one: CountOverRanks, found: RanksReport) -> str:
     least, most = min(totals), max(totals)
     names = found.ranks.ranks
     return (
-        f"{_heading(one.name, found)}: {short_count(round(mean))} on average, "
+        f"{heading(one.name, found)}: {short_count(round(mean))} on average, "
         f"least {short_count(least)} ({names[totals.index(least)].name}), "
         f"most {short_count(most)} ({names[totals.index(most)].name}), {percent(most - mean, mean)} above the mean"
     )
@@ -166,7 +178,7 @@ def ranks_json(found: RanksReport) -> Json:
     number = len(found.ranks.ranks)
     return {
         "ranks": [_rank(rank) for rank in found.ranks.ranks],
-        "totals": [list(row) for row in found.ranks.totals],
+        "totals": [list(row) for row in zip(*found.ranks.totals)],
         "counts": [
             {
                 "count": one.name,
@@ -197,8 +209,8 @@ def ranks_json(found: RanksReport) -> Json:
         "followed": {
             "counts": list(found.ranks.strips),
             "functions": [
-                {**_function(function), "by_rank": [list(row) for row in rows]}
-                for function, rows in found.ranks.followed.items()
+                {**_function(function), "by_rank": [list(row) for row in zip(*columns)]}
+                for function, columns in found.ranks.followed.items()
             ],
         },
     }

@@ -20,6 +20,7 @@ import { PathsView } from "./views/flow_paths";
 import { Graph } from "./views/graph";
 import { Icicle } from "./views/icicle";
 import { Profiles } from "./views/profiles";
+import { RanksView } from "./views/ranks";
 import { SharingView } from "./views/sharing";
 import { Source } from "./views/source";
 import { Summary } from "./views/summary";
@@ -36,6 +37,7 @@ const titles: Record<View, string> = {
     data: "Data",
     sharing: "Sharing",
     paths: "Paths",
+    ranks: "Ranks",
     profiles: "Profiles",
 };
 const components: Record<View, () => preact.JSX.Element> = {
@@ -48,6 +50,7 @@ const components: Record<View, () => preact.JSX.Element> = {
     data: Data,
     sharing: SharingView,
     paths: PathsView,
+    ranks: RanksView,
     profiles: Profiles,
 };
 
@@ -135,7 +138,8 @@ export function App({ report }: { report: Report }) {
     const View = components[state.view];
     const tabs = (Object.keys(titles) as View[]).filter((view) =>
         (view !== "profiles" || report.facts.members.length > 0) && (view !== "data" || report.facts.data)
-        && (view !== "sharing" || report.facts.sharing) && (view !== "paths" || report.facts.paths));
+        && (view !== "sharing" || report.facts.sharing) && (view !== "paths" || report.facts.paths)
+        && (view !== "ranks" || report.facts.ranks));
     const command = report.facts.sides[0]![0]!.command;
     return (
         <PageContext.Provider value={page}>

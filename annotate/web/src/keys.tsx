@@ -27,6 +27,7 @@ const groups: [string, [string, string][]][] = [
     ["Treemap", [["arrow keys", "move"], ["Enter, double click", "show the call graph"]]],
     ["Data", [["arrow keys", "move"]]],
     ["Curves", [["arrow keys", "read the curve"]]],
+    ["Ranks", [["arrow keys, Home, End", "move from rank to rank, and from row to row"]]],
 ];
 
 export function isTyping({ target }: Event): boolean {

@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 8;
+export const version = 9;
 
 export interface Metric {
     name: string;
@@ -282,6 +282,23 @@ export interface Paths {
     functions: PathsOf[]; // with hot paths, the costliest first
 }
 
+export interface RankCount {
+    name: string; // of a metric
+    heading: string;
+}
+
+// The ranks of a merged profile. Their hosts, groups and totals are in the table of ranks; what functions cost
+// themselves is in that of strips: for each count, each function has so many rows as there are ranks.
+export interface Ranks {
+    names: string[];
+    hosts: string[]; // the first one is not known
+    counts: RankCount[];
+    functions: number[]; // that differ most
+    alike: string; // a sentence: how many groups behave alike
+    groups: string[]; // of each: its ranks, and how they differ from others
+    says: string; // a sentence for the summary, or empty
+}
+
 export interface UseLevel {
     title: string;
     loaded: string;
@@ -372,6 +389,7 @@ export interface Facts {
     data: Data | null;
     sharing: Sharing | null; // of a run with cores
     paths: Paths | null; // of a run with --paths
+    ranks: Ranks | null; // of a merged profile
     tree: TreeFacts | null;
     estimates: Estimates | null; // None: all counts are exact
     sourceNotes: Record<string, string>;
@@ -408,6 +426,8 @@ export const tables = {
     data: { own: [], counts: [], kinds: ["self"] },
     dataRows: { own: ["group", "function", "file", "line"], counts: [], kinds: ["self"] },
     dataBytes: { own: ["loaded", "used", "borders"], counts: [], kinds: [] },
+    ranks: { own: ["host", "group"], counts: [], kinds: ["self"] },
+    strips: { own: ["cost"], counts: [], kinds: [] },
     functionsOf: { own: [], counts: ["calls"], kinds: ["self", "incl"] },
     treeOf: { own: [], counts: ["calls"], kinds: ["self"] },
     arcsOf: { own: [], counts: ["calls"], kinds: ["incl"] },
@@ -438,6 +458,7 @@ export const views = {
     data: ["data", "dataRows", "dataBytes"],
     sharing: [],
     paths: [],
+    ranks: ["ranks", "strips"],
     profiles: ["members"],
 } as const;
 export type ViewName = keyof typeof views;

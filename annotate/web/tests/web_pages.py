@@ -18,6 +18,7 @@ BUILT = ANNOTATE / "bdannotate" / "html" / "report.html"
 BUILD = os.environ.get("BDGRIND_BUILD")
 SECONDS = 300
 ITEM = "item</script><b>"
+WORKS = [1000, 1010, 1000, 3000, 3020]  # of ranks
 HEAP_ROW = quote("heap prog.c:22, make")
 VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
@@ -30,6 +31,7 @@ from path_files import beside as paths_beside  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
 from test_sharing import beside as sharing_beside  # noqa: E402
+from test_ranks import job  # noqa: E402
 from test_repairs import made as made_kernel  # noqa: E402
 from test_types import of_a_stranger  # noqa: E402
 
@@ -177,6 +179,8 @@ def make_reports(folder):
         for path, data in made_kernel(name)[0].items():
             (folder / name / path).write_bytes(data)
         annotate(f"--html={folder}/{name}.html", folder / name / "p.out")
+    (folder / "job").mkdir()
+    annotate(f"--html={folder}/job.html", job(folder / "job", WORKS))
     (folder / "shared").mkdir()
     annotate(f"--html={folder}/shared.html", sharing_beside(folder / "shared"))
     (folder / "flow").mkdir()

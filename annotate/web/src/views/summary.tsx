@@ -8,6 +8,7 @@ import { Curves } from "./curves";
 import { Headline } from "./headline";
 import { HotLines } from "./hotlines";
 import { TopPlaces } from "./places";
+import { RanksNote } from "./ranks";
 import { Repairs } from "./repairs";
 import { SharingNote } from "./sharing";
 import { Run } from "./run";
@@ -30,6 +31,7 @@ export function Summary() {
             <Headline />
             {why?.repairs && <Repairs repairs={why.repairs} />}
             {!report.comparing && <Cards hints={hints} />}
+            <RanksNote />
             <SharingNote />
             {verdict && !report.comparing && <Cycles verdict={verdict} />}
             <div class="cards">
