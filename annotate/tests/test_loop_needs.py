@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bdannotate.analyses.misses.loop_needs import _end_of_statement, _parted, needs_result
 from bdannotate.analyses.misses.loop_nests import LoopPlace, _Name
-from bdannotate.analyses.repairs.fuse import _is_beside, _together, _without_needs
+from bdannotate.analyses.repairs.fuse import _is_beside, _joined, _without_needs
 from bdannotate.cli import main
 from bdannotate.model.profile import Function
 from test_repairs import made
@@ -102,7 +102,7 @@ def test_loops_are_in_the_order_of_the_source_not_of_the_code():
 
     first, second, third = loop(20, 110, 50), loop(10, 120, 70), loop(30, 130, 40)
     assert _is_beside(first, second, {}) and _is_beside(second, third, {}) and not _is_beside(third, first, {})
-    assert _together({(second, third): 0, (first, second): 0}) == [[first, second, third]]
+    assert _joined({(second, third): 0, (first, second): 0}) == [[first, second, third]]
 
 
 def test_fortran():

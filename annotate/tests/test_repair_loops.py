@@ -8,7 +8,7 @@ import pytest
 import why_kernels
 from bdannotate.analyses.misses.loop_nests import LoopPlace
 from bdannotate.analyses.misses.site import Level, Site, constant_step, step_of_some
-from bdannotate.analyses.misses.sites import _same_step_besides, _step_besides, _without_step
+from bdannotate.analyses.misses.sites import _common_remaining_step, _remaining_step, _without_step
 from bdannotate.analyses.repairs.loops import _exchanged
 from bdannotate.model.why import Depends, Order
 from why_machine import Machine
@@ -95,8 +95,8 @@ def test_a_step_that_a_branch_leaves_out_is_still_that_of_the_loop(strides, far,
     (((300, 4), (908, 3)), None),  # half a step
 ])
 def test_the_step_around_what_a_branch_leaves_out_is_besides_multiples_of_the_one_within(strides, step):
-    assert _same_step_besides(order(300, far=280, strides=strides), 608) == step
-    assert _same_step_besides(order(300, far=280, strides=strides), -608) == step
+    assert _common_remaining_step(order(300, far=280, strides=strides), 608) == step
+    assert _common_remaining_step(order(300, far=280, strides=strides), -608) == step
 
 
 # Rows of 900 columns, at which a branch is taken in two parts of the run: the inner loop's runs begin in either.
@@ -109,7 +109,7 @@ def test_the_step_around_what_a_branch_leaves_out_is_besides_multiples_of_the_on
     ((), 30, None),
 ])
 def test_steps_around_differ_by_little_from_multiples_of_the_inner_one(strides, far, step):
-    assert _step_besides(order(60, far=far, strides=strides), 7200, 64) == step
+    assert _remaining_step(order(60, far=far, strides=strides), 7200, 64) == step
 
 
 @pytest.mark.parametrize("step", [7200, -7200, 8])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops as the processor executes them, without what they wait for in memory."""
+"""Loops as the processor executes them, without the time that they wait for memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 
 class Estimate(NamedTuple):
-    """least: by the least of all rounds of each figure. most: by their medians, and if nothing were hidden."""
+    """An estimate and its bounds, in one unit. least: by the fastest measured rounds of the machine's figures, or if
+    instructions never wait for each other. most: by the median rounds, and if instructions hide no waiting."""
 
     value: float = 0.0
     least: float = 0.0
@@ -17,15 +18,15 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What nearly each iteration of a loop executes that has no other loops in it."""
+    """The instructions that nearly each iteration of an innermost loop executes."""
 
     object: str
-    addresses: tuple[int, ...]  # in this order
+    addresses: tuple[int, ...]  # ascending
 
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """Of an iteration whose data hits L1. least: if no iteration needs results of the one before."""
+    """The cycles of an iteration whose data hits L1. least: if no iteration needs results of the one before."""
 
     each: float
     least: float

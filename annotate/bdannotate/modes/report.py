@@ -14,7 +14,7 @@ from ..analyses.data.sharing import SharingReport
 from ..analyses.hints import hints
 from ..analyses.paths import PathsReport
 from ..analyses.ranks import RanksReport
-from ..analyses.repairs.choice import Repairs, told_of
+from ..analyses.repairs.choice import Repairs, functions_with_callers
 from ..analyses.repairs.unshare import with_unshare
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, Options
 from ..reading.parser import Detail
@@ -171,7 +171,7 @@ def _sections(
             told = repair_lines(repairs, page, variables(options.include))
             lines += text_report.section("Repairs", told, page)
         if repairs is None or not repairs.is_none:
-            functions = None if repairs is None else told_of(repairs, made.graph)
+            functions = None if repairs is None else functions_with_callers(repairs, made.graph)
             lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
     if options.sharing and sharing is not None:
         most = rows_of(options.limit, DEFAULT_OBJECTS)

@@ -16,7 +16,7 @@ from ..analyses.misses.site import Site
 from ..analyses.misses.site_rows import SiteRows
 from ..analyses.misses.sites import Known, Sites
 from ..analyses.misses.waits import estimated_time, with_waits
-from ..analyses.repairs.choice import Repairs, find_repairs, notable_sites, sites_of, told_of
+from ..analyses.repairs.choice import Repairs, find_repairs, functions_with_callers, notable_sites, sites_of
 from ..html.page_why import PageWhy
 from ..model.errors import UserError
 from ..model.frames import Nest, frames_by_function
@@ -60,9 +60,9 @@ def why_of_page(
     sites = sites_of_run(why, made.profile, inputs)
     repairs = repairs_of(sites, made.profile, objects, inputs) if sites else None
     costs = with_what_misses_cost(made.profile, sites, inputs)
-    told = told_of(repairs, made.graph) if repairs else set()
+    functions = functions_with_callers(repairs, made.graph) if repairs else set()
     return PageWhy(
-        why, repairs, frozenset(told), _loops(why, made.profile, inputs), objects, made.profile.events,
+        why, repairs, frozenset(functions), _loops(why, made.profile, inputs), objects, made.profile.events,
         tuple(inputs.options.include), costs if sites else None,
     )
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many lines caches of other sizes would load: from the distances at which D1 missed.
+"""How many lines caches of other sizes would load, from the distances at which D1 missed.
 
-A fully associative cache that drops the line whose last touch is oldest misses a line again if as many
-others as it holds, or more, were touched since. Distances are known of what D1 has missed, so sizes
-begin with D1's. Of what a set-associative D1 has missed too early, larger sizes are free.
+A fully associative cache with LRU replacement misses a line again if at least as many other lines as it holds were
+touched since. Distances are known for what D1 missed, so sizes begin with D1's. What only a set-associative D1 misses,
+at shorter distances, larger sizes do not miss.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from ...model.why import Why, bucket_start
 
 LARGEST = 1 << 30
-# A size from which on a part of the misses as large as this goes within a step is a knee.
+# A step between two sizes is part of a knee if at least this share of the misses that can go goes there.
 _STEP = 0.1
-# Knees with less of all that can go are not worth a sentence.
+# The minimum share of the misses that can go for a knee to be reported.
 _KNEE = 0.2
-# What is within this of the least fits.
+# Data fits a size if its misses are at most this many times those of the largest cache.
 _FITS = 1.05
-# Fewer misses than this share above the first touches are nothing that a larger cache would save.
+# A curve is flat if a larger cache would save less than this share of the misses of the largest one.
 _FLAT = 0.05
 
 
@@ -28,12 +28,12 @@ _FLAT = 0.05
 class Point:
     size: int  # of the cache, in bytes
     misses: int
-    loaded: int  # bytes
+    loaded: int  # bytes of the misses' lines
 
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """Between two sizes, so many misses go."""
+    """Two sizes between which many misses go."""
 
     before: Point
     after: Point
@@ -41,9 +41,9 @@ class Knee:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """points are those of D1's size and of powers of two above it; steps are all that are known, in
-    quarter powers of two. fits is the size from which on hardly a line is loaded more often than in
-    the largest cache; None if hardly any is in D1."""
+    """The misses by the size of the cache. points: those of D1's size and of powers of two above it. steps: all that
+    are known, in quarter powers of two. fits: the smallest size that has hardly more misses than the largest cache;
+    None if D1 has hardly more."""
 
     points: tuple[Point, ...]
     steps: tuple[Point, ...]
@@ -52,12 +52,12 @@ class Curve:
     fits: Point | None
 
 
-# Misses by the bucket of their distance.
+# The number of misses by the bucket of their distance.
 Histogram = Mapping[int, int]
 
 
 def curve_of(found: Histogram, why: Why) -> Curve:
-    """Of these misses, of D1 as that file describes it."""
+    """The curve of misses that D1 had. why: the file that describes D1."""
     everything = sum(found.values())
     steps = [Point(why.d1_lines * why.line, everything, everything * why.line)]
     for bucket, lines in _bounds(why.d1_lines, LARGEST // why.line):
@@ -77,17 +77,18 @@ def curve_of(found: Histogram, why: Why) -> Curve:
 
 
 def _bounds(least: int, most: int) -> Iterator[tuple[int, int]]:
-    """Buckets, and the lines of a cache that misses what is in them and above, and nothing else."""
+    """The buckets, and for each the size in lines, more than `least` and at most `most`, of a cache that misses exactly
+    what is in this bucket and in those above."""
     bucket = 1
     while (lines := bucket_start(bucket)) <= most:
-        # Up to 2^(3/4) lines, buckets begin with the same distance.
+        # The lowest buckets are narrower than a line, so that several begin with the same distance.
         if lines > least and lines >= 2:
             yield bucket, lines
         bucket += 1
 
 
 def _knees(steps: Sequence[Point]) -> Iterator[Knee]:
-    """Sizes at which many misses go, put together where they follow each other."""
+    """The knees of a curve: adjacent steps with many misses are combined into one."""
     can_go = steps[0].misses - steps[-1].misses
     if can_go <= _FLAT * steps[-1].misses:
         return

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Misses by the distance of reuse, summed up for functions, loops and data: those of the code itself, and
-those of all that happens in calls from there.
+"""Misses by the distance of reuse, summed up for functions, loops and data: those of the code itself, and those of
+everything that it calls.
 
-The latter are exact where the run has kept whole paths of calls. Of a loop, they are those of the
-function's calls, as far as the profile says that these were made in the loop. Where there are no paths,
-what is called by these functions alone counts with them.
+Inclusive sums are exact if the run kept whole call paths. For a loop, they are the share of its function's calls that
+the profile says were made in the loop. If there are no paths, functions that only the given ones call are counted with
+them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .curve import Histogram
 
 
 class Reach(enum.Enum):
-    """What is counted of the functions that are called."""
+    """Which called functions an inclusive sum counts."""
 
     ALL = "all"
-    BY_THESE_ALONE = "by these alone"
+    BY_THESE_ALONE = "by these alone"  # functions that no others call
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Distances:
     own: Histogram
     inclusive: Histogram
     reach: Reach
-    only_called: int = 0  # by these alone: how many functions
+    only_called: int = 0  # how many functions were added to the given ones, if reach is BY_THESE_ALONE
 
 
 class DistanceSums:
-    """code: of frames that are functions of their own, in `graph` as well."""
+    """Sums of misses by distance. code: the code of the frames that count as functions of their own, as in `graph`."""
 
     def __init__(
         self, why: Why, graph: CallGraph, events: Sequence[str], code: Mapping[Function, FrameCode]
@@ -65,24 +65,28 @@ class DistanceSums:
 
     @property
     def has_paths(self) -> bool:
+        """Whether the run kept whole call paths."""
         return bool(self._inclusive)
 
     def program(self) -> Histogram:
+        """All misses of the program."""
         return total([*self._own.values(), *self._by_address.values()])
 
     def functions(self) -> list[Function]:
-        """That have misses themselves, or in what they call."""
+        """The functions that have misses, themselves or in what they call, sorted."""
         found = {function for function in self._own if function is not None}
         found.update(function for function, callee in self._inclusive if callee is None)
         return sorted(found)
 
     def own(self, function: Function) -> Histogram:
+        """The misses of a function's own code, without those of what it calls."""
         code = self._code.get(function)
         if code is None:
             return self._own.get(function, Counter())
         return self._at(code.root, code.own)
 
     def of(self, functions: Sequence[Function]) -> Distances:
+        """The self and inclusive misses of several functions. No miss is counted twice."""
         own = total(map(self.own, functions))
         if self.has_paths and self._are_apart(functions):
             return Distances(own, total(map(self._with_calls, functions)), Reach.ALL)
@@ -92,12 +96,12 @@ class DistanceSums:
         )
 
     def of_data(self, objects: Objects, groups: Iterable[int]) -> Histogram:
-        """Of those groups, by their numbers in `objects`, which lies beside the same profiles."""
+        """The misses of object groups. groups: their numbers in `objects`, which must be of the same profiles."""
         by_group = self.by_data(objects)
         return total(by_group[number] for number in groups if number in by_group)
 
     def by_data(self, objects: Objects) -> dict[int, Counter[int]]:
-        """The same by each number."""
+        """The misses of all object groups, by their numbers in `objects`, which must be of the same profiles."""
         found: dict[int, Counter[int]] = {}
         for row in self._why.data or ():
             here = objects.numbers[row.part] if row.part < len(objects.numbers) else ()
@@ -123,7 +127,8 @@ class DistanceSums:
         return sums
 
     def _share(self, root: Function, callee: Function, call: Call) -> float:
-        """Of what a function does in calls of another one, these calls' share."""
+        """The share of the costs of all calls from `root` to `callee` that `call` has, from 0 to 1: by misses or, if
+        there are none, by the number of calls."""
         everything = [
             one for frame, code in [(root, None), *self._code.items()]
             if (code is None or code.root == root)
@@ -139,7 +144,7 @@ class DistanceSums:
         return sum(call.cost[number] for number in self._misses)
 
     def _are_apart(self, functions: Sequence[Function]) -> bool:
-        """Whether none of them is called by another, at whatever depth."""
+        """Whether none of the functions calls another one of them, directly or not."""
         wanted = set(functions)
         if len(wanted) < 2:
             return True
@@ -157,6 +162,7 @@ class DistanceSums:
 
 
 def total(parts: Iterable[Histogram]) -> Counter[int]:
+    """The sum of several histograms."""
     found: Counter[int] = Counter()
     for part in parts:
         found.update(part)
@@ -164,7 +170,8 @@ def total(parts: Iterable[Histogram]) -> Counter[int]:
 
 
 def with_what_only_they_call(graph: CallGraph, functions: Sequence[Function]) -> set[Function]:
-    """And with functions that are called by these alone: all that those miss, these have caused."""
+    """The given functions, and those that are called by members of the result only, so that all of their misses are due
+    to the given ones."""
     found = set(functions)
     work = list(functions)
     while work:

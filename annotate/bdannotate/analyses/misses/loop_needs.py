@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a loop needs what another one, in front of it in the same source file, adds up over its whole run: a sum, a
-count, a largest value. Then the two cannot be one.
+"""Whether a loop needs what an earlier loop in the same source file accumulates over its whole run, such as a sum, a
+count or a maximum. If so, the two cannot be fused.
 
-The text of the source is looked at, not parsed: what the first loop accumulates, which it does not set itself; where
-the statements between the loops take that; and whether the second one reads it. Of a loop in a function that was
-inlined, the statement that calls it is looked at.
+The source is searched by patterns, not parsed: for what the first loop accumulates and does not set itself, for where
+the statements between the loops pass it on, and for whether the second loop reads it. For a loop in an inlined
+function, the statement with the call is searched.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..code.source_text import SourceText, read_source
 from .loop_nests import LoopPlace
 from .sites import Sites
 
-# Whether the second of two loops needs what the first adds up; None where that is not known.
+# Returns whether the second of two loops needs what the first one accumulates; None if not known.
 Needs = Callable[[LoopPlace, LoopPlace], bool | None]
 
-# Longer texts are not looked at.
+# Longer texts are skipped, longer lines are cut.
 _MOST_LINES = 200
-_LONGEST_LINE = 400
+_LONGEST_LINE = 400  # characters
 _LONGEST_STATEMENT = 10  # lines
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def needs_of(sites: Sites, profile: Profile, include: Sequence[str]) -> Needs:
-    """By the sources, as far as they can be read."""
+    """The function that answers by the sources, as far as they can be read. include: the folders to search them in."""
     texts: dict[str, SourceText | str] = {}
 
     def needs(first: LoopPlace, second: LoopPlace) -> bool | None:
@@ -60,7 +60,7 @@ def needs_of(sites: Sites, profile: Profile, include: Sequence[str]) -> Needs:
             text.lines[line - 1:first_end], text.lines[first_end:second_line - 1],
             text.lines[second_line - 1:second_end], is_fortran, is_call=not is_first_loop,
         )
-        # A call may pass on what it computes in other ways, too, and use what its statement does not name.
+        # A call may also pass on results in other ways, and use more than its statement names: "no" is not certain.
         return found if found or is_first_loop and is_second_loop else None
 
     return needs
@@ -72,8 +72,8 @@ _Place = tuple[str, int]
 def _parted(
     first: Sequence[_Place], second: Sequence[_Place]
 ) -> tuple[_Place, _Place, bool, bool] | None:
-    """Where the code of two loops is no longer the same: files and lines, and whether each is the loop itself, not a
-    call that was inlined. None where that is not one file, or in another order."""
+    """The first positions, of the loops or of inlined calls, at which two loops differ, and whether each of these is
+    the loop itself. None if they are in different files, or the second one does not come after the first."""
     for depth, (one, other) in enumerate(zip(first, second)):
         if one != other:
             if one[0] != other[0] or not 0 < one[1] < other[1]:
@@ -83,7 +83,7 @@ def _parted(
 
 
 def _end_of_statement(lines: Sequence[str], start: int) -> int:
-    """The line where the statement of a line ends."""
+    """The number of the line where the statement that begins in line `start` ends. Lines count from 1."""
     for number in range(start, min(start + _LONGEST_STATEMENT, len(lines))):
         if ";" in lines[number - 1] or "{" in lines[number - 1]:
             return number
@@ -91,7 +91,7 @@ def _end_of_statement(lines: Sequence[str], start: int) -> int:
 
 
 def _last_line(loop: LoopPlace, sites: Sites, profile: Profile) -> int:
-    """Of its instructions, that stand in its file."""
+    """The last line of a loop's instructions in its file; its first line if none are known."""
     addresses = set(sites.loops.addresses(loop))
     return max((
         one.line for place, rows in profile.instructions.items()
@@ -104,8 +104,8 @@ def needs_result(
     first: Sequence[str], between: Sequence[str], second: Sequence[str], is_fortran: bool = False,
     is_call: bool = False,
 ) -> bool:
-    """Of these lines of source: whether the second ones read what the first ones accumulate, or what the ones between
-    make of it. is_call: the first ones call what has a loop; what they assign is its result."""
+    """Whether the lines `second` read what the lines `first` accumulate, or what the lines between compute from it.
+    is_call: whether `first` is a call of a function with a loop; then what it assigns is the result."""
     statements = _statements(first, is_fortran)
     results = _assigned(statements[:1], is_fortran) if is_call else _accumulated(statements, is_fortran)
     for statement in _statements(between, is_fortran):
@@ -125,8 +125,8 @@ def needs_result(
 
 
 def _accumulated(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
-    """What keeps its value from iteration to iteration, and gets another one from it: not what the loop itself sets,
-    nor elements that change with what it sets."""
+    """The variables whose new value depends on their value from the iteration before: not those that the loop also
+    sets, nor elements whose subscripts change in it."""
     grown: set[str] = set()
     fresh: set[str] = set()
     changed: set[str] = set()
@@ -150,7 +150,7 @@ def _accumulated(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
 
 
 def _assigned(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
-    """Not what parts of a call assign."""
+    """The variables that statements assign, without assignments within the arguments of a call."""
     found = ((statement, _assignment(statement, is_fortran)) for statement in statements)
     return frozenset(
         _plain(one[1]) for statement, one in found
@@ -159,6 +159,7 @@ def _assigned(statements: Sequence[str], is_fortran: bool) -> frozenset[str]:
 
 
 def _passed_on(statement: str, results: frozenset[str], is_fortran: bool) -> frozenset[str]:
+    """The variables that depend on `results` after a statement."""
     found = _assignment(statement, is_fortran)
     if found is None:
         return results
@@ -178,7 +179,7 @@ def _statements(lines: Sequence[str], is_fortran: bool) -> list[str]:
 
 def _assignment(statement: str, is_fortran: bool) -> re.Match[str] | None:
     found = _ASSIGNED.search(statement)
-    # Not equal, in Fortran.
+    # In Fortran, "/=" compares.
     return None if found is not None and is_fortran and found[2] is not None else found
 
 
@@ -191,5 +192,5 @@ def _has(text: str, place: str) -> bool:
 
 
 def _plain_places(text: str) -> str:
-    """Without blanks within subscripts, so that places can be compared."""
+    """The text without blanks around subscripts and members, so that variables can be compared."""
     return re.sub(r"\s*([][().]|->)\s*", r"\1", text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The loops that a file on why lines were loaded names by the block that a jump led back to, as the
-source has them: by the loops of the function's flow."""
+"""The loops of the source. A why file names a loop by the block that a jump led back to; the loops of the function's
+flow say which loop of the source that is."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from ...model.why import Scope, ScopeKind, Why
 from ..code.ownership import is_foreign
 
 class _Name(NamedTuple):
-    """A loop within the one around it: where it stands, by address if that is not known, and the inlined
-    calls that it came by."""
+    """The name of a loop within its outer loop: its position, and the inlined calls that lead to it. If the position is
+    not known, file is empty and line is the address."""
 
     file: str
     line: int
     calls: tuple[tuple[str, int], ...] = ()
 
 
-# The outermost loop first.
+# The function and the names of the nested loops, the outermost first.
 _Key = tuple[Function, tuple[_Name, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPlace:
-    """iterations and entries are 0 where the flow is not known. Loops of which the compiler made several
-    are the same if they are in the same loops."""
+    """A loop of the source. Copies of a loop that the compiler made count as one if they are in the same loops."""
 
     key: _Key
     address: int
-    iterations: int = 0
-    entries: int = 0
+    iterations: int = 0  # 0 if the flow is not known
+    entries: int = 0  # likewise
 
     @property
     def function(self) -> Function:
@@ -47,12 +46,12 @@ class LoopPlace:
 
     @property
     def line(self) -> int:
-        """0 where it is not known."""
+        """The source line; 0 if not known."""
         return self.where[1]
 
     @property
     def where(self) -> tuple[str, int]:
-        """Where the program has it: a library's loop, where that was called."""
+        """The file and line in the program's own code: for a library's loop, those of the call. ("", 0): not known."""
         name = self.key[1][-1]
         if not name.file:
             return "", 0
@@ -63,27 +62,29 @@ class LoopPlace:
 
     @property
     def called_at(self) -> tuple[str, int]:
-        """Where the function that has it was called, if it was inlined; else where it is."""
+        """The file and line of the call of its function, if that was inlined; else its own."""
         name = self.key[1][-1]
         own = [call for call in name.calls if not is_foreign(call[0])]
         return own[-1] if own else self.where
 
     @property
     def positions(self) -> tuple[tuple[str, int], ...]:
-        """Files and lines of the inlined calls that it came by, the outermost first, and its own."""
+        """The files and lines of the inlined calls that lead to it, the outermost first, and its own."""
         name = self.key[1][-1]
         return *name.calls, (name.file, name.line)
 
     @property
     def depth(self) -> int:
+        """How deep the loop is nested; 1 for an outermost one."""
         return len(self.key[1])
 
     @property
     def trips(self) -> float:
-        """Iterations each time that it is entered."""
+        """The average iterations per entry; 0 if not known."""
         return self.iterations / self.entries if self.entries else 0.0
 
     def is_within(self, other: LoopPlace) -> bool:
+        """Whether `other` is one of the loops around this one."""
         mine, theirs = self.key[1], other.key[1]
         return (
             self.function == other.function and len(mine) > len(theirs) and mine[: len(theirs)] == theirs
@@ -91,14 +92,14 @@ class LoopPlace:
 
 
 def loop_places(loops: Sequence[LoopPlace]) -> list[tuple[str, int]]:
-    """Files and lines. Loops of one that was inlined several times are named by where, if that differs."""
+    """The files and lines that name the loops: those of the inlined calls if they distinguish the loops better."""
     places = [loop.where for loop in loops]
     called = [loop.called_at for loop in loops]
     return called if len(set(places)) < len(places) == len(set(called)) else places
 
 
 def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -> dict[Function, Nest]:
-    """None of any without jumps and instructions in the profile."""
+    """The loop nests of functions; empty if the profile has no jumps, no instructions or no `Ir`."""
     if not profile.instructions or not profile.jumps or "Ir" not in profile.events:
         return {}
     return {
@@ -108,7 +109,7 @@ def nests_of(profile: Profile, functions: frozenset[Function], chains: Chains) -
 
 
 class Loops:
-    """Of all scopes of a file, by their numbers."""
+    """The loops of a why file, by the numbers of their scopes."""
 
     def __init__(self, why: Why, nests: Mapping[Function, Nest], chains: Chains) -> None:
         self._nests = nests
@@ -125,7 +126,7 @@ class Loops:
         self._places = [place and merged[place.key] for place in places]
 
     def addresses(self, loop: LoopPlace) -> list[int]:
-        """Of the executed instructions in it, those of loops within too; none if they are not known."""
+        """The addresses of a loop's executed instructions, including those of inner loops; empty if not known."""
         nest = self._nests.get(loop.function)
         if nest is None:
             return []
@@ -136,13 +137,14 @@ class Loops:
         return [address for address, number in nest.innermost.items() if number in inside]
 
     def all_addresses(self) -> dict[str, set[int]]:
-        """Of the executed instructions in any loop, by object."""
+        """The addresses of the executed instructions in functions with known loops, by object file."""
         found: dict[str, set[int]] = {}
         for function, nest in self._nests.items():
             found.setdefault(function.object, set()).update(nest.innermost)
         return found
 
     def of(self, scope: int) -> LoopPlace | None:
+        """The loop of a scope; None if the scope is no loop."""
         return self._places[scope]
 
     def _place(self, scope: Scope) -> LoopPlace:
@@ -162,7 +164,7 @@ class Loops:
 
 
 def _around(nest: Nest, number: int) -> Iterator[int]:
-    """A loop of a nest, and those that it is in."""
+    """The number of a loop in its nest, and those of the loops around it, the outermost last."""
     at: int | None = number
     while at is not None:
         yield at
@@ -170,6 +172,7 @@ def _around(nest: Nest, number: int) -> Iterator[int]:
 
 
 def _path(nest: Nest, number: int) -> tuple[_Name, ...]:
+    """The names of a loop and of the loops around it, the outermost first."""
     found = [
         _Name(loop.file, loop.line, loop.calls) if loop.line else _Name("", loop.address)
         for loop in (nest.loops[at] for at in _around(nest, number))

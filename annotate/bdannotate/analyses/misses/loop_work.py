@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops whose iterations all execute the same instructions: of these it can be known how long one takes that hits L1,
-as what waits for what else is in the code."""
+"""Loops whose iterations all execute the same instructions. The time of such an iteration, if its data hits L1, follows
+from its code, which shows which instruction waits for which."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from ...model.machine import Machine
 from ...model.profile import Function, Profile
 from ...model.work import Body, Cycles, Estimate
 
-# An instruction is in each iteration if it is executed nearly as often as the one that is most often.
+# An instruction belongs to each iteration if its executions are at least this share of those of the most frequent one.
 _EACH = 0.95
-# Of what a loop executes, so much is of those.
+# The minimum share of a loop's executed instructions that must belong to each iteration.
 _STRAIGHT = 0.95
-# Loops with less of the program's instructions are not looked at, nor longer ones.
+# Loops with a smaller share of the program's instructions are skipped.
 _NOTABLE = 0.01
 _MOST_BODIES = 40
-_LONGEST = 400
+_LONGEST = 400  # instructions of a body; loops with longer ones are skipped
 
 
 @dataclass(frozen=True, slots=True)
 class LoopBody:
-    """instructions: how often each of them was executed."""
+    """A loop with a straight body. instructions: how often each one was executed, by address; those that do not belong
+    to each iteration are included."""
 
     function: Function
     body: Body
@@ -34,7 +35,8 @@ class LoopBody:
 
 
 def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _MOST_BODIES) -> list[LoopBody]:
-    """Those that execute most first."""
+    """The innermost loops that make no calls and whose iterations are all the same, at most `most` of them, those that
+    execute most instructions first; none if the profile has no `Ir`."""
     if "Ir" not in profile.events:
         return []
     event = profile.events.index("Ir")
@@ -77,8 +79,8 @@ def _body(function: Function, instructions: Mapping[int, int]) -> LoopBody | Non
 def work_of(
     bodies: Iterable[LoopBody], cycles: Mapping[Body, Cycles], machine: Machine
 ) -> dict[tuple[Function, int], Estimate]:
-    """Nanoseconds that instructions take in all, by function and address: each of a loop as much whenever it is
-    executed."""
+    """The total nanoseconds of each instruction, by function and address. Within a loop, each execution of an
+    instruction gets the same time. cycles: those that are known, by body."""
     found: dict[tuple[Function, int], Estimate] = {}
     for one in bodies:
         known = cycles.get(one.body)

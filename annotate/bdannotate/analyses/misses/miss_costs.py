@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a miss costs in time: one number cannot say, as it depends on the order of addresses, and on the machine.
+"""The time that a miss costs, which depends on the order of addresses and on the machine.
 
-A machine file has nanoseconds for each line of a buffer of a size, visited in several orders. A line that comes back
-after so many bytes of others is one of a buffer of that size; between the sizes it is interpolated. Where the
-simulated caches are not those of the machine, sizes are stretched so that the first and the last level lie where the
-machine's do: what just misses the simulated D1 costs what just misses the machine's.
+A machine file has the nanoseconds per line of buffers of several sizes, visited in several orders. A line that comes
+back after N bytes of other lines costs as much as a line of a buffer of N bytes; costs between the measured sizes are
+interpolated. If the simulated caches are not those of the machine, sizes are stretched so that the first and the last
+level have the machine's sizes: what just misses the simulated D1 costs what just misses the machine's.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ...model.why import Distance, bucket_start
 
 
 class Access(enum.Enum):
-    """What the processor can do before a line has come."""
+    """The order of an instruction's addresses, by what the processor can do before a line has come."""
 
-    IN_ORDER = "in order"  # the next lines are on their way already: bandwidth counts
-    STRIDE = "stride"  # the same, but lines are left out
-    COLUMN = "column"  # constant steps which prefetchers do not follow; others can be asked for
-    INDEPENDENT = "independent"  # others can be asked for: latency over overlap
-    NEARBY = "nearby"  # the next address is in it, but the processor foresees it: of these, one at a time
-    CHAIN = "chain"  # nothing, as the next address is in it: latency
+    IN_ORDER = "in order"  # the next lines are in flight already: bandwidth counts
+    STRIDE = "stride"  # the same, but lines are skipped
+    COLUMN = "column"  # constant steps that prefetchers do not follow; other lines can be requested
+    INDEPENDENT = "independent"  # other lines can be requested: latency divided by overlap counts
+    NEARBY = "nearby"  # the next address is in the line, but the processor foresees it, one line at a time
+    CHAIN = "chain"  # nothing, as the next address is in the line: latency counts
 
-    # Enum's own is a function of Python, and most tables of costs have such keys.
+    # Enum's own __hash__ is written in Python and slow, and most tables of costs have such keys.
     __hash__ = object.__hash__
 
 
@@ -37,21 +37,21 @@ _ORDERS = {
     Access.IN_ORDER: Order.IN_ORDER, Access.STRIDE: Order.STRIDE, Access.COLUMN: Order.COLUMN,
     Access.INDEPENDENT: Order.INDEPENDENT, Access.NEARBY: Order.NEARBY, Access.CHAIN: Order.CHAIN,
 }
-# Of these, several are asked for at a time, as many as the window of instructions has.
+# Orders in which all lines in the instruction window are requested at once.
 OVERLAPPING = (Access.COLUMN, Access.INDEPENDENT)
-# Of these, the next ones are on their way already.
+# Orders in which the next lines are in flight already.
 FORESEEN_ORDERS = (Access.IN_ORDER, Access.STRIDE)
-# Of these, one.
+# Orders in which one line is requested at a time.
 WAITING = (Access.NEARBY, Access.CHAIN)
-# The simulated branch predictor knows the latest seven branches, as processors did thirty years ago: those of today,
-# which know hundreds, mispredict about half as many.
+# Mispredictions of a current processor per simulated one: the simulated branch predictor knows the latest seven
+# branches, as processors did thirty years ago; current ones know hundreds and mispredict about half as many.
 MISPREDICTED = 0.5
-# Constant steps below this are foreseen by processors: these do not go far beyond a page.
+# Processors foresee constant steps of fewer bytes than this: prefetchers do not go far beyond a page.
 FORESEEN = 2048
 
 
 class Rounds(enum.Enum):
-    """Which of a figure's rounds count."""
+    """Which of the measured rounds of a figure count."""
 
     ESTIMATE = "value"
     LEAST = "least"
@@ -63,15 +63,20 @@ class Rounds(enum.Enum):
 
 @dataclass(frozen=True)
 class Loads:
-    """Lines that come in this order. near: those that are in some cache, by the bucket of their distance. walks:
-    addresses that have to be looked up besides. blocks: whether instructions behind it pile up until it has come; not
-    those of a store, which leaves the window at once, nor of what is asked for before it is needed. link: the
-    instruction that had loaded what the addresses of a chain are made of, 0 if that is not known; steps: how many such
-    addresses there were. step: lines from one address of a stride to the next, 0 if that is not known."""
+    """The lines that a site loads.
+
+    near: how many lines come from some cache, by the bucket of their distance.
+    walks: additional page walks.
+    blocks: whether later instructions pile up in the window until a line has come. They do not behind a store, which
+    leaves the window at once, nor if the line is prefetched.
+    link: the number of the instruction that loads what the addresses of a chain are made of; 0 if not known.
+    steps: how many such addresses there were.
+    step: lines from one address of a stride to the next; 0 if not known.
+    """
 
     access: Access
     near: tuple[tuple[int, float], ...]
-    far: float  # from memory
+    far: float  # lines from memory
     line: int  # bytes
     walks: float = 0.0
     blocks: bool = True
@@ -88,12 +93,12 @@ class Loads:
         return self.near_lines + self.far
 
     def changed(self, lines: float, far: float, access: Access) -> Loads:
-        """So many lines, and of these from memory. Their distances are not known: today's stand for them; what
-        misses though nothing does now just misses D1."""
+        """As many lines in all and from memory, in another order. The new distances are not known; the present ones
+        are used, in proportion. If no line comes from a cache now, new ones are taken to just miss D1."""
         near = max(lines - far, 0.0)
         now = self.near_lines
         rows = tuple((bucket, count * near / now) for bucket, count in self.near) if now else ((0, near),)
-        # Lines that come in order have many to a page, and their times have its look-up.
+        # In foreseen orders, a page has many lines, and their measured times include its page walk.
         walks = 0.0 if access in FORESEEN_ORDERS else self.walks * min(lines / max(self.lines, 1.0), 1.0)
         return replace(self, access=access, near=rows, far=max(far, 0.0), walks=walks)
 
@@ -101,13 +106,14 @@ class Loads:
 def loads_of(
     rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True
 ) -> Loads:
+    """The lines of these misses; see Loads for the arguments."""
     rows = list(rows)
     near = tuple((row.bucket, float(row.misses - row.last_level)) for row in rows if row.misses > row.last_level)
     return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
 
 
 class _BucketCosts(dict[int, float]):
-    """Nanoseconds of a line, by the bucket of its distance: there are few, which are asked for often."""
+    """A cache of the nanoseconds of a line, by the bucket of its distance: there are few buckets, often used."""
 
     def __init__(self, costs: MissCosts, access: Access, line: int) -> None:
         super().__init__()
@@ -121,12 +127,12 @@ class _BucketCosts(dict[int, float]):
 
 
 class MissCosts:
-    """Of a machine, for a run with such caches. All times are nanoseconds."""
+    """The costs of misses on a machine, for simulated caches of the given sizes. All times are nanoseconds."""
 
     def __init__(
         self, machine: Machine, d1_bytes: int = 0, ll_bytes: int = 0, rounds: Rounds = Rounds.ESTIMATE
     ) -> None:
-        """Without sizes, the caches are the machine's."""
+        """d1_bytes, ll_bytes: sizes of the simulated caches; 0: the machine's."""
         self.machine = machine
         self._rounds = rounds
         self.instruction = machine.figure("instruction")
@@ -138,21 +144,21 @@ class MissCosts:
         first, last = machine.caches[0], machine.caches[-1]
         self._simulated = d1_bytes or first, max(ll_bytes or last, d1_bytes or first)
         self._memory = {access: self._rounds.of(machine.lines[_ORDERS[access]][-1][1]) for access in Access}
-        # How many lines from memory are on their way at a time, at most.
+        # The maximum number of lines from memory that are in flight at a time.
         self.in_flight = max(self._memory[Access.CHAIN] / max(self._memory[Access.INDEPENDENT], 1e-9), 1.0)
         self._of_buckets: dict[tuple[Access, int], _BucketCosts] = {}
 
     def miss_cost(self, access: Access, size: float) -> float:
-        """Of a line that is loaded again after `size` bytes of others."""
+        """The cost of a line that is loaded again after `size` bytes of other lines."""
         return self._at(_ORDERS[access], self._stretched(max(size, self._simulated[0])))
 
     def walk_cost(self, access: Access) -> float:
-        """Of an address of a page that has to be looked up: several at a time, where lines are."""
+        """The cost of a page walk. Walks overlap in the orders in which lines do."""
         return self.page_walk / self.in_flight if access in OVERLAPPING else self.page_walk
 
     def time_of(self, loads: Loads, alone: tuple[float, float] = (0.0, 0.0)) -> float:
-        """alone: so many lines of those that could overlap, from memory and from caches, have to be waited for one at
-        a time, at most."""
+        """The time until the lines have come. alone: how many lines from memory and from caches, at most, are waited
+        for one at a time although their order allows overlap."""
         access, far = loads.access, loads.far
         total = far * self._memory[access]
         costs = self._costs_of_buckets(access, loads.line)
@@ -177,7 +183,7 @@ class MissCosts:
         return found
 
     def _stretched(self, size: float) -> float:
-        """The size in the machine's caches."""
+        """The size that corresponds to a size in the simulated caches, in the machine's."""
         first, last = self.machine.caches[0], self.machine.caches[-1]
         simulated_first, simulated_last = self._simulated
         if (first, last) == self._simulated or simulated_first >= simulated_last or first >= last:
@@ -188,6 +194,7 @@ class MissCosts:
         return first * math.exp(share * math.log(last / first))
 
     def _at(self, order: Order, size: float) -> float:
+        """The measured time of a line of a buffer of `size` bytes, interpolated by the logarithm of the size."""
         points = self.machine.lines[order]
         if size <= points[0][0]:
             return self._rounds.of(points[0][1])

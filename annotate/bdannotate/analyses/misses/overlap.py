@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a loop's time is waiting for lines: processors do other things while lines are on their way.
+"""The part of a loop's time that is waiting for lines: processors do other work while lines are in flight.
 
-A loop takes the time of its instructions, or that of its lines if that is longer. As many lines are on their way at a
-time as the window of instructions has; what stands behind a branch that is mispredicted is not looked at before the
-line that it depends on has come. Of a chain, each step hides the instructions of the window at most, and all lines
-whose addresses are in the same link come together. Lines that are written to are waited for by nothing in the window.
+A loop takes the time of its instructions or that of its lines, whichever is longer. The lines in flight at a time are
+those in the instruction window; nothing behind a mispredicted branch is looked at before the line that the branch
+depends on has come. Each step of a chain hides the instructions of one window at most, and all lines whose addresses
+are in the same link come together. Nothing in the window waits for lines that are written to.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .miss_costs import OVERLAPPING, WAITING, Access, Loads, MissCosts
 
 @dataclass(frozen=True, slots=True)
 class LoopTime:
-    """Of a loop, or of the code of a function of which no loops are known. work: nanoseconds of its instructions, as
-    far as they hide no lines of loops within."""
+    """The work of a loop; or of a whole function, for its sites that are in no known loop. work: nanoseconds of its
+    instructions, without those that hide lines of inner loops."""
 
     work: float
-    instructions: int
-    mispredicted: float
+    instructions: int  # executed
+    mispredicted: float  # branches
 
     def waiting(self, loads: Mapping[int, Loads], costs: MissCosts, is_hidden: bool = True) -> dict[int, float]:
-        """Nanoseconds, by the keys of what is loaded. is_hidden: whether instructions hide any of it."""
+        """The nanoseconds of waiting, by the keys of `loads`. is_hidden: whether instructions hide part of the time."""
         alone = self._alone(loads, costs)
         times = {key: costs.time_of(one, alone.get(key, (0.0, 0.0))) for key, one in loads.items()}
         _share_strides(loads, times, costs)
@@ -41,8 +41,8 @@ class LoopTime:
         return {key: time - share * most[key] for key, time in times.items()}
 
     def _alone(self, loads: Mapping[int, Loads], costs: MissCosts) -> dict[int, tuple[float, float]]:
-        """How many of the lines that could overlap are waited for one at a time, at most: one for each window, from
-        memory, where it has any from there, and from caches."""
+        """The lines that could overlap, but are waited for one at a time, at most: from memory, and from caches. That
+        is one line for each window: one from memory if the window has any."""
         overlapping = {key: one for key, one in loads.items() if one.access in OVERLAPPING and one.blocks}
         far = sum(one.far for one in overlapping.values())
         near = sum(one.near_lines for one in overlapping.values())
@@ -50,11 +50,11 @@ class LoopTime:
             return {}
 
         def within(lines: float) -> float:
-            """In a window. One that begins with a line has, on average, half a line more than one that begins
-            anywhere."""
+            """How many of these lines are in one window. A window that begins with a line has half a line more, on
+            average, than one that begins anywhere."""
             return max(lines * costs.window / self.instructions + 0.5, 1.0) if self.instructions else 1.0
 
-        # Independent lines come from memory as it happens; those of columns, one round of a loop after the other.
+        # Independent lines from memory are mixed at random; those of columns follow each other, iteration by iteration.
         independent = sum(one.far for one in overlapping.values() if one.access is Access.INDEPENDENT)
         columns = [one.far / within(one.lines) for one in overlapping.values() if one.access is not Access.INDEPENDENT]
         of_far = independent / within(independent) + max(columns, default=0.0)
@@ -70,7 +70,7 @@ class LoopTime:
         self, loads: Mapping[int, Loads], times: Mapping[int, float], alone: Mapping[int, tuple[float, float]],
         costs: MissCosts, waited: Mapping[int, float],
     ) -> dict[int, float]:
-        """How much of each may be hidden, at most."""
+        """The nanoseconds of each of `loads` that instructions may hide, at most."""
         waiting = sum(waited.values())
         each = self.work / self.instructions if self.instructions else 0.0
         ahead = min(self.instructions / waiting, costs.window) if waiting else 0.0
@@ -80,7 +80,7 @@ class LoopTime:
             if one.access in WAITING:
                 found[key] = min(times[key], waited[key] * ahead * each)
             elif key in alone:
-                # While one line is waited for, the window gets full; behind a mispredicted branch, nothing is in it.
+                # The window fills while one line is waited for; behind a mispredicted branch it stays empty.
                 windows = 0.0 if by_branches else sum(alone[key])
                 found[key] = min(times[key], max(windows * costs.window * each, costs.time_of(one)))
             else:
@@ -89,9 +89,10 @@ class LoopTime:
 
 
 def _share_strides(loads: Mapping[int, Loads], times: dict[int, float], costs: MissCosts) -> None:
-    """Lines of one element, whose size is the step, take no longer than all lines of the element do in order; nor do a
-    single one's, if the step is small. As many elements count as one instruction brings lines, unless there are more
-    lines than that: these are of several arrays."""
+    """Shorten the times of strides that go through the same elements, whose size is the step. Together they take no
+    longer than all lines of these elements would take in order; that also limits a single site with a small step. The
+    number of elements is the most lines that one instruction brings. If there are more lines than the elements have,
+    they belong to several arrays, and the limit is the time of these lines in order."""
     elements: dict[float, list[int]] = {}
     for key, one in loads.items():
         if one.access is Access.STRIDE and one.step and one.lines:
@@ -106,9 +107,9 @@ def _share_strides(loads: Mapping[int, Loads], times: dict[int, float], costs: M
 
 
 def _steps_waited(loads: Mapping[int, Loads]) -> dict[int, float]:
-    """Steps of chains that are waited for, by the keys of the lines that come in them. Lines of one step, whose
-    addresses are all in what the same instruction has loaded, come together: as far as they miss independently of each
-    other, a step is waited for if any of them does. Each has its share of these steps."""
+    """The steps of chains that are waited for, by the keys of `loads`. Lines whose addresses are all in what the same
+    instruction loaded come together in one step. If they miss independently of each other, a step is waited for if any
+    of them misses. Each of `loads` gets its share of these steps."""
     links: dict[int, list[int]] = {}
     for key, one in loads.items():
         if one.access in WAITING and one.link and one.steps:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An instruction that loads lines, with all that is known of it: how often it ran and missed, at which distances, who
-brings its lines back, in which order its addresses come, what is used of its lines, and what they are waited for."""
+"""A site: an instruction that loads lines, and what is known about it. That is how often it ran and missed, its
+distances of reuse, the loops and instructions that bring its lines back, the order of its addresses, the bytes that are
+used of its lines, and the time that is spent waiting for them."""
 
 from __future__ import annotations
 
@@ -15,74 +16,78 @@ from ...model.work import Estimate
 from .loop_nests import LoopPlace, Loops
 from .miss_costs import FORESEEN, FORESEEN_ORDERS, WAITING, Access, Loads, MissCosts, loads_of
 
-# A step that so many of all are is the step of a loop.
+# The minimum share of an instruction's steps, or of the lines that they bring, that must agree to count as the loop's.
 _MOST = 0.6
-# From this share on, addresses are a chain, or anywhere.
+# The minimum share of steps that must be far for accesses to count as scattered, or known to be multiples of a step.
 _NOTABLE = 0.3
-# Of a few strides only the three most frequent are known.
+# A weaker majority, for sums over strides: only the three most frequent ones are known.
 _HALF = 0.5
-# An element that a loop goes through has less than so many lines. What is seen less often than _FEW times
-# tells nothing.
+# A loop that covers fewer lines than this only goes through one element.
 _ELEMENT = 4
+# Fewer observations than this prove nothing.
 _FEW = 8
-# A loop in which fewer of the accesses follow another one than that ends in its first round nearly always.
+# A loop nearly always ends in its first iteration if the share of accesses that follow another one is below this.
 _SELDOM = 0.2
-# Bytes of a pointer, or of what a node of 32-bit programs has at least.
+# Bytes of a 64-bit pointer. A list node of a 32-bit program has at least as many.
 _POINTER = 8
 PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A loop as an instruction in it sees it."""
+    """One loop around an instruction, and how the instruction's address changes in it."""
 
-    loop: LoopPlace | None  # None: none of the loops that are known
-    step: int | None  # in bytes, from iteration to iteration; None: no constant one
+    loop: LoopPlace | None  # None: the loop is not known
+    step: int | None  # bytes from iteration to iteration; None: not constant
     order: Order
 
     def lines_per_step(self, line: int) -> float:
-        """How many lines are new each time, if nothing of them stays in the cache."""
+        """The new lines per iteration, from 0 to 1, if nothing stays in the cache. line: bytes of a line."""
         return 1.0 if self.step is None else min(abs(self.step) / line, 1.0)
 
 
 class Change(NamedTuple):
     """What an instruction would load after a repair."""
 
-    lines: int
-    last_level: int
+    lines: int  # that D1 would miss
+    last_level: int  # of these, LL
     access: Access
-    is_asked_ahead: bool = False
+    is_asked_ahead: bool = False  # whether the program would prefetch them
 
 
 @dataclass(eq=False)
 class Site:
-    """where: the file and line of the program's own code that the instruction is of, or that library code
-    was inlined into; in_loop: of the function that its innermost loop is in, where a helper was inlined there."""
+    """An instruction and its misses. Sites are compared by identity.
+
+    where: the file and line of the instruction in the program's own code; for inlined library code, those of the call.
+    in_loop: the file and line in the function of the innermost loop, if the instruction is from a helper that was
+    inlined there.
+    """
 
     number: int
     place: Instruction
     where: tuple[str, int]
-    accesses: int  # estimated by the sample if the profile does not know instructions
+    accesses: int  # estimated from the sample if the profile has no costs of instructions
     lines: int  # that D1 missed
     last_level: int  # of these, LL
-    conflicts_of_ll: int
+    conflicts_of_ll: int  # conflict misses in LL
     line: int  # bytes
     distances: Sequence[Distance]
     reuses: Sequence[Reuse]
     levels: tuple[Level, ...]  # the innermost first
-    used: float  # bytes of a line until it leaves D1, on average
-    late: float | None  # bytes of a line that another stay of it uses; None where it is not known
-    never: float | None
+    used: float  # average bytes of a line that are used until it leaves D1
+    late: float | None  # average bytes of a line that are used in another stay only; None: not known
+    never: float | None  # average bytes of a line that are never used; None: not known
     costs: MissCosts
     reads: bool = False
     writes: bool = False
-    in_loop: tuple[str, int] = ("", 0)  # without a line, it is `where`
-    # Nanoseconds in which the processor has nothing else to do: Sites sets it, who knows what else it does.
+    in_loop: tuple[str, int] = ("", 0)  # if the line is 0, `where` applies
+    # Nanoseconds for which the processor has nothing else to do. Sites sets this, as it depends on the other sites.
     waits: Estimate = Estimate()
 
     @property
     def loop_line(self) -> tuple[str, int]:
-        """The line in its innermost loop, even if a helper that is called there has the instruction."""
+        """The file and line in the innermost loop, even if the instruction is from a helper that is called there."""
         return self.in_loop if self.in_loop[1] else self.where
 
     @cached_property
@@ -91,12 +96,12 @@ class Site:
 
     @cached_property
     def is_chain(self) -> bool:
-        """In an order that is known, as all that is said of it depends on that."""
+        """Whether the site follows a chain whose order is known. Advice on chains depends on their order."""
         return self.waits_for_itself and self.has_order
 
     @cached_property
     def waits_for_itself(self) -> bool:
-        """Whether each of its addresses is in what the one before has loaded."""
+        """Whether each address is read from what the previous access loaded."""
         order = self.levels[0].order if self.levels else None
         return (
             order is not None and order.depends is Depends.CHAIN
@@ -105,30 +110,30 @@ class Site:
 
     @cached_property
     def has_numbers_as_links(self) -> bool:
-        """Whether what each of its addresses comes from is smaller than a pointer: a place in a table."""
+        """Whether the links of the chain are smaller than a pointer, and so are indices into a table."""
         return self.waits_for_itself and 0 < self.used < _POINTER
 
     @property
     def has_order(self) -> bool:
-        """Whether it is known where its addresses lie, seen from the ones before."""
+        """Whether enough steps were seen to know where addresses lie relative to the previous ones."""
         return self._deciding is not None
 
     @cached_property
     def is_nearby(self) -> bool:
-        """Its steps are not constant, but most are small ones in one direction, as in a list whose elements
-        were made one after the other: processors foresee that."""
+        """Whether steps are not constant, but mostly small and in one direction, as in a list whose elements were
+        allocated one after the other. Processors foresee such addresses."""
         level = self._deciding
         return level is not None and level.step is None and _goes_on(level.order)
 
     @property
     def deciding_loop(self) -> LoopPlace | None:
-        """The loop that decides which lines come."""
+        """The loop that decides which lines are loaded; None if it is not known."""
         return self._deciding.loop if self._deciding else None
 
     @cached_property
     def _deciding(self) -> Level | None:
-        """The loop that decides which lines come: one in it may only go through a few lines of an element, or
-        do so once. None where too few steps were seen to tell."""
+        """The level of the loop that decides which lines are loaded. Loops within it may only go through the few lines
+        of an element, or run for one iteration. None if too few steps were seen."""
         level = self._deciding_level()
         return level if level is not None and steps_seen(level.order) >= _FEW else None
 
@@ -140,12 +145,13 @@ class Site:
             if not (small or once) or around.order.accesses < _FEW:
                 return level
             if once and around.order.accesses < _HALF * level.order.accesses:
-                return None  # most of its runs are within other loops
+                return None  # most runs of this loop are within other loops
         return self.levels[-1] if self.levels else None
 
     @cached_property
     def is_scattered(self) -> bool:
-        """Most of its lines are anywhere, seen from the one before."""
+        """Whether a notable share of the addresses is far from the previous one, and steps are neither constant nor
+        nearby."""
         level = self._deciding
         if level is None or level.step is not None or self.is_nearby:
             return False
@@ -153,14 +159,15 @@ class Site:
 
     @cached_property
     def is_strided(self) -> bool:
-        """A constant step of a line or more."""
+        """Whether the innermost loop has a constant step of a line or more."""
         step = self.inner.step if self.inner else None
         return step is not None and abs(step) >= self.line
 
     @cached_property
     def element_step(self) -> int | None:
-        """The constant step; or what most steps are multiples of, as in a list whose elements lie in an array:
-        a line or more, as all addresses have small divisors in common."""
+        """The size of the elements that are visited, in bytes: the constant step, which may be negative, or what most
+        steps are multiples of, as in a list whose elements lie in an array. The latter must be a line or more, as all
+        addresses have small divisors in common. None if there is neither."""
         level = self.inner
         if level is None or level.step is not None:
             return level.step if level else None
@@ -170,31 +177,33 @@ class Site:
 
     @cached_property
     def elements_per_step(self) -> float:
-        """How many elements of that size lie between two visits, on average, or more; 1 where the step is
-        constant."""
+        """The average distance of two visits in elements of size `element_step`, or a lower bound of it; 1 if the step
+        is constant or there is no such size."""
         inner, element = self.inner, self.element_step
         if inner is None or inner.step is not None or not element:
             return 1.0
         steps = [(abs(step), times) for step, times in inner.order.strides]
         others = steps_seen(inner.order) - sum(times for _, times in steps)
-        # Those that are not known are of more elements.
+        # Steps that are not recorded are taken to be larger than the recorded ones.
         steps.append((max(step for step, _ in steps) + element, others))
         return sum(step * times for step, times in steps) / steps_seen(inner.order) / element
 
     @cached_property
     def is_used_later(self) -> bool:
-        """A loop around goes through the rest of the lines that large steps load."""
+        """Whether an outer loop has small steps, and so goes through the rest of the lines that large steps load."""
         return any(
             level.step is not None and 0 < abs(level.step) < self.line for level in self.levels[1:]
         )
 
     @cached_property
     def is_in_order(self) -> bool:
+        """Whether the innermost loop has a constant step that is shorter than a line."""
         step = self.inner.step if self.inner else None
         return step is not None and 0 < abs(step) < self.line
 
     @cached_property
     def access(self) -> Access:
+        """The order of the addresses, which decides what a miss costs."""
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
             return Access.IN_ORDER if abs(step) <= self.line else Access.STRIDE
@@ -202,11 +211,12 @@ class Site:
             return Access.COLUMN
         if not self.waits_for_itself:
             return Access.INDEPENDENT
-        # Where the order is not known, it is the middle of what it may be.
+        # A chain whose order is not known is taken to be NEARBY, which lies between the other possibilities.
         return Access.CHAIN if self.has_order and not self.is_nearby else Access.NEARBY
 
     def access_with_steps(self, factor: float, in_order: bool) -> Access:
-        """If all elements were so much smaller, and, if that is said, lay in the order of their visits."""
+        """The order of addresses if the size of all elements were multiplied by `factor`. in_order: whether elements
+        would also lie in the order of their visits."""
         if in_order and self.access is Access.CHAIN:
             return Access.NEARBY
         step = self._deciding.step if self._deciding else None
@@ -218,6 +228,7 @@ class Site:
 
     @cached_property
     def loads(self) -> Loads:
+        """The lines that are loaded, as the estimate of their time needs them."""
         found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
         if self.access in WAITING:
             found = replace(found, link=self.levels[0].order.on, steps=self.accesses)
@@ -226,46 +237,48 @@ class Site:
         return found
 
     def changed(self, change: Change) -> Loads:
+        """The lines that would be loaded after `change`."""
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
     @cached_property
     def time(self) -> float:
-        """Estimated nanoseconds until its lines have come, where as many are on their way as can be, and nothing is
-        done meanwhile."""
+        """The estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
+        processor does nothing else meanwhile."""
         return self.costs.time_of(self.loads)
 
     @cached_property
     def first_share(self) -> float:
-        """The part of it that first touches have."""
+        """The share of `time` that is due to first touches."""
         first = [row for row in self.distances if row.bucket == 0]
         return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time if self.time else 0.0
 
     @cached_property
     def memory_share(self) -> float:
-        """The part of it that lines from memory have."""
+        """The share of `time` that is due to lines from memory."""
         far = replace(self.loads, near=(), walks=0.0)
         return self.costs.time_of(far) / self.time if self.time else 0.0
 
     @property
     def waiting(self) -> float:
-        """Of that, what instructions do not hide, and what is longer as the window has room for fewer lines."""
+        """The estimated nanoseconds of waiting: `time` without what instructions hide, and with the delay where the
+        instruction window has room for fewer lines."""
         return self.waits.value
 
     @property
     def open_waiting(self) -> float:
-        """What other lines than first touches are waited for, unless they come in order."""
+        """The part of `waiting` that a change may save: not first touches, nor any lines in a foreseen order."""
         return 0.0 if self.is_foreseen else self.waiting * (1 - self.first_share)
 
     @property
     def open_at_most(self) -> float:
-        """The same, if instructions hide nothing."""
+        """`open_waiting` if instructions hide nothing."""
         return 0.0 if self.is_foreseen else self.waits.most * (1 - self.first_share)
 
     @cached_property
     def page_walks(self) -> int:
-        """How often the address of a page must be looked up, where each line is in another one: prefetchers and
-        buffers of lines do not know of that."""
+        """The number of page walks, if the deciding loop steps by a page or more: prefetchers and line buffers do not
+        avoid these. 0 if steps are shorter or not constant, or if the translations at hand suffice."""
         step = self._deciding.step if self._deciding else None
         if step is None or abs(step) < PAGE:
             return 0
@@ -279,7 +292,8 @@ class Site:
 
     @property
     def _walks(self) -> float:
-        """Those that the time of a line in this order does not have: it is of as many bytes of lines."""
+        """The page walks that the machine's time per line leaves out: it was measured with as many bytes of lines,
+        which lie in fewer pages."""
         if not self.page_walks:
             return 0.0
         reach = self.costs.translations * PAGE // self.line
@@ -291,19 +305,21 @@ class Site:
 
     @property
     def is_foreseen(self) -> bool:
-        """Whether the next lines are on their way already."""
+        """Whether the processor fetches the next lines before they are needed."""
         return self.access in FORESEEN_ORDERS
 
     @cached_property
     def conflicts(self) -> int:
+        """How many lines were conflict misses."""
         return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
 
     @cached_property
     def first_touches(self) -> int:
+        """How many lines were first touches."""
         return sum(row.misses for row in self.distances if row.bucket == 0)
 
     def carried(self, loop: LoopPlace, loops: Loops) -> tuple[int, int]:
-        """How many lines, and of LL, the repetition of a loop brings back."""
+        """The lines that the repetition of a loop brings back, and how many of these LL missed."""
         rows = [row for row in self.reuses if loops.of(row.scope) == loop]
         return sum(row.misses for row in rows), sum(row.last_level for row in rows)
 
@@ -311,16 +327,16 @@ class Site:
         return next((level for level in self.levels if level.loop == loop), None)
 
     def trips(self, loop: LoopPlace) -> float:
-        """Iterations of a loop each time that it is entered, as the pieces of the run tell; 0 where they do
-        not."""
+        """The average iterations of a loop per entry, from the observed pieces of the run; 0 if not known."""
         for level, around in zip(self.levels, self.levels[1:]):
             if level.loop == loop:
                 return level.order.accesses / max(around.order.accesses, 1)
         return 0.0
 
     def shrunk(self, factor: float, between: float, d1_lines: int, ll_lines: int) -> tuple[int, int]:
-        """Lines, and of LL, if it loaded this share of its lines, and what comes between took that share of its own:
-        fewer come, and some of these hit."""
+        """The lines that D1 and LL would miss if the site loaded the share `factor` of its lines, and the data that
+        comes between two uses of a line shrank to the share `between`, so that some of the lines hit. d1_lines,
+        ll_lines: the capacities of the caches in lines."""
         first = last = 0.0
         for row in self.distances:
             distance = bucket_start(row.bucket) * between
@@ -333,12 +349,13 @@ class Site:
 
 
 def steps_seen(order: Order) -> int:
+    """How many accesses were compared with the previous one."""
     return order.same + order.near + order.forward + order.backward + order.far
 
 
 def constant_step(order: Order, line: int) -> int | None:
-    """The step that most accesses take; or, as a function may be called with others, the one that brings most lines of
-    `line` bytes."""
+    """The step in bytes that most accesses take; or the one that brings most lines of `line` bytes, as a function may
+    be called with other steps, too. None if no step has the majority."""
     steps = steps_seen(order)
     if not steps:
         return None
@@ -355,8 +372,9 @@ def constant_step(order: Order, line: int) -> int | None:
 
 
 def step_of_some(order: Order, line: int) -> int | None:
-    """The step of a loop some of whose iterations leave the access out: a line or more, which the most frequent steps
-    are multiples of. Addresses that are computed otherwise, or loaded, hardly have such steps."""
+    """The step in bytes of a loop that skips the access in some iterations: the shortest of the most frequent steps, if
+    it is a line or more and all of these are multiples of it. Addresses that are computed in another way, or loaded,
+    hardly ever have such steps. None if there is no such step."""
     least = min((step for step, _ in order.strides), key=abs, default=0)
     known = sum(times for _, times in order.strides)
     is_multiple = all(step % least == 0 and step * least > 0 for step, _ in order.strides) if least else False
@@ -365,6 +383,7 @@ def step_of_some(order: Order, line: int) -> int | None:
 
 
 def _goes_on(order: Order) -> bool:
+    """Whether most steps are small and in one direction."""
     small = [(step, times) for step, times in order.strides if abs(step) < FORESEEN]
     forward = sum(times for step, times in small if step > 0)
     backward = sum(times for step, times in small if step < 0)

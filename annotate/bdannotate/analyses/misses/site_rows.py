@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the files of a run say of each instruction that loads lines."""
+"""What the files of a run say about each instruction that loads lines."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _Number = TypeVar("_Number", int, float)
 
 
 class SiteRows:
-    """What the files say of each instruction, by its number."""
+    """The rows of the files by instruction. Instructions are known by their numbers in `why.places`."""
 
     def __init__(self, why: Why, profile: Profile, machine: Machine) -> None:
-        """machine: the one that times are of."""
+        """machine: the machine that times are estimated for."""
         self.why = why
         caches = why.d1_lines * why.line, why.ll_lines * why.line
         self.costs = MissCosts(machine, *caches)
@@ -50,15 +50,16 @@ class SiteRows:
 
     @cached_property
     def instructions(self) -> Mapping[Function, int]:
-        """How many each function executed itself."""
+        """How many instructions each function executed itself."""
         return self._of_functions(lambda row: self.count(row, "Ir"))
 
     @cached_property
     def mispredictions(self) -> Mapping[Function, float]:
+        """The mispredicted branches of each function itself, as `mispredicted` counts them."""
         return self._of_functions(self.mispredicted)
 
     def mispredicted(self, cost: Row) -> float:
-        """Branches that a processor of today does, as far as the run has simulated any."""
+        """How many branches a current processor would mispredict; 0 if the run did not simulate branch prediction."""
         return MISPREDICTED * (self.count(cost, "Bcm") + self.count(cost, "Bim"))
 
     def _of_functions(self, count: Callable[[Row], _Number]) -> dict[Function, _Number]:
@@ -68,12 +69,14 @@ class SiteRows:
         return found
 
     def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
+        """The costs of the wanted addresses, which are given by object file."""
         return costs_at(self._instructions, wanted)
 
     def cost(self, module: str, address: int) -> Row:
-        """Of one that misses; empty where the profile does not know it."""
+        """The costs of an instruction that misses; empty if the profile does not have them."""
         return self._costs.get((module, address), ())
 
     def count(self, cost: Row, event: str) -> int:
+        """The count of an event; 0 if the costs are empty or the profile does not have the event."""
         number = self._events.get(event)
         return cost[number] if cost and number is not None else 0

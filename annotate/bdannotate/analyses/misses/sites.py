@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All instructions that load lines, in the loops that they are in: there it shows what of their time is waiting, and
-what changes would save of it."""
+"""All sites of a run, grouped by the loops that they are in: how long each group waits for lines depends on what else
+the loop does, and so does what changes would save."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from .overlap import LoopTime
 from .site import Change, Level, Site, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
 
-# A loop that goes through data little by little brings other lines in at least so many of its rounds.
+# A loop that goes through data with small steps brings new lines in at least this many of its iterations.
 _ROUNDS = 3
-# A loop within another one has at least so many of the accesses that seem to be in the other one itself.
+# An inner loop has at least this share of the accesses that seem to be in the outer loop itself.
 _SOME = 0.2
-# A loop around sees the first access of each run of the loop within. Where it saw so many times as many as there can
-# be, the runs of the loop within were cut into rounds: most steps are that loop's.
+# An outer loop sees the first access of each run of the inner one. If it saw more than this many times the runs that
+# there can be, the runs of the inner loop were cut into pieces, and most steps are the inner loop's.
 _CUT = 4
-# Steps of a loop around that are multiples of the inner step, but for so small a part of it, differ by that part: what
-# a branch leaves out of the inner loop is not at the same place of each of its runs.
+# Steps of an outer loop may be multiples of the inner step plus a remainder, as a branch may skip other iterations of
+# the inner loop in each of its runs. The remainder is the outer step if it is at most 1 / _PART of the inner one.
 _PART = 8
-_MOST_STEPS = 0.6
+_MOST_STEPS = 0.6  # the minimum share of an outer loop's steps that must be known
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of other sites of the same run, some instructions by number."""
+    """Sites of the same run that exist already, so that some of them need not be made again."""
 
     sites: Sites
     by_number: Mapping[int, Site]
 
 
 class Sites:
-    """All instructions of a file, the costliest first, with the loops that they are in."""
+    """All sites of a file, those that are waited for most first, with the loops that they are in."""
 
     def __init__(
         self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders(),
         known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
     ) -> None:
-        """known: those of which loops and chains say nothing. work: nanoseconds that instructions take, by
-        address, where more is known than how many there are."""
+        """known: sites to take over, as `loops` and `chains` say nothing new about them. work: the total nanoseconds of
+        instructions, by function and address, where they are known from the code of a loop."""
         self.why = rows.why
         self.loops = loops
         self.work = work
@@ -73,19 +73,19 @@ class Sites:
         self.by_number = {site.number: site for site in self.all}
 
     def instructions_of(self, loop: LoopPlace) -> int:
-        """How many were executed in a loop itself, without what it calls; 0 if that is not known."""
+        """How many instructions a loop executed itself, without what it calls; 0 if not known."""
         return sum(self._rows.count(cost, "Ir") for cost in self._costs_of(loop))
 
     def _costs_of(self, loop: LoopPlace) -> list[Row]:
-        """Of its instructions."""
+        """The costs of each instruction of a loop; empty ones if the profile does not have them."""
         if self._costs is None:
             self._costs = self._rows.costs_at(self.loops.all_addresses())
         module = loop.function.object
         return [self._costs.get((module, address), ()) for address in self.loops.addresses(loop)]
 
     def _groups(self, found: Sequence[Site]) -> dict[LoopPlace | Function, LoopTime]:
-        """By what decides which lines come: loops of which it is known what they execute, or functions. What is hidden
-        in a loop within one is no time that can hide more."""
+        """The work of each group of sites, and set `_members`. Work that hides lines of an inner loop does not count in
+        the loops around, as it cannot hide more lines there."""
         members: dict[LoopPlace | Function, list[Site]] = {}
         for site in found:
             members.setdefault(self._group_of(site), []).append(site)
@@ -106,11 +106,12 @@ class Sites:
         return times
 
     def _group_of(self, site: Site) -> LoopPlace | Function:
+        """The loop that decides which lines are loaded, if its executed instructions are known; else the function."""
         loop = site.deciding_loop
         return loop if loop is not None and self._instructions_of(loop) else site.place.function
 
     def _set_waits(self, known: Sites | None) -> None:
-        """known: what has those of groups that are the same there."""
+        """Set the waits of all sites. known: other sites; groups that they have, too, have their waits already."""
         for where, here in self._members.items():
             if known is not None and known.has_group(where, here, self._times[where]):
                 continue
@@ -119,7 +120,7 @@ class Sites:
                 site.waits = Estimate(value[site.number], least[site.number], most[site.number])
 
     def has_group(self, where: LoopPlace | Function, members: Sequence[Site], time: LoopTime) -> bool:
-        """Whether the very same instructions have the same time there."""
+        """Whether the group `where` has exactly these members and this time here."""
         mine = self._members.get(where, [])
         return (
             self._times.get(where) == time and len(mine) == len(members)
@@ -129,7 +130,7 @@ class Sites:
     def _estimates(
         self, time: LoopTime, loads: Mapping[int, Loads]
     ) -> tuple[Mapping[int, float], Mapping[int, float], Mapping[int, float]]:
-        """What is waited for, by number: by the estimate, at least and at most."""
+        """The nanoseconds of waiting by the keys of `loads`: the estimate, its lower and its upper bound."""
         value = time.waiting(loads, self.costs)
         least, most = time.waiting(loads, self._least), time.waiting(loads, self._most, is_hidden=False)
         return (
@@ -140,8 +141,9 @@ class Sites:
     def saved(
         self, changes: Mapping[int, Change], freed: float = 0.0, loops: Collection[LoopPlace] = ()
     ) -> Estimate:
-        """Nanoseconds of all time that these changes save. freed: those that instructions of these loops take less,
-        which become one loop if there are several. They hide lines no more, so some are waited for instead."""
+        """The nanoseconds that changes save in all. changes: by the number of the site. freed: nanoseconds that the
+        instructions of `loops` no longer take; several loops become one. What is freed no longer hides lines, so that
+        some of it becomes waiting."""
         groups = list(dict.fromkeys(self._group_of(self.by_number[number]) for number in changes))
         together = [where for where in groups if where in loops]
         parts = [self._saved_in([where], changes, 0.0) for where in groups if where not in together]
@@ -153,7 +155,7 @@ class Sites:
     def _saved_in(
         self, groups: Sequence[LoopPlace | Function], changes: Mapping[int, Change], freed: float
     ) -> tuple[float, ...]:
-        """By the estimate, at least and at most, if these groups become one."""
+        """The nanoseconds saved if the groups become one: the estimate, its lower and its upper bound."""
         members = [site for where in groups for site in self._members[where]]
         now = [
             self._estimates(self._times[where], {site.number: site.loads for site in self._members[where]})
@@ -174,13 +176,13 @@ class Sites:
         )
 
     def saved_by_order(self, loop: LoopPlace) -> float:
-        """Nanoseconds of instructions, if no iteration of a loop waited for results of those before."""
+        """The nanoseconds of instructions that are saved if no iteration of a loop waits for earlier ones."""
         value, least = self._work_of(loop)
         return value - least
 
     def saved_by_fusing(self, loops: Sequence[LoopPlace]) -> float:
-        """Nanoseconds of instructions, if loops were one: while an iteration of one of them waits for results of those
-        before, the others are executed."""
+        """The nanoseconds of instructions that are saved if loops become one: while an iteration of one of them waits
+        for results of earlier ones, the others are executed. 0 if the work of a loop is not known."""
         works = [self._work_of(loop) for loop in loops]
         if not all(value for value, _ in works):
             return 0.0
@@ -188,7 +190,8 @@ class Sites:
         return sum(value for value, _ in works) - together
 
     def _work_of(self, loop: LoopPlace) -> tuple[float, float]:
-        """As it is, and if no iteration waited for another; nothing where that is not known."""
+        """The nanoseconds of a loop's instructions, as it is, and if no iteration waited for another one. 0 for
+        instructions whose work is not known."""
         known = [self.work.get((loop.function, address)) for address in self.loops.addresses(loop)]
         found = [work for work in known if work is not None]
         return sum(work.value for work in found), sum(work.least for work in found)
@@ -199,7 +202,7 @@ class Sites:
         return self._executed[loop]
 
     def _work(self, where: LoopPlace | Function) -> LoopTime:
-        """Instructions and mispredicted branches of a loop, or of a function."""
+        """The instructions and the mispredicted branches of a loop, or of a function."""
         each = self.costs.instruction
         if isinstance(where, Function):
             instructions = self._rows.instructions.get(where, 0)
@@ -236,6 +239,7 @@ class Sites:
         )
 
     def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
+        """How often an instruction accessed data; estimated from the sample if the profile does not have its costs."""
         if cost:
             return self._rows.count(cost, "Dr") + self._rows.count(cost, "Dw")
         seen, of = self.why.order_sample
@@ -243,6 +247,7 @@ class Sites:
         return round(mine * of / seen) if seen else 0
 
     def _where(self, place: Instruction) -> tuple[str, int]:
+        """The file and line of an instruction in the program's own code, or its own ones if there are none."""
         found = self._chains.get(place.function.object, {}).get(place.address)
         caller = self._chooser.caller(found) if found else None
         if caller is not None and caller.line:
@@ -254,7 +259,8 @@ class Sites:
         return (own[-1].file, own[-1].line) if own else (place.file, place.line)
 
     def _in_loop(self, place: Instruction, loop: LoopPlace | None) -> tuple[str, int]:
-        """The line of the function that a loop is in, if the instruction is of a helper that was inlined there."""
+        """The file and line in the function that contains a loop, if the instruction is from a helper that was inlined
+        there; else ("", 0)."""
         chain = self._chains.get(place.function.object, {}).get(place.address, ())
         around = loop.positions[:-1] if loop is not None and loop.function == place.function else None
         if around is None or len(chain) <= len(around) + 1:
@@ -264,7 +270,8 @@ class Sites:
         return (here.file, here.line) if is_within and not self._is_library(here.file) else ("", 0)
 
     def _levels(self, orders: Sequence[Order], accesses: int) -> tuple[Level, ...]:
-        """Those of the loop in which it ran most often, and of the loops around that. accesses: in the whole run."""
+        """The levels of the loop in which the instruction ran most often, and of the loops around it. accesses: those
+        in the whole run."""
         innermost = [order for order in orders if order.inner == 0]
         if not innermost:
             return ()
@@ -279,8 +286,8 @@ class Sites:
         return tuple(levels)
 
     def _innermost(self, orders: Sequence[Order]) -> Order:
-        """That of most accesses; or of a loop in that one, if it has some: where it has several jumps backward, part of
-        its rounds seem to be outside of it."""
+        """The row with most accesses; or that of a loop within its loop, if that has enough of them: if a loop has
+        several backward jumps, part of its iterations seem to be outside of it."""
         most = max(orders, key=lambda order: order.accesses)
         loop = self.loops.of(most.scope)
         within = [
@@ -293,8 +300,8 @@ class Sites:
     def _with_small_steps(
         self, number: int, lines: int, used: int, levels: tuple[Level, ...], reuses: Sequence[Reuse]
     ) -> tuple[Level, ...]:
-        """Loops around of which the pieces of the run tell no step: one that brings back most lines of an
-        instruction, which uses other bytes of them each time, goes through them little by little."""
+        """Add the step of an outer loop where the pieces of the run do not show it: if the loop brings back most lines
+        of an instruction, which uses other bytes of them each time, its step is as large as the bytes used."""
         inner = levels[0].step if levels else None
         if inner is None or abs(inner) < self.why.line or levels[0].loop is None:
             return levels
@@ -306,7 +313,7 @@ class Sites:
         outer, back = max(carried.items(), key=lambda one: one[1], default=(None, 0))
         if outer is None or 2 * back < lines or not self._is_around(outer, levels[0].loop):
             return levels
-        # If it went through the same bytes in each round, only the first round had other lines.
+        # If the loop went through the same bytes in each iteration, only the first one would bring new lines.
         if (lines - back) * outer.trips < _ROUNDS * lines:
             return levels
         known = [level for level in levels if level.loop == outer]
@@ -320,9 +327,9 @@ class Sites:
         return tuple(replace(level, step=used) if level.loop == outer else level for level in levels)
 
     def _around(self, orders: Sequence[Order], levels: Sequence[Level], share: float) -> Level | None:
-        """The next loop around. A loop of the source that has several jumps backward is several loops within each other
-        in the pieces of the run: then what is around has more of them in it, or their runs are cut. share: of the
-        accesses, those seen."""
+        """The level of the next outer loop; None if there is none. A source loop with several backward jumps appears in
+        the pieces of the run as several nested loops: then the outer loop has more loops within, or their runs are cut.
+        share: the share of accesses that were seen."""
         last, step = levels[-1].loop, levels[0].step
         found = sorted((
             order for order in orders
@@ -338,8 +345,8 @@ class Sites:
             return Level(loop, around, order)
         order = order or _without_step(here[0], step or 0)
         is_of_some = step is not None and constant_step(levels[0].order, self.why.line) is None
-        besides = _same_step_besides(order, step or 0) if is_of_some else None
-        return Level(loop, _step_besides(order, step or 0, self.why.line) if besides is None else besides, order)
+        besides = _common_remaining_step(order, step or 0) if is_of_some else None
+        return Level(loop, _remaining_step(order, step or 0, self.why.line) if besides is None else besides, order)
 
     def _is_around(self, outer: LoopPlace | None, inner: LoopPlace | None) -> bool:
         if outer is None or inner is None or outer == inner:
@@ -348,7 +355,7 @@ class Sites:
 
 
 def _without_step(order: Order, step: int) -> Order:
-    """What is seen of a loop around, without steps of the loop within."""
+    """The row of an outer loop, without the steps that are the inner loop's."""
     times = sum(count for one, count in order.strides if one == step)
     near, forward, backward = (
         times if is_its else 0 for is_its in (
@@ -362,9 +369,9 @@ def _without_step(order: Order, step: int) -> Order:
     )
 
 
-def _step_besides(order: Order, inner: int, line: int) -> int | None:
-    """Of a loop around one with large constant steps: by how much its steps differ from multiples of these. None where
-    that is not small, or where most steps are not known."""
+def _remaining_step(order: Order, inner: int, line: int) -> int | None:
+    """The step in bytes of an outer loop. If the step of the inner one is a line or more, it is the remainder by which
+    the outer steps differ from multiples of it. None if that is not small, or if most steps are not known."""
     if abs(inner) < line:
         return constant_step(order, line)
     parts = ((step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides)
@@ -374,14 +381,15 @@ def _step_besides(order: Order, inner: int, line: int) -> int | None:
     return most if is_small and known >= _MOST_STEPS * steps_seen(order) > 0 else None
 
 
-def _same_step_besides(order: Order, inner: int) -> int | None:
-    """The same where the loop within leaves out some of its rounds, so that few of the many steps around it are known:
-    these differ by the same from multiples of the step within."""
+def _common_remaining_step(order: Order, inner: int) -> int | None:
+    """The same for an inner loop that skips some of its iterations. Then only few of the many outer steps are known;
+    all of these must differ by the same remainder from multiples of the inner step. None if they do not."""
     parts = {(step + abs(inner) // 2) % abs(inner) - abs(inner) // 2 for step, _ in order.strides}
     return parts.pop() if len(parts) == 1 and len(order.strides) > 1 and _PART * abs(max(parts)) <= abs(inner) else None
 
 
 def busiest(sites: Sequence[Site]) -> Function:
+    """The function whose sites have most of the time."""
     times: Counter[Function] = Counter()
     for site in sites:
         times[site.place.function] += round(1000 * site.time)
@@ -389,7 +397,7 @@ def busiest(sites: Sequence[Site]) -> Function:
 
 
 def by_loop(sites: Sequence[Site]) -> Mapping[LoopPlace, list[Site]]:
-    """By the innermost loop; without those that are in none."""
+    """The sites by their innermost loop, without those that are in no known loop."""
     found: dict[LoopPlace, list[Site]] = {}
     for site in sites:
         if site.inner is not None and site.inner.loop is not None:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How bad is it, and where to look first: what misses cost of the estimated cycles.
+"""The verdict on a run: the share of the estimated cycles that misses cost, and where to look first.
 
-First comes what would help most: the level at which bytes that are never used cost most cycles, as
-misses that load less could be saved. A stream misses as often in LL as in L1, at a tenfold price, but
-uses all that it loads. Where no such waste is notable, the level whose misses cost most is first. The
-first touch of a line must load it, and only less data would save that: it comes last of the misses.
+First comes the level whose unused bytes cost most cycles, as its misses can be saved by loading less. A stream misses
+as often in LL as in L1, at a tenfold price, but uses all that it loads. If no level wastes a notable share, the level
+whose misses cost most comes first. First touches come last, as only less data would save them.
 
-Of a run with --why=yes, what is waited for is known by the order of addresses (waits.py), and all shares are of the
-estimated time. Repairs are made of the same times, so what comes first is what these are about: misses out of order, or
-in order where these cost more.
+In a run with --why=yes, waiting is known by the order of addresses (waits.py), and all shares are of the estimated
+time. Repairs are based on the same times, so what comes first is what they are about: misses out of order, or those in
+order if they cost more.
 """
 
 from __future__ import annotations
@@ -21,13 +20,15 @@ from ...model.metrics import SECOND, TIMES, Metric, Number
 from ...model.profile import CACHE, Profile, Row
 from .waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, TIME_MEMORY, TIME_WAIT, has_waits
 
-# What costs less of the estimate is not worth a change of the program.
+# The minimum share of the estimate that is worth a change of the program.
 NOTABLE = 0.1
-# All misses together cost more than little from here on, also where those of no level are notable.
+# The minimum share of all misses together that is worth a change, even if no level has a notable share.
 _ALL_NOTABLE = 0.2
 
 
 class First(enum.Enum):
+    """Where to look first."""
+
     L1_DATA = "L1"
     OUT_OF_ORDER = "out of order"
     IN_ORDER = "in order"
@@ -40,55 +41,54 @@ class First(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """What is waited for, by the order of addresses, as shares of the estimated time. Of first touches, both orders
-    are known as one."""
+    """Waiting by the order of addresses, as shares of the estimated time. The orders do not include first touches."""
 
     first_touches: float
     in_order: float
     out_of_order: float
-    memory: float  # the part of all of them that lines from memory have
+    memory: float  # for lines from memory, part of the other three
 
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """Estimated seconds on a machine. least: if instructions never wait for each other, in quiet moments. most: if each
-    waits for the one before, and nothing is done while lines come."""
+    """Estimated seconds on a machine. least: if instructions never wait for each other, by the fastest measured rounds.
+    most: if each instruction waits for the one before, and nothing is done while lines come."""
 
     seconds: float
     least: float
     most: float
-    waiting: float  # the share in which the processor only waits for data
-    what: str  # "Estimated time on ..."
+    waiting: float  # the share of `seconds` in which the processor only waits for data
+    what: str  # the title, "Estimated time on ..."
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Shares of the estimated cycles. All of it is an estimate: no overlap, no prefetching. Where there are
-    waits, which know of both, they are shares of the estimated time, data have no shares by level, and code has what it
-    costs in all levels."""
+    """Shares of the estimated cycles, from 0 to 1. The estimate ignores overlap and prefetching. If there are waits,
+    which include both, all shares are of the estimated time, data has no shares by level, and `l1_code` is the cost of
+    code in all levels."""
 
     cycles: int
-    factors: tuple[int, ...]  # of an instruction, of a miss of L1, of L2 if there is one, and of LL
+    factors: tuple[int, ...]  # cycles of an instruction, of a miss of L1, of L2 if there is one, and of LL
     instructions: float
     l1_data: float
     l1_code: float
     last_level: float
     first_touches: float  # the part of last_level that is known to be the first touches of lines
     first: First
-    wasted: float | None  # what never used bytes cost at this level, if that makes it the first
+    wasted: float | None  # the share that unused bytes cost at the level `first`; None if that is not why it is first
     fits_last_level: bool  # whether every miss there is the first touch of a line
     waits: Waits | None = None
     time: Time | None = None
-    l2: float | None = None  # what missing L2 adds; None: there is none, or there are waits
+    l2: float | None = None  # what misses of L2 cost; None: there is no L2, or there are waits
 
     @property
     def misses(self) -> float:
-        """What all misses cost."""
+        """The share that all misses cost."""
         return 1 - self.instructions
 
 
 def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Verdict | None:
-    """None for a profile without the misses that the estimate needs."""
+    """The verdict on a run with these totals; None if the profile lacks events that the estimate needs."""
     needed = ("Ir", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
     if any(event not in profile.events for event in needed) or "CEst" not in metrics:
         return None
@@ -106,7 +106,7 @@ def verdict(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Ver
     if has_waits(profile.events):
         time = _time(metrics, totals)
         all_waits = sum(count[event] for event in EVENTS)
-        waiting = time.waiting / all_waits if all_waits else 0.0  # of a cycle
+        waiting = time.waiting / all_waits if all_waits else 0.0  # the share of time per cycle of waiting
         memory = SECOND * count[TIME_MEMORY] / time.seconds if time.seconds else 0.0
         waits = Waits(
             waiting * count[FIRST_TOUCHES], waiting * count[IN_ORDER], waiting * count[OUT_OF_ORDER], memory
@@ -152,7 +152,7 @@ def _time(metrics: Mapping[str, Metric], totals: Row) -> Time:
 
 
 def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tuple[First, float | None]:
-    """What comes first, and what is wasted there if that is why. Of equals, the one that stands first."""
+    """What comes first, and the share that is wasted there if that is why. Among equals, the first in `shares` wins."""
     most_wasted = max(shares, key=lambda part: wasted.get(part, 0.0))
     if wasted.get(most_wasted, 0.0) >= NOTABLE:
         return most_wasted, wasted[most_wasted]
@@ -164,7 +164,7 @@ def _first(shares: Mapping[First, float], wasted: Mapping[First, float]) -> tupl
     return First.INSTRUCTIONS if is_little else largest, None
 
 
-# The share of what was loaded there that was never used; of data alone, where that is known.
+# The metrics of the share of loaded bytes that were never used, by level: preferably that of data alone.
 _UNUSED = {
     First.L1_DATA: ("UnusedD1", "Unused1"),
     First.L1_CODE: ("UnusedI1",),
@@ -179,8 +179,8 @@ def _unused(part: First, metrics: Mapping[str, Metric], totals: Row) -> Number:
 
 
 def _first_touches(profile: Profile, count: Mapping[str, int], misses: int) -> int:
-    """How many of the last level's misses are known to be that: counted, or all of them where LL has room
-    for everything."""
+    """How many misses of the last level are known to be first touches: the counted ones or, if they are not counted and
+    LL has room for everything, all misses."""
     counted = count.get("ILfirst", 0) + count.get("DLfirst", 0)
     if "DLfirst" in count:
         return min(counted, misses)

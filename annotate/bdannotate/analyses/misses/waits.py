@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What misses cost of a run with --why=yes, by the order of addresses: the one estimate that the verdict,
-the order of lists and the repairs of such a run are made of.
+"""What misses cost in a run with --why=yes, by the order of addresses. The verdict, the order of lists and the repairs
+of such a run are all based on this estimate.
 
-Its unit is the time of an instruction whose data hits, a cycle of the estimate CEst. Of data it is what
-`miss_costs` says of each instruction's misses; of code, whose order is not known, it is as much for a miss as
-the other estimate has. Costs of instructions become events of the profile, so that lines, functions and
-calls have them as they have counts. What a call costs is known of the misses in it alone: each counts as much
-as one of the function that is called does on average, with all that it calls.
+Its unit is the time of an instruction whose data hits, a cycle of the estimate CEst. For data, `miss_costs` says what
+the misses of each instruction cost; for code, whose order is not known, a miss costs as much as in the other estimate.
+The costs of instructions become events of the profile, so that lines, functions and calls have them like counts. Only
+the misses in a call are known, not what they cost: each costs as much as an average miss of the called function,
+including all that it calls.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from .miss_costs import MissCosts
 from .site import Site
 from .sites import Sites
 
-# First touches, which are needed; misses in an order that processors foresee; all others.
+# First touches, which cannot be avoided; misses in an order that processors foresee; all others.
 FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER = EVENTS = "WaitFirst", "WaitIn", "WaitOut"
-WAIT = "Wait"  # all of them
-# Picoseconds of that; and of these, those for lines from memory.
+WAIT = "Wait"  # the sum of all three
+# Picoseconds of the same; and the part of them for lines from memory.
 TIME_WAIT, TIME_MEMORY = "TimeWait", "TimeMem"
 MADE = (*EVENTS, TIME_WAIT, TIME_MEMORY, *TIMES)
 _PICOSECONDS = 1000
-# Of a miss of code, in I1 and in LL.
+# The cost of a code miss in I1 and in LL, in instructions.
 _CODE = (10, 100)
-# How often the average costs of functions that call each other are looked at.
+# The number of iterations that approximate the average costs of functions that call each other.
 _ROUNDS = 12
 
 _NONE = (0.0,) * len(MADE)
-# Of a row of the profile, the three times without waiting, in picoseconds.
+# Returns the time of a row of the profile without waiting, in picoseconds: the estimate, its lower and upper bounds.
 _Plain = Callable[[Row], tuple[float, float, float]]
 
 
 def estimated_time(sites: Sites, profile: Profile) -> float:
-    """Nanoseconds."""
+    """The estimated nanoseconds of the whole run."""
     plain = _plain(profile, sites.costs)
     time = plain(profile.totals())[0] + sum(more[0] for _, _, _, more in _more_work(profile, sites, plain))
     return time / _PICOSECONDS + sum(site.waiting for site in sites.all)
 
 
 def _plain(profile: Profile, costs: MissCosts) -> _Plain:
-    """What instructions, misses of code and mispredicted branches take, where nothing more is known of them."""
+    """The function that estimates the time of instructions, code misses and mispredicted branches from their counts."""
     at = {event: number for number, event in enumerate(profile.events)}
     first, last = (factor * costs.instruction for factor in _CODE)
     rest = [
@@ -73,8 +73,8 @@ def _plain(profile: Profile, costs: MissCosts) -> _Plain:
 def _more_work(
     profile: Profile, sites: Sites, plain: _Plain
 ) -> Iterator[tuple[Place, int, int, tuple[float, float, float]]]:
-    """Of instructions of which more is known: the place, the line and the address of each, and how many picoseconds
-    more they take than others, or fewer."""
+    """The place, line and address of each instruction whose work is known, and by how many picoseconds that differs
+    from what its count suggests: the estimate, its lower and upper bounds."""
     functions = {function for function, _ in sites.work}
     for place in profile.instructions if functions else ():
         if place.function not in functions:
@@ -90,12 +90,13 @@ def _more_work(
 
 
 def has_waits(events: Iterable[str]) -> bool:
+    """Whether the events of a profile include the costs of `with_waits`."""
     return OUT_OF_ORDER in events
 
 
 def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) -> Profile:
-    """The profile with what misses of data cost as further events, of which the estimate CEst is made. It has
-    its instructions and their calls only if these are wanted: they are most of a large profile."""
+    """The profile with the costs of data misses as further events (MADE), on which its estimate CEst is based. It keeps
+    its instructions and their calls only if `with_instructions`, as they are most of a large profile."""
     plain = _plain(profile, sites.costs)
     found: dict[tuple[Place, int], list[float]] = {}
     exact: dict[tuple[str, int], list[float]] = {}
@@ -194,8 +195,9 @@ def _add(table: dict[_Key, list[float]], key: _Key, more: Sequence[float]) -> No
 def _of_calls(
     profile: Profile, own: Mapping[Function, Sequence[float]], events: Iterable[str]
 ) -> Callable[[Function, Row], Sequence[float]]:
-    """What calls of a function cost, given the costs of these calls in the profile's events: as much for each of these
-    events as one in that function does on average, with all that it calls."""
+    """A function that returns what calls of a function cost, given their costs in the profile's events. own: the
+    further costs of each function itself. Each of the given `events` costs as much as it does on average in the called
+    function and all that it calls."""
     wanted = [profile.events.index(event) for event in events if event in profile.events]
 
     def counted(row: Row) -> int:
@@ -212,7 +214,7 @@ def _of_calls(
             out = callees.setdefault(site.caller, {})
             out[site.callee] = out.get(site.callee, 0) + counted(call.cost)
     average: dict[Function, Sequence[float]] = {}
-    for group in strongly_connected(own_counts, callees):  # what is called comes first
+    for group in strongly_connected(own_counts, callees):  # callees come before their callers
         for _ in range(_ROUNDS if len(group) > 1 else 1):
             for function in group:
                 known = [

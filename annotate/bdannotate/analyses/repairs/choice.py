@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What to change, and what it saves: the repairs of all kinds, the one that saves most time first.
+"""The choice of repairs: those of all kinds, the one that saves most time first.
 
-Competing ones, for the same instructions, are ranked by the time that they save; the others of them are
-alternatives. Where nothing is to be gained, that is what is said.
+Of repairs for the same instructions, the one that saves most time is chosen; the others are its alternatives. If no
+repair saves enough, the answer is Remedy.NONE.
 """
 
 from __future__ import annotations
@@ -35,39 +35,43 @@ from .repair import Remedy, Repair, amount
 from .sets import pad_repairs
 from .working_set import working_set_repairs
 
-# What saves less of the estimated time is not worth a sentence.
+# The minimum share of the estimated time that a repair must save, at most, to be reported.
 _LEAST_SHARE = 0.02
-# Places of misses that no repair is known of: so many, each with so much of the time.
+# The maximum number of open places, at which misses cost much, but no repair is known.
 _MOST_PLACES = 3
+# The minimum share of the time that an open place costs.
 _OPEN_PLACE = 0.03
-# Where instructions hide them by the estimate, so much of it at most; and of a line, so little is used.
+# The minimum share that an open place costs at most, if instructions hide its misses by the estimate. At most the share
+# _LITTLE of each line is used there.
 _OPEN_AT_MOST = 0.1
 _LITTLE = 0.25
-# Instructions with less of it are looked at only beside others.
+# Sites with a smaller share of the time do not lead to repairs, but may take part in those of others.
 _NOTABLE = 0.002
 _MOST_SITES = 400
-# Those that leave as many misses as there were.
+# Remedies that leave as many misses as there were.
 _HIDING = (Remedy.PREFETCH, Remedy.HUGE_PAGES)
-# A repair all but whose instructions another one covers is an alternative to it.
+# A repair covers another one if its instructions have at least this share of the other one's time. The minimum share of
+# lines that must be left for a repair to leave most of them, too.
 _COVERED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """Those to make, the best first; by the place in that list, the alternatives to each. If none saves enough by the
-    estimate, but some may, the first says that."""
+    """The chosen repairs, the best first. alternatives: by the index in `list`. If no repair saves enough by the
+    estimate, but some may save more, the first one is a doubtful Remedy.NONE."""
 
     list: tuple[Repair, ...]
     alternatives: Mapping[int, tuple[Repair, ...]]
-    time: float  # nanoseconds, estimated, of all
+    time: float  # estimated nanoseconds of the run
 
     @property
     def is_none(self) -> bool:
+        """Whether no repair is known."""
         return all(repair.remedy is Remedy.NONE for repair in self.list)
 
 
-def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
-    """The functions that repairs are about, and those that call them."""
+def functions_with_callers(repairs: Repairs, graph: CallGraph) -> set[Function]:
+    """The functions that repairs are about, and all that call them, directly or not."""
     found = {
         function for repair in repairs.list if repair.remedy is not Remedy.NONE
         for function in (repair.function, *(loop.function for loop in repair.loops))
@@ -82,7 +86,8 @@ def told_of(repairs: Repairs, graph: CallGraph) -> set[Function]:
 
 
 def notable_sites(sites: Sites, time: float) -> list[Site]:
-    """Without those of the C library and its like, which are not changed."""
+    """The sites with a notable share of `time`, the costliest first, without those of the C library and other runtimes,
+    which are not to be changed. time: estimated nanoseconds of the run."""
     return [
         site for site in sites.all
         if site.time >= _NOTABLE * time and not is_runtime(site.place.function.object)
@@ -93,6 +98,7 @@ def sites_of(
     rows: SiteRows, nests: Mapping[Function, Nest], chains: Chains, folders: Folders = Folders(),
     known: Known | None = None, work: Mapping[tuple[Function, int], Estimate] = {},
 ) -> Sites:
+    """The sites of a run; see Sites for `known` and `work`."""
     return Sites(rows, Loops(rows.why, nests, chains), chains, folders, known, work)
 
 
@@ -100,8 +106,8 @@ def find_repairs(
     sites: Sites, profile: Profile, details: Sequence[Details], groups: Mapping[int, ObjectGroup],
     needs: Needs = not_known,
 ) -> Repairs:
-    """details: of the data that notable sites load; groups: by the number of the site, which that is; needs: of two
-    loops, whether the second needs what the first adds up."""
+    """The repairs of a run. details: those of the object groups that notable sites load. groups: these groups, by the
+    number of the site. needs: returns whether the second of two loops needs what the first one accumulates."""
     time = estimated_time(sites, profile)
     notable = notable_sites(sites, time)
     candidates = list(chain(
@@ -138,6 +144,7 @@ def find_repairs(
 
 
 def _order(repair: Repair) -> tuple[float, float, int, float]:
+    """The sort key of a repair; larger is better."""
     value, least, most = repair.saved
     return value, least, repair.before.lines - repair.after.lines, most
 
@@ -148,8 +155,8 @@ def _is_sure(repair: Repair, time: float) -> bool:
 
 
 def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites, time: float) -> list[Repair]:
-    """What only hides misses is an alternative to what saves them, for the same instructions: how much a processor has
-    in flight already is not known."""
+    """The repairs, with those that only hide misses last if another one surely saves the misses of the same
+    instructions. They become its alternatives, as it is not known how many lines a processor has in flight already."""
     saving = [repair for repair in found if repair.remedy not in _HIDING and _is_sure(repair, time)]
     late = [
         repair for repair in found
@@ -159,6 +166,7 @@ def _after_those_that_save_misses(found: Sequence[Repair], sites: Sites, time: f
 
 
 def _worth_it(candidates: Iterable[Repair], time: float) -> list[Repair]:
+    """The repairs that may save enough, with `time` set."""
     return [
         replace(repair, time=time) for repair in candidates if time and repair.saved.most >= _LEAST_SHARE * time
     ]
@@ -167,7 +175,8 @@ def _worth_it(candidates: Iterable[Repair], time: float) -> list[Repair]:
 def _smaller_working_sets(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], found: Sequence[Repair], time: float
 ) -> list[Repair]:
-    """Where nothing says better how: of other repairs, all but those that only hide misses do."""
+    """The repairs by smaller working sets, without those that another repair covers, which says better how. Repairs
+    that only hide misses do not count."""
     better = [repair for repair in found if repair.remedy not in _HIDING]
     return [
         repair for repair in _worth_it(working_set_repairs(sites, notable, groups), time)
@@ -176,22 +185,22 @@ def _smaller_working_sets(
 
 
 def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
-    """Whether most of what a repair is about, another one is about already."""
+    """Whether `one` is about most of the time that `other` is about."""
     times = {number: sites.by_number[number].time for number in other.sites}
     shared = sum(time for number, time in times.items() if number in one.sites)
     return shared >= _COVERED * sum(times.values())
 
 
 def _without_repair(notable: Sequence[Site], chosen: Sequence[Repair], time: float) -> list[Site]:
-    """What no repair is about, if there is a place among it that costs much. One that leaves most misses is none where
-    other changes would save them."""
-    told, left = (
+    """The sites that no chosen repair is about, if there is an open place among them. A repair that leaves most misses
+    does not count where another change would save them."""
+    covered, left = (
         frozenset[int]().union(*(repair.sites for repair in chosen if _leaves_most(repair) == leaves))
         for leaves in (False, True)
     )
     rest = [
         site for site in notable
-        if site.number not in told and (site.number not in left or _detour(site))
+        if site.number not in covered and (site.number not in left or _detour(site))
     ]
     return rest if _open_places(rest, time) else []
 
@@ -201,8 +210,8 @@ def _leaves_most(repair: Repair) -> bool:
 
 
 def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: float) -> Repair:
-    """Its share is what the misses cost that could be saved: not those in order, nor first touches. notable:
-    those whose places may be named."""
+    """The answer that no repair is known for the sites `meant`. Its cost is that of the misses that could be saved:
+    neither those in order, nor first touches. notable: the sites whose places may be named."""
     now = amount(meant)
     total = max(now.lines, 1)
     first = sum(site.first_touches for site in meant)
@@ -227,12 +236,12 @@ def _none(sites: Sites, meant: Sequence[Site], notable: Sequence[Site], time: fl
 
 class _OpenPlace(NamedTuple):
     text: str
-    is_at_most: bool  # instructions may hide what it costs
+    is_at_most: bool  # whether the cost is an upper bound, as instructions may hide it
 
 
 def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
-    """Where the misses are that no repair is known of, and what they depend on. Where instructions may hide them, but
-    the code has an order that repairs itself, what they cost at most."""
+    """The places with costly misses for which no repair is known, and what these depend on; the costliest first. If
+    instructions may hide the misses, but _detour knows what helps, the cost is an upper bound."""
     places: dict[tuple[str, int, str], list[Site]] = {}
     for site in notable:
         places.setdefault(_where(site), []).append(site)
@@ -257,7 +266,7 @@ def _open_places(notable: Sequence[Site], time: float) -> list[_OpenPlace]:
 
 
 def _where(site: Site) -> tuple[str, int, str]:
-    """File, line and function. The function is named only if the file is not known."""
+    """The file, the line and the function of a site. The function is empty if the file is known."""
     file, line = site.where
     return file, line, site.place.function.label if file == "???" else ""
 
@@ -270,7 +279,8 @@ def _place(file: str, line: int, function: str) -> str:
 
 
 def _detour(site: Site) -> str:
-    """What helps where scattered addresses were loaded just before, and little is used there; nothing of others."""
+    """What helps if scattered addresses were loaded just before and little of each line is used, as a clause; empty for
+    other sites."""
     if site.inner is None or not site.is_scattered or not 0 < site.used <= _LITTLE * site.line:
         return ""
     used = f"{site.used:.0f} bytes of each line are used"
@@ -285,6 +295,7 @@ def _detour(site: Site) -> str:
 
 
 def _nature(site: Site) -> str:
+    """What the misses of a site depend on, and what may help, as a clause."""
     if site.has_numbers_as_links:
         return "each index into the table is read from the previous entry; a smaller table helps"
     if site.waits_for_itself:

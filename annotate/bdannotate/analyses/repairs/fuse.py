@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops that go through the same data one after the other, and could be one.
+"""Fusion of loops that go through the same data one after the other.
 
-The evidence: what a loop misses, another one had loaded before, which stands beside it in the same loop or
-function and in front of it, with the same steps. Done in one pass, the line is there still: the later
-loop's misses go. Of a ring of loops in an outer one, the way back to the first is not counted. Loops of which
-a later one needs what an earlier one adds up are not named; where that is not known, the condition is.
+The evidence: the lines that a loop misses were loaded by an earlier loop beside it, in the same outer loop or function,
+with the same direction and about as much data. In one pass, the line would still be cached, and the later loop's misses
+would go. If an outer loop runs the loops in turn, the way back from the last to the first does not count. Loops are not
+fused if a later one needs what an earlier one accumulates; if that is not known, the repair states the condition.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ from ..misses.site import Change, Site
 from ..misses.sites import Sites, busiest, by_loop
 from .repair import Amount, Remedy, Repair, amount
 
-# Of what the loops load, so much must be saved.
+# A repair must save at least this share of the lines that its loops load.
 _LEAST_SAVING = 0.15
-_ALIKE = 2.0  # how much more often one of them may run
+_ALIKE = 2.0  # the maximum ratio of the bytes that two loops walk through
 
 def not_known(first: LoopPlace, second: LoopPlace) -> bool | None:
+    """A `Needs` that knows nothing."""
     return None
 
 
-_Calls = Mapping[Function, Mapping[Function, int]]  # by callee and caller, the first line
+_Calls = Mapping[Function, Mapping[Function, int]]  # the first line of a call, by callee and caller
 
 
 def fuse_repairs(
     sites: Sites, notable: Sequence[Site], profile: Profile, needs: Needs = not_known
 ) -> Iterator[Repair]:
+    """The fusions of the notable sites' loops. needs: returns whether the second of two loops needs what the first one
+    accumulates; None if not known."""
     calls = _first_calls(profile)
     saved: dict[tuple[LoopPlace, LoopPlace], dict[int, Amount]] = {}
     for site in notable:
@@ -48,7 +51,7 @@ def fuse_repairs(
                 known = mine.get(site.number, Amount(0, 0))
                 mine[site.number] = known.plus(Amount(row.misses, row.last_level))
     members = by_loop(sites.all)
-    for loops in (part for group in _together(saved) for part in _without_needs(group, needs)):
+    for loops in (part for group in _joined(saved) for part in _without_needs(group, needs)):
         here_all = [site for loop in loops for site in members.get(loop, ()) if site.lines]
         gone: dict[int, Amount] = {}
         for (one, other), parts in saved.items():
@@ -61,7 +64,8 @@ def fuse_repairs(
 
 
 def _without_needs(loops: Sequence[LoopPlace], needs: Needs) -> list[list[LoopPlace]]:
-    """Those that follow each other, parted before each that needs what one of its part adds up."""
+    """The groups of consecutive loops that can be fused: a new group begins with each loop that needs what one in its
+    group accumulates. Groups of one loop are left out."""
     parts: list[list[LoopPlace]] = [[]]
     for loop in loops:
         if any(needs(one, loop) for one in parts[-1]):
@@ -71,11 +75,13 @@ def _without_needs(loops: Sequence[LoopPlace], needs: Needs) -> list[list[LoopPl
 
 
 def _loop_of(site: Site) -> LoopPlace | None:
+    """The innermost loop of a site, if it has a constant step there, not 0."""
     return site.inner.loop if site.inner and (site.is_in_order or site.is_strided) else None
 
 
 def _alike(one: Site, other: Site) -> bool:
-    """Whether they walk through about as much, in the same direction. Vectors take larger steps."""
+    """Whether two sites walk through about as many bytes in the same direction. Their steps may differ, as those of
+    vectorised loops are larger."""
     if one.inner is None or other.inner is None or not one.inner.step or not other.inner.step:
         return False
     if (one.inner.step > 0) != (other.inner.step > 0):
@@ -85,7 +91,7 @@ def _alike(one: Site, other: Site) -> bool:
 
 
 def _is_beside(first: LoopPlace, second: LoopPlace, calls: _Calls) -> bool:
-    """Whether they follow each other: in the same loops of a function, or in functions that another one
+    """Whether `second` follows `first`, within the same outer loops of a function, or in functions that another one
     calls in that order."""
     if first.function == second.function:
         return first.key[1][:-1] == second.key[1][:-1] and _in_front(first) < _in_front(second)
@@ -96,11 +102,12 @@ def _is_beside(first: LoopPlace, second: LoopPlace, calls: _Calls) -> bool:
 
 
 def _in_front(loop: LoopPlace) -> tuple[tuple[int, ...], int]:
-    """The order of loops of a function in its source, as compilers move code."""
+    """The sort key of a function's loops: their order in the source, as compilers move code."""
     return tuple(line for _, line in loop.positions), loop.address
 
 
 def _first_calls(profile: Profile) -> _Calls:
+    """The first source line of the calls of each function, by caller."""
     found: dict[Function, dict[Function, int]] = {}
     for site in profile.calls:
         lines = found.setdefault(site.callee, {})
@@ -108,10 +115,10 @@ def _first_calls(profile: Profile) -> _Calls:
     return found
 
 
-def _together(
+def _joined(
     pairs: Mapping[tuple[LoopPlace, LoopPlace], object]
 ) -> list[list[LoopPlace]]:
-    """Loops that any pair puts together, each list in the order in which they run."""
+    """The groups of loops that pairs connect, directly or not, each in the order in which its loops run."""
     groups: list[set[LoopPlace]] = []
     for one, other in pairs:
         touched = [group for group in groups if one in group or other in group]
@@ -126,7 +133,8 @@ def _together(
 def _made(
     sites: Sites, loops: Sequence[LoopPlace], members: Sequence[Site], gone: Mapping[int, Amount], is_open: bool
 ) -> Repair:
-    """is_open: whether it is not known that none needs what an earlier one adds up."""
+    """The repair of fusing loops. gone: what is no longer loaded, by the number of the site. is_open: whether it is not
+    known if one of the loops needs what an earlier one accumulates."""
     after = Amount(0, 0)
     changes: dict[int, Change] = {}
     for site in members:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Repairs that load as many lines as before, but wait less for them: ask for them early, or have
-larger pages, so that addresses need not be looked up."""
+"""Repairs that load as many lines as before, but wait less for them: prefetches, and larger pages, which need fewer
+page walks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HUGE_PAGE = 2 << 20
 def prefetch_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """Addresses that are anywhere, but known before the line is needed. groups: by the number of the
-    instruction, which data it loads."""
+    """The prefetches of scattered addresses that are known before the line is needed. groups: the data that a site
+    loads, by the number of the site."""
     for _, here in by_loop(notable).items():
         guilty = [site for site in here if site.is_scattered and not site.is_chain]
         if guilty:
@@ -61,8 +61,8 @@ def _prefetched(sites: Sites, guilty: Sequence[Site], groups: Mapping[int, Objec
 
 
 def _computed_again(sites: Sites, guilty: Sequence[Site]) -> float:
-    """The time for addresses that are computed, and not loaded, some iterations ahead: half of what the loop does,
-    as the rest uses what is looked up."""
+    """The nanoseconds for computing addresses a second time, some iterations ahead: half of the loop's instructions, as
+    the rest uses what is loaded. 0 if addresses are loaded, not computed."""
     level = guilty[0].inner
     if level is None or level.loop is None or level.order.depends is not Depends.ARITHMETIC:
         return 0.0
@@ -70,7 +70,7 @@ def _computed_again(sites: Sites, guilty: Sequence[Site]) -> float:
 
 
 def _work(sites: Sites, guilty: Sequence[Site]) -> float:
-    """Instructions for each line; 0 if that is not known."""
+    """The instructions per line; 0 if not known."""
     loop = guilty[0].inner.loop if guilty[0].inner else None
     lines = amount(guilty).lines
     return sites.instructions_of(loop) / lines if loop is not None and lines else 0.0
@@ -79,7 +79,8 @@ def _work(sites: Sites, guilty: Sequence[Site]) -> float:
 def huge_page_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """A page for each access, and more pages than a processor has translations at hand."""
+    """The use of huge pages for sites that touch another page with each access, and more pages than the processor has
+    translations at hand."""
     for _, here in by_loop(notable).items():
         walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
         guilty = [site for site in here if walks[site.number]]
@@ -108,14 +109,15 @@ def huge_page_repairs(
 
 
 def _saved_walks(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, int]) -> Estimate:
-    """Of what is waited for, as much as these look-ups take, at most."""
+    """The nanoseconds that huge pages save: those of the page walks, but no more than is waited for."""
     waits = [sum(one) for one in zip(*(site.waits for site in guilty))]
     time = sum(sites.costs.walk_cost(site.access) * walks[site.number] for site in guilty)
     return Estimate(*(min(time, one) * (1 - PAGE / HUGE_PAGE) for one in waits))
 
 
 def page_walks(site: Site, group: ObjectGroup | None = None) -> int:
-    """How often an address must be looked up; group: the data, without which random accesses tell nothing."""
+    """The number of page walks of a site. group: the data that it loads; without it, those of scattered accesses are
+    not known and count as 0."""
     if site.page_walks:
         return site.page_walks
     pages, translations = _bytes_of(group) // PAGE if group else 0, site.costs.translations
@@ -125,4 +127,5 @@ def page_walks(site: Site, group: ObjectGroup | None = None) -> int:
 
 
 def _bytes_of(group: ObjectGroup) -> int:
+    """The bytes of a group; of heap blocks, the most that were allocated at a time."""
     return group.blocks.most_alive if group.blocks else group.identity.size

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Repairs of types: what is used together apart from the rest, without padding, or from where lines begin.
+"""Repairs of data layouts: fields that are used together are separated from the rest, packed without padding, or
+aligned to lines.
 
-The evidence is that bytes of lines are never used while the object lives, not only later: what other
-stays of a line use, another order of loops brings into one. If all that is loaded takes a share of its
-lines, fewer come, and some that come again hit, as fewer others come between.
+The evidence is that bytes of lines are never used while the object lives. Bytes that another stay of the line uses do
+not count, as another order of loops would bring these uses into one stay. If the data takes fewer lines, fewer are
+loaded, and some of them hit when they come again, as fewer others come between.
 """
 
 from __future__ import annotations
@@ -22,42 +23,44 @@ from ..types.split import FieldGroup, Split, is_array
 from ..types.typed_groups import TypedGroup
 from .repair import Amount, Remedy, Repair, amount, code_lines
 
-# What saves less is not worth a change of a type.
+# The minimum share of lines that a change of a type must save.
 _LEAST_SAVING = 0.15
-# Of a line, so many bytes are never used, where nothing is known of the type.
+# The minimum share of a line that must be unused if the type is not known.
 _UNUSED = 0.25
-# A part that is used at least this share as often as the most used one is used as much.
+# All parts are used alike if the least used one is used at least this fraction as often as the most used one.
 _ALL = 0.8
-# Of what is visited in the same order each time, at least this share comes back at distances within an octave, which
-# is so many steps of the histogram.
+# Data is visited in the same order each time if at least this share of its lines comes back at distances within one
+# octave, which is _OCTAVE buckets of the histogram.
 _AS_FAR = 0.4
 _OCTAVE = 4
 # Types of libraries, by the beginnings of their names. (A program may well have a namespace `core` or `alloc`.)
 _LIBRARIES = (*CPP_LIBRARIES, "alloc::collections::", "hashbrown::", "boost::")
-# The share of lines that other loops had loaded before, from which on these use other bytes of them.
+# If other loops had loaded at least this share of a site's lines before, they are taken to use other bytes of them.
 _SHARED = 0.1
-# Blocks of so many bytes are no elements, but pools of these.
+# Heap blocks of at least this many bytes are not elements, but pools of elements.
 _POOL = 2048
-# Records that go on beyond a page are no records.
+# Steps of at least this many bytes, a page, are not taken for the size of a record.
 _MOST_STEP = 4096
+# How many fields and parts are named in one list.
 _MOST_FIELDS = 6
 _MOST_PARTS = 3
-# A part that is used less than this share as often as the most used one need not be named.
+# A part is named if it is used at least this fraction as often as the most used one.
 _SOME = 0.1
-# Functions with so many of the lines that are loaded for a type have a say in its layout.
+# A function influences the layout of a type if it loads at least this share of the lines that are loaded for it.
 _NOTABLE = 0.1
 
 
 def layout_repairs(
     sites: Sites, notable: Sequence[Site], details: Sequence[Details], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """details: of those groups that the sites load most of; groups: by the number of the site."""
+    """The repairs of data layouts. details: those of the object groups that the sites load most of. groups: these
+    groups, by the number of the site."""
     known = {id(one.entry.group): one for one in details}
     by_group: dict[int, list[Site]] = {}
     for site in notable:
         if site.number in groups:
             by_group.setdefault(id(groups[site.number]), []).append(site)
-    told: set[int] = set()
+    covered: set[int] = set()
     for number, here in by_group.items():
         one = known.get(number)
         if one is None:
@@ -69,19 +72,19 @@ def layout_repairs(
         ]
         yield from repairs
         if one.typed is not None:
-            told.update(site.number for site in here)
-    for _, here in by_loop([site for site in notable if site.number not in told]).items():
+            covered.update(site.number for site in here)
+    for _, here in by_loop([site for site in notable if site.number not in covered]).items():
         yield from _by_use_alone(sites, here, groups)
 
 
 def _is_fixed(one: Details) -> bool:
-    """Whether a library has decided which fields there are, and in which order."""
+    """Whether the type is from a library, so that its fields cannot be changed."""
     return one.typed is not None and one.typed.type.name.startswith(_LIBRARIES)
 
 
 def _is_used_late(here: Sequence[Site]) -> bool:
-    """Whether a loop around goes through the rest of most lines: then another order of loops helps. But
-    what is never used while the object lives, no order uses, whatever the steps look like."""
+    """Whether outer loops go through the rest of most lines, so that another order of loops helps. It does not if more
+    bytes are never used while the object lives than are used later, whatever the steps look like."""
     measured = [site for site in here if site.late is not None and site.never is not None]
     late = sum(site.lines * (site.late or 0.0) for site in measured)
     never = sum(site.lines * (site.never or 0.0) for site in measured)
@@ -95,7 +98,8 @@ def _is_scattered(here: Sequence[Site]) -> bool:
 
 
 def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
-    """Of all functions that use a part of the type, but for those that load few of its lines, as what fills it."""
+    """The split of a type for all functions that use only a part of it. Functions that load few of its lines, such as
+    those that fill the objects, do not count."""
     split, typed, group = one.split, one.typed, one.entry.group
     if split is None or typed is None or not split.now:
         return None
@@ -135,7 +139,7 @@ def _split(sites: Sites, every: Sequence[Site], one: Details) -> Repair | None:
 
 
 def _fields(fields: Sequence[FieldUse], between: str) -> str:
-    """The first names, and whether there are more."""
+    """The first names, and "..." if there are more. between: the separator."""
     names = [field.name for field in fields[:_MOST_FIELDS]]
     return between.join([*names, "..."] if len(fields) > len(names) else names)
 
@@ -156,12 +160,13 @@ def _split_code(parts: Sequence[FieldGroup], others: bool) -> tuple[str, ...]:
 
 
 def _of_busiest(every: Sequence[Site]) -> list[Site]:
+    """The sites of the function with most of the time."""
     function = busiest(every)
     return [site for site in every if site.place.function == function]
 
 
 def _visits_of_parts(split: Split, found: Sequence[Unit], visited: Sequence[int]) -> list[int]:
-    """How often a function visits each part. visited: how often each unit of fields."""
+    """How often a function visits each part. visited: how often it visits each unit of fields."""
     times = {field.offset: number for unit, number in zip(found, visited) for field in unit.fields}
     return [max((times.get(field.offset, 0) for field in part.fields), default=0) for part in split.parts]
 
@@ -169,8 +174,8 @@ def _visits_of_parts(split: Split, found: Sequence[Unit], visited: Sequence[int]
 def _split_factor(
     split: Split, times: Sequence[int], group: ObjectGroup, function: Function, line: int, scattered: bool
 ) -> float | None:
-    """What a function would load of all parts, as a share of what it has loaded. times: its visits of each. None if
-    it uses all of them: only padding is left out then, which takes no second array."""
+    """What a function would load of all parts, as a share of what it loaded. times: its visits of each part. None if it
+    uses all of them: then only padding would be left out, and that needs no second array."""
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns if pattern.by.function == function)
     if not recorded or min(times) >= _ALL * max(times):
         return None
@@ -182,6 +187,7 @@ def _split_factor(
 
 
 def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
+    """The order of fields without padding, for elements of arrays."""
     packed, typed = one.packed, one.typed
     here = _of_busiest(here)
     if packed is None or typed is None or not is_array(one.entry.group, packed.size_now):
@@ -203,7 +209,7 @@ def _packed(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
 
 
 def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
-    """Blocks of one element each, of which some fields are used together."""
+    """The order that puts fields next to each other that are used together, for heap blocks of one element each."""
     order, typed = one.order, one.typed
     here = _of_busiest(here)
     if order is None or typed is None or not order.now:
@@ -221,7 +227,7 @@ def _reordered(sites: Sites, here: Sequence[Site], one: Details) -> Repair | Non
 
 
 def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
-    """Elements that a line has room for, or that are lines, and begin within one."""
+    """The alignment of elements that are a fraction or a multiple of a line, but straddle lines."""
     layout, line = one.layout, sites.why.line
     here = _of_busiest(here)
     size = one.typed.type.size if one.typed else layout.size if layout else 0
@@ -232,7 +238,7 @@ def _aligned(sites: Sites, here: Sequence[Site], one: Details) -> Repair | None:
     parts = whole + cut
     if not parts or cut < _LEAST_SAVING * parts or not _is_scattered(here):
         return None
-    # A visit of what is cut loads two lines.
+    # A visit of an element that straddles lines loads two of them.
     visits = whole + cut / 2
     factor = visits / parts
     begin = ", ".join(f"{byte:,}" for byte in beginnings[:2])
@@ -252,8 +258,8 @@ def _each(size: int, line: int) -> str:
 
 
 def _visits(group: ObjectGroup, size: int, line: int) -> tuple[int, int, list[int]]:
-    """Of elements, how often one was used in a line that has all of it that a line can have, and how often in
-    one that has less; and where lines begin in elements."""
+    """The uses of elements in lines that hold as much of the element as a line can, the uses in lines that hold less of
+    it, and the bytes of an element at which lines begin, the most frequent first."""
     whole = cut = 0
     borders: dict[int, int] = {}
     most = min(size, line)
@@ -280,7 +286,7 @@ def _visits(group: ObjectGroup, size: int, line: int) -> tuple[int, int, list[in
 def _by_use_alone(
     sites: Sites, here: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """Where no type is known: records at constant steps of which bytes are never used."""
+    """The split of records of unknown type: they lie at constant steps, and some of their bytes are never used."""
     guilty = [
         site for site in here
         if site.element_step is not None and 0 < abs(site.element_step) < _MOST_STEP
@@ -289,7 +295,7 @@ def _by_use_alone(
     ]
     if not guilty:
         return
-    # What lies between the elements that are visited is loaded, too.
+    # Elements that are skipped between two visits are loaded, too.
     used = sum(site.lines * site.used * site.elements_per_step for site in guilty) / max(amount(guilty).lines, 1)
     inner = guilty[0].inner
     multiples = "" if inner is None or inner.step is not None else "or multiples of that, "
@@ -311,9 +317,9 @@ def _by_use_alone(
 
 
 def _unused(sites: Sites, site: Site) -> float:
-    """Bytes of a line that this loop has no use for. With small steps, what is used later is used by its
-    next iterations; with large ones, by those of a loop around, as in the columns of a matrix, unless other
-    code loads the same lines."""
+    """The bytes of a line that a site's loop does not use. With small steps, bytes that are used late are used by its
+    next iterations; with large ones by those of an outer loop, as in the columns of a matrix, unless other code loads
+    the same lines."""
     if site.never is None:
         return 0.0
     is_strided = abs(site.element_step or 0) >= site.line
@@ -321,7 +327,7 @@ def _unused(sites: Sites, site: Site) -> float:
 
 
 def _is_shared(sites: Sites, site: Site) -> bool:
-    """Whether code of other loops had loaded some of its lines before."""
+    """Whether other loops had loaded a notable share of a site's lines before."""
     loop = site.inner.loop if site.inner else None
     others = 0
     for row in site.reuses:
@@ -332,6 +338,7 @@ def _is_shared(sites: Sites, site: Site) -> bool:
 
 
 def _use_of_lines(here: Sequence[Site]) -> tuple[str, ...]:
+    """The average use of the sites' lines, as a clause; empty if not known."""
     known = [site for site in here if site.never is not None and site.lines]
     if not known:
         return ()
@@ -350,8 +357,9 @@ def _shrunk(
     group: ObjectGroup | None, evidence: tuple[str, ...], code: tuple[str, ...], unknown: str,
     is_smaller: bool = True, between: float = 0.0,
 ) -> Repair | None:
-    """factors: what is loaded then, as a share of now, of all or by the number of the site. is_smaller: whether there
-    are fewer different lines, too; between: the share of these that there are, if that is another one."""
+    """The repair by which sites load fewer lines; None if it saves too little. factors: the share of the present lines
+    that remain, for all sites or by their numbers. is_smaller: whether the data also takes fewer lines. between: the
+    share of its lines that it takes then; 0: the same as `factors`."""
     if not isinstance(factors, Mapping):
         if factors > 1 - _LEAST_SAVING:
             return None
@@ -377,9 +385,9 @@ def _shrunk(
 def colocate_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup], details: Sequence[Details]
 ) -> Iterator[Repair]:
-    """Chains whose next element lies anywhere: in the order of their visits, neighbours share lines. The
-    order must be the same each time, as in a list, and not that of searches in a tree. In a table, numbers say where
-    the next element is, and each element has its place."""
+    """The repairs of chains whose elements are scattered: laid out in the order of their visits, neighbours share
+    lines. The order must be the same each time, as in a list, unlike that of searches in a tree. Tables are excluded:
+    there an index says where the next element is, so elements cannot be moved."""
     for _, here in by_loop(notable).items():
         if not any(site.is_chain and not site.has_numbers_as_links for site in here) or not repeats(here):
             continue
@@ -410,7 +418,7 @@ def colocate_repairs(
 
 
 def repeats(here: Sequence[Site]) -> bool:
-    """Whether lines come back after about as many others each time."""
+    """Whether lines come back after about the same number of others each time."""
     again: dict[int, int] = {}
     for site in here:
         for row in site.distances:
@@ -421,6 +429,7 @@ def repeats(here: Sequence[Site]) -> bool:
 
 
 def _element(group: ObjectGroup | None, details: Sequence[Details]) -> int:
+    """The size of an element of a group in bytes, by its type or its heap blocks; 0 if not known."""
     typed = next((one.typed for one in details if one.typed and one.entry.group is group), None)
     if typed is not None:
         return typed.type.size

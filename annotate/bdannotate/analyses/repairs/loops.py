@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Repairs of loops around a line that is loaded for a few of its bytes: exchange two of them, or go
-through both in tiles.
+"""Repairs of loop nests that load lines for a few of their bytes: interchange two loops, or tile both.
 
-The evidence: in the innermost loop an instruction takes constant steps of a line or more; in a loop
-around it the same instruction stays in its line; and that loop brings its lines back. If the loop around
-were the innermost one, what its repetition brings back would be there still: so much is saved. What
-takes small steps in the innermost loop now and large ones in the other would be loaded more often then.
-If that is much, exchanging only moves the trouble, and tiles serve both.
+The evidence: an instruction takes constant steps of a line or more in the innermost loop, but stays in its line in an
+outer loop, and that loop brings its lines back. If the outer loop were the innermost one, the lines that it brings back
+would still be cached: these are saved. Instructions with small steps in the innermost loop and large ones in the outer
+loop would load more. If that is much, an interchange only moves the problem, and tiles serve both.
 
-A loop that brings back what an inner one goes through in order, while others move on with it, is tiled,
-too: a tile of the inner one's data stays for all that the outer one does with it.
+An outer loop is also tiled if it brings back what the inner one goes through in order, while other instructions move on
+with it: a tile of the inner loop's data stays cached for all that the outer one does with it.
 """
 
 from __future__ import annotations
@@ -23,25 +21,28 @@ from ..misses.site import Change, Site, steps_seen
 from ..misses.sites import Sites, busiest, by_loop
 from .repair import Amount, Remedy, Repair, amount
 
-# What saves less of the lines that the nest loads is no repair of it.
+# The minimum share of the nest's lines that a repair must save.
 _LEAST_SAVING = 0.2
-# Exchanging is simpler than tiles, and preferred if it saves nearly as much.
+# Interchange is simpler than tiles, so it is preferred if it saves at least this share of what tiles save.
 _NEARLY = 0.8
-# How often an instruction must be seen to stay where it is while a loop goes on.
+# How many steps must be seen to know an instruction's step in a loop.
 _FEW = 3
-# A loop that brings back so many of the lines of an instruction visits the same ones again in each iteration.
+# A loop visits the same lines in each iteration if it brings back at least this share of an instruction's lines.
 _MOSTLY = 0.5
-# Data of a tile fill so much of the cache, as others come between.
+# The share of the cache that the data of a tile fills; the rest is for other data.
 _TILE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    after: dict[int, Amount]  # by the number of the site
-    accesses: dict[int, Access]
+    """What sites would load after a repair, by their numbers."""
+
+    after: dict[int, Amount]
+    accesses: dict[int, Access]  # only of sites whose order changes
 
 
 def loop_repairs(sites: Sites, notable: Sequence[Site]) -> Iterator[Repair]:
+    """The interchanges and tilings of the notable sites' loops."""
     for inner, here in by_loop(notable).items():
         yield from _of_loop(sites, inner, here)
 
@@ -65,7 +66,8 @@ def _of_loop(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[R
 
 
 def _best_outer(sites: Sites, inner: LoopPlace, strided: Sequence[Site]) -> LoopPlace | None:
-    """The loop around in which those with large steps have small ones, and that brings most back."""
+    """The outer loop in which strided sites take small steps, and that brings most of their lines back; None if there
+    is none."""
     found: dict[LoopPlace, int] = {}
     for site in strided:
         for level in site.levels[1:]:
@@ -77,7 +79,7 @@ def _best_outer(sites: Sites, inner: LoopPlace, strided: Sequence[Site]) -> Loop
 
 
 def _members(sites: Sites, inner: LoopPlace, outer: LoopPlace) -> list[Site]:
-    """All in the innermost loop, and what stands in the other one around it."""
+    """The sites in the inner loop, and those directly in the outer one."""
     return [
         site for site in sites.all
         if site.levels and (site.level_of(inner) or site.level_of(outer) is site.levels[0])
@@ -87,6 +89,7 @@ def _members(sites: Sites, inner: LoopPlace, outer: LoopPlace) -> list[Site]:
 def _exchanged(
     sites: Sites, members: Sequence[Site], inner: LoopPlace, outer: LoopPlace
 ) -> _Outcome:
+    """What the sites would load if the two loops were interchanged."""
     after: dict[int, Amount] = {}
     accesses: dict[int, Access] = {}
     rounds = inner.iterations or max((site.accesses for site in members if site.level_of(inner)), default=0)
@@ -106,8 +109,9 @@ def _exchanged(
 
 
 def _lines_per_iteration(site: Site, loop: LoopPlace) -> float:
-    """How many other lines than those of the iteration before. Where its steps were not seen, as an iteration is longer
-    than the pieces whose order is known, as many as miss: what is loaded meanwhile leaves none in the cache."""
+    """The new lines that a site loads per iteration of a loop, from 0 to 1. If iterations are longer than the observed
+    pieces of the run, so that no steps were seen, these are the lines that miss: what else an iteration loads leaves
+    none in the cache."""
     level = site.level_of(loop)
     if level is None:
         return 0.0
@@ -117,9 +121,9 @@ def _lines_per_iteration(site: Site, loop: LoopPlace) -> float:
 
 
 def _comes_back(sites: Sites, site: Site, inner: LoopPlace, outer: LoopPlace) -> bool:
-    """Whether an iteration of the outer loop visits the lines of the one before, where its steps were not seen, as
-    an iteration is longer than the pieces whose order is known. Large constant steps in the inner loop visit them in
-    the same iterations of that."""
+    """Whether an iteration of the outer loop visits the same lines as the one before, if its steps were not seen
+    because iterations are longer than the observed pieces of the run. As the inner loop has large constant steps, it
+    visits each line in the same one of its iterations."""
     at_inner, at_outer = site.level_of(inner), site.level_of(outer)
     if at_inner is None or at_outer is None or at_outer.step is not None or steps_seen(at_outer.order) >= _FEW:
         return False
@@ -128,11 +132,12 @@ def _comes_back(sites: Sites, site: Site, inner: LoopPlace, outer: LoopPlace) ->
 
 
 def _scaled(mine: Amount, lines: int) -> int:
+    """The lines of LL in proportion, if `lines` are loaded."""
     return round(mine.last_level * lines / mine.lines) if mine.lines else 0
 
 
 def _fits(sites: Sites, site: Site, loop: LoopPlace) -> bool:
-    """Whether what a site needs for all of a loop stays in D1."""
+    """Whether what a site loads in one run of a loop stays in D1; False if not known."""
     level = site.level_of(loop)
     trips = loop.trips or site.trips(loop)
     if level is None or not trips:
@@ -141,6 +146,7 @@ def _fits(sites: Sites, site: Site, loop: LoopPlace) -> bool:
 
 
 def _tiled(sites: Sites, members: Sequence[Site], inner: LoopPlace, outer: LoopPlace) -> _Outcome:
+    """What the sites would load if both loops were tiled."""
     after: dict[int, Amount] = {}
     accesses: dict[int, Access] = {}
     for site in members:
@@ -153,7 +159,7 @@ def _tiled(sites: Sites, members: Sequence[Site], inner: LoopPlace, outer: LoopP
 
 
 def _temporal(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[Repair]:
-    """Tiles of what an outer loop goes through again and again."""
+    """The tilings of data that outer loops go through again and again."""
     in_order = [site for site in here if site.is_in_order or site.is_strided]
     found: dict[LoopPlace, list[Site]] = {}
     for site in in_order:
@@ -169,7 +175,7 @@ def _temporal(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[
         total = sum(lines for lines, _ in carried.values())
         if not moving or total < _LEAST_SAVING * amount(here).lines:
             continue
-        # Tiles so large that what is loaded again stays; what moves on is loaded once for each.
+        # A tile of the data that is visited again stays cached; the data that moves on is loaded once per tile.
         reuses = [
             row for site in again for row in site.reuses if sites.loops.of(row.scope) == outer
         ]
@@ -189,6 +195,7 @@ def _temporal(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[
 
 
 def _saved_lines(members: Sequence[Site], outcome: _Outcome) -> int:
+    """How many lines a repair saves; negative if more are loaded."""
     return sum(site.lines - outcome.after[site.number].lines for site in members)
 
 
@@ -222,14 +229,14 @@ def _made(
 
 
 def _meant(members: Sequence[Site], outcome: _Outcome, guilty: Sequence[Site]) -> frozenset[int]:
-    """What a repair is about: large steps, and what else is loaded once where it was loaded often."""
+    """The numbers of the sites that a repair is about: those to blame, and others that save most of their lines."""
     freed = (site for site in members if outcome.after[site.number].lines < _MOSTLY * site.lines)
     return frozenset(site.number for site in (*guilty, *freed))
 
 
 def _is_stored(members: Sequence[Site], outer: LoopPlace) -> bool:
-    """Whether what the inner loop computes is stored by each iteration of the outer one, as a sum of products: once the
-    loops are exchanged, no iteration of the innermost one waits for the one before."""
+    """Whether each iteration of the outer loop stores what the inner loop computes, such as a sum of products. After an
+    interchange, no iteration of the innermost loop waits for the one before."""
     return any(site.writes and site.inner and site.inner.loop == outer and site.inner.step for site in members)
 
 

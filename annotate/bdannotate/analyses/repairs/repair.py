@@ -16,6 +16,8 @@ from ..misses.verdict import NOTABLE
 
 
 class Remedy(enum.Enum):
+    """The kind of a repair. NONE stands for the answer that no repair is known."""
+
     INTERCHANGE = "interchange"
     TILE = "tile"
     FUSE = "fuse"
@@ -33,10 +35,10 @@ class Remedy(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What the sites of a repair load, now or after it: lines, and those of LL."""
+    """How many lines the sites of a repair load, before or after it."""
 
-    lines: int
-    last_level: int
+    lines: int  # that D1 misses
+    last_level: int  # of these, LL
 
     def plus(self, other: Amount) -> Amount:
         return Amount(self.lines + other.lines, self.last_level + other.last_level)
@@ -47,8 +49,8 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """loops are those that are changed, in the order in which they are named. Lines are those of the
-    loops, or of the code that loads. evidence and unknown are sentences, code is schematic."""
+    """A change of the program. loops: those to change, in the order in which they are named. lines: those of the loops,
+    or of the code that loads. evidence, unknown: sentences. code: a sketch of the change."""
 
     remedy: Remedy
     function: Function
@@ -58,46 +60,47 @@ class Repair:
     group: ObjectGroup | None  # the data that it is about
     before: Amount
     after: Amount
-    walks: tuple[int, int] | None  # page walks before and after, of huge pages
+    walks: tuple[int, int] | None  # page walks before and after; only with huge pages
     saved: Estimate  # nanoseconds
     evidence: tuple[str, ...]
     code: tuple[str, ...]
-    unknown: str
-    sites: frozenset[int]  # numbers of the instructions
+    unknown: str  # what the profile does not show; empty for Remedy.NONE
+    sites: frozenset[int]  # the numbers of the instructions that the repair is about
     line: int  # bytes of a line
-    condition: str = ""  # when it can be made, where that is not known
-    transfers: tuple[int, int] | None = None  # between cores, before and after
+    condition: str = ""  # when the change is possible, if that is not known
+    transfers: tuple[int, int] | None = None  # between cores, before and after; None: not about sharing
     time: float = 0.0  # nanoseconds that the program takes now
-    saved_by_misses: float | None = None  # nanoseconds of `saved`, where instructions wait less, too
-    cost: float = 0.0  # of none, nanoseconds of it that misses out of order cost
-    cost_at_most: float = 0.0  # the same, if instructions hide nothing; 0 where no place is named for that
-    is_doubtful: bool = False  # of none, whether others follow which may save something, but hardly do by the estimate
+    saved_by_misses: float | None = None  # the part of saved.value that is due to fewer misses; None: all
+    cost: float = 0.0  # nanoseconds that misses out of order cost; only of Remedy.NONE
+    cost_at_most: float = 0.0  # the same if instructions hide nothing; 0 if no place is named for it
+    is_doubtful: bool = False  # of NONE: whether repairs follow that save little by the estimate, but may save more
 
     @property
     def shares(self) -> Estimate:
-        """Of all the program's time."""
+        """The shares of the program's time that the repair saves, from 0 to 1."""
         return Estimate(*(min(one / self.time, 1.0) if self.time else 0.0 for one in self.saved))
 
     @property
     def share(self) -> float:
-        """Of all the program's time, what it saves; of none, what misses out of order cost."""
+        """The share of the program's time that the repair saves; of Remedy.NONE, that misses out of order cost."""
         if self.remedy is Remedy.NONE:
             return self.cost / self.time if self.time else 0.0
         return self.shares.value
 
     @property
     def share_at_most(self) -> float:
-        """Of all the program's time, what `cost_at_most` is; 0 where it is no more than `share`."""
+        """The share of the program's time that `cost_at_most` is; 0 if it is no more than `share`."""
         most = min(self.cost_at_most / self.time, 1.0) if self.time else 0.0
         return most if most > self.share else 0.0
 
     @property
     def is_open(self) -> bool:
-        """Whether misses cost much, together or in a place, and no repair of them is known."""
+        """Whether misses without a known repair cost a notable share, together or in one place."""
         return self.remedy is Remedy.NONE and (self.share >= NOTABLE or len(self.evidence) > 1)
 
 
 def amount(sites: Iterable[Site]) -> Amount:
+    """What the sites load in all."""
     total = Amount(0, 0)
     for site in sites:
         total = total.plus(Amount(site.lines, site.last_level))
@@ -105,8 +108,8 @@ def amount(sites: Iterable[Site]) -> Amount:
 
 
 def code_lines(sites: Sequence[Site], in_loop: bool = False) -> tuple[str, tuple[int, ...]]:
-    """The file with most of the time, and its lines there, the costliest first. in_loop: those in the innermost loops,
-    not in helpers that these call."""
+    """The file whose sites take most time, and the source lines of its sites, the costliest first. in_loop: name the
+    lines in the innermost loops, instead of those in helpers that they call."""
     places = [site.loop_line if in_loop else site.where for site in sites]
     times: dict[str, float] = {}
     for site, (file, _) in zip(sites, places):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data that lies a power of two apart and so has few sets of the cache for itself.
+"""Padding of data whose lines lie a power of two apart, so that they share few sets of the cache.
 
-The evidence: misses that a cache of the same size would not have if any line could be anywhere, by
-instructions that take constant steps, whose lines others like them evict. At other distances the
-same lines have all sets, and these misses go.
+The evidence: conflict misses by instructions that take constant steps, and whose lines are evicted by others like
+them. At other distances, the same lines use all sets, and these misses go.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from ..misses.site import Change, Site
 from ..misses.sites import Sites, busiest, by_loop
 from .repair import Amount, Remedy, Repair, amount, code_lines
 
-# Of the misses of those instructions, conflicts are so many.
+# The minimum share of conflicts among the misses.
 _LEAST_SHARE = 0.25
-# A step that leaves so many of the sets unused is at fault by itself.
+# A step is at fault by itself if it reaches at most this share of the sets.
 _FEW_SETS = 0.5
 
 
 def pad_repairs(sites: Sites, notable: Sequence[Site]) -> Iterator[Repair]:
+    """The paddings of what the notable sites load."""
     for _, here in by_loop(notable).items():
         guilty = [site for site in here if _is_at_fault(sites, site)]
         conflicts = sum(site.conflicts for site in guilty)
@@ -31,12 +31,13 @@ def pad_repairs(sites: Sites, notable: Sequence[Site]) -> Iterator[Repair]:
 
 
 def _is_at_fault(sites: Sites, site: Site) -> bool:
+    """Whether a site with a constant step has many conflicts, due to its step or to others in the same loop."""
     step = site.inner.step if site.inner else None
     if step is None or site.conflicts < _LEAST_SHARE * site.lines:
         return False
     if site.is_strided and _sets_used(sites, step) <= _FEW_SETS * sites.why.sets:
         return True
-    # Evicted by others that walk along with it.
+    # Its lines may be evicted by others that walk along with it.
     loop = site.inner.loop if site.inner else None
     alongside = 0
     for row in site.reuses:
@@ -47,6 +48,7 @@ def _is_at_fault(sites: Sites, site: Site) -> bool:
 
 
 def _sets_used(sites: Sites, step: int) -> float:
+    """How many sets of D1 a step of that many bytes reaches."""
     lines, rest = divmod(abs(step), sites.why.line)
     return sites.why.sets if rest else sites.why.sets / gcd(lines, sites.why.sets)
 

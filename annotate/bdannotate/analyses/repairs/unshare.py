@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The repair of false sharing: bytes of different threads in lines of their own."""
+"""The repair of false sharing: to give the data of each thread lines of its own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..data.sharing import Kind, SharedData, SharingReport
 from .choice import Repairs
 from .repair import Amount, Remedy, Repair
 
-_LEAST_SHARE = 0.02
+_LEAST_SHARE = 0.02  # of the time
 
 
 def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
-    """Among the others by what they save, if that is 2 % of the time or more."""
+    """The repairs with those of false sharing among them, sorted by what they save. Those that save less than
+    _LEAST_SHARE of the time are left out."""
     time = repairs.time + found.cost * found.transfers
     made = [
         repair for data in found.data if (repair := _unshare(data, found, time)) is not None
@@ -24,7 +25,7 @@ def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
     others = [
         (repair, repairs.alternatives.get(number, ())) for number, repair in enumerate(repairs.list)
     ]
-    # There is something to gain now. Misses that no repair is known of stay last.
+    # As something can be gained now, the answer that nothing can goes. Open misses, without a known repair, stay last.
     open_ones = [one for one in others if one[0].is_open]
     closed = [one for one in others if one[0].remedy is not Remedy.NONE]
     pairs = [*closed, *((repair, ()) for repair in made)]
@@ -37,6 +38,7 @@ def with_unshare(repairs: Repairs, found: SharingReport) -> Repairs:
 
 
 def _unshare(data: SharedData, found: SharingReport, time: float) -> Repair | None:
+    """The repair of one object; None if it saves too little. time: nanoseconds of the run, transfers included."""
     saved = found.cost * (data.transfers - data.after)
     function = data.function
     if function is None or not time or saved < _LEAST_SHARE * time:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data that loops go over again and again, in passes, and that a cache has nearly room for.
+"""Reduction of data that loops go over again and again, in passes, and that nearly fits a cache.
 
-The evidence: accesses in order, whose lines a loop around brings back; and the curve of their misses has a knee not far
-above the size of a cache, behind which half of them are gone at least. Data of half the size in this cache are as these
-data in one of twice the size, so what that one would miss is what is left. Where each access is a line or more from the
-one before, smaller elements make no fewer lines. Look-ups anywhere in a table that is too large are no passes: there
-are no parts of the work that need a part of the table only.
+The evidence: accesses are in order, and an outer loop brings their lines back; and the curve of their misses has a knee
+not far above the size of a cache, behind which at least half of them are gone. Half the data in this cache behaves like
+all of it in a cache of twice the size, so what that one would miss is left. Accesses a line or more apart are excluded,
+as smaller elements do not make fewer lines. So are random look-ups in a table that is too large: they are not passes,
+and no part of the work needs only a part of the table.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from ..misses.site import Change, Site
 from ..misses.sites import Sites, busiest
 from .repair import Amount, Remedy, Repair, amount, code_lines
 
-# So many times a cache's size is within reach; and so much smaller are the data then.
+# A knee is in reach up to this many times a cache's size. The data is assumed to become smaller by the same factor.
 _REACH = 2
-# Of the misses of the nest, so many must go.
+# The minimum share of the nest's misses that must go.
 _LEAST_SAVING = 0.5
-# Of what goes over data again, loops around bring back so much.
+# The minimum share of a site's repeated misses that outer loops must bring back.
 _MOSTLY = 0.5
 
-_Nest = tuple[Function, object]
+_Nest = tuple[Function, object]  # an outermost loop of a function; None: no loop
 
 
 def working_set_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """groups: by the number of the site, what it loads most of."""
+    """The reductions of data for the loop nests of the notable sites. groups: the data that a site loads most of, by
+    the number of the site."""
     why = sites.why
     members: dict[_Nest, list[Site]] = {}
     for site in sites.all:
@@ -48,19 +49,20 @@ def working_set_repairs(
             knee = _knee(sites, here, of_ll, lines * why.line)
             if knee is not None and _saves(sites, here, of_ll, _REACH * lines):
                 made = _made(sites, here, groups, of_ll, lines * why.line, knee)
-                # What is said of the other passes changes this, too.
+                # The repair also covers the other passes of the nest, so that repairs of these compete with it.
                 yield replace(made, sites=frozenset(site.number for site in here))
 
 
 def _is_pass(sites: Sites, site: Site) -> bool:
-    """Whether it goes through data in order, and a loop around does so again and again."""
+    """Whether a site goes through data in order, and an outer loop repeats that."""
     if not site.lines or site.is_strided or not (site.access is Access.IN_ORDER or site.is_nearby):
         return False
     return _again(sites, site).lines >= _MOSTLY * (site.lines - site.first_touches) > 0
 
 
 def _saves(sites: Sites, here: Sequence[Site], of_ll: bool, lines: int) -> bool:
-    """Whether what a cache of so many lines would not miss is what loops around bring back."""
+    """Whether a cache of that many lines would save enough misses that outer loops bring back. of_ll: whether the cache
+    is LL, not D1."""
     left = [_left(sites, site, of_ll, lines) for site in here]
     if of_ll:
         now, then = sum(site.last_level for site in here), sum(one.last_level for one in left)
@@ -70,7 +72,7 @@ def _saves(sites: Sites, here: Sequence[Site], of_ll: bool, lines: int) -> bool:
 
 
 def _again(sites: Sites, site: Site) -> Amount:
-    """What loops around bring back."""
+    """What outer loops bring back of a site's lines."""
     innermost = site.inner.loop if site.inner else None
     rows = [
         row for row in site.reuses
@@ -80,7 +82,7 @@ def _again(sites: Sites, site: Site) -> Amount:
 
 
 def _nest(site: Site) -> _Nest:
-    """The outermost loop, in its function, of the one that it is in; without one, its function."""
+    """The outermost loop around a site in its function; the function alone if there is none."""
     loop = site.inner.loop if site.inner else None
     return (loop.function, loop.key[1][0]) if loop else (site.place.function, None)
 
@@ -90,7 +92,8 @@ def _misses(row: Distance, of_ll: bool) -> int:
 
 
 def _knee(sites: Sites, here: Sequence[Site], of_ll: bool, cache: int) -> Knee | None:
-    """Of what misses that cache, by its size in bytes."""
+    """A knee in the curve of the sites' misses that is in reach of a cache of that many bytes; None if there is
+    none."""
     found: Counter[int] = Counter()
     for site in here:
         for row in site.distances:
@@ -139,12 +142,13 @@ def _made(
 
 
 def _now(site: Site) -> Amount:
+    """What a site loads now."""
     return Amount(site.lines, site.last_level)
 
 
 def _left(sites: Sites, site: Site, of_ll: bool, lines: int) -> Amount:
-    """What would still be missed, if that cache had so many lines: what comes back later, and what no loop around
-    brings back, as in the first of many rounds."""
+    """What a site would still load if the cache had that many lines: what comes back at larger distances, and what no
+    outer loop brings back, such as the first pass. of_ll: whether the cache is LL, not D1."""
     far = [row for row in site.distances if row.bucket == 0 or bucket_start(row.bucket) >= lines]
     again = _again(sites, site)
     return Amount(
