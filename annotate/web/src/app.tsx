@@ -12,7 +12,7 @@ import { Memory } from "./memory";
 import { Interval } from "./parts";
 import { RangeNote } from "./range";
 import { rangeOf, type Report } from "./report";
-import { fragment, parse, type State, type View } from "./state";
+import { fragment, parse, patched, type State, type View } from "./state";
 import { SampledNote } from "./sampled";
 import { store, stored } from "./stored";
 import { Data } from "./views/data";
@@ -126,7 +126,7 @@ export function App({ report }: { report: Report }) {
         memory,
         link: (patch) => linkTo(report, state, patch),
         go(patch, detail = false) {
-            const next = { ...state, ...patch };
+            const next = patched(state, patch);
             if (detail) {
                 history.replaceState(null, "", fragment(next, report.links));
                 show(next);
@@ -220,7 +220,7 @@ function Chosen({ fn }: { fn: number }) {
     const metric = report.sizeMetric(state.metric);
     const costs = report.functionCosts(fn);
     const to: [string, Partial<State>][] = [
-        ["call graph", { view: "graph" }],
+        ["call graph", { view: "graph", centre: null }],
         ["source", { view: "source", file: null, line: null }],
         ["callers", { view: "tables", table: "callers" }],
         ["flat", { view: "tables", table: "flat", group: "none" }],

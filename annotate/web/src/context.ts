@@ -6,7 +6,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { Memory } from "./memory";
 import type { Report } from "./report";
-import { fragment, type State } from "./state";
+import { patched, fragment, type State } from "./state";
 
 export interface Page {
     report: Report;
@@ -27,7 +27,7 @@ export function usePage(): Page {
 }
 
 export const linkTo = (report: Report, state: State, patch: Partial<State>): string =>
-    fragment({ ...state, ...patch }, report.links);
+    fragment(patched(state, patch), report.links);
 
 // The width and height of an element, kept current.
 export function useSize<T extends HTMLElement>(): [preact.RefObject<T | null>, { width: number; height: number }] {

@@ -24,6 +24,10 @@ const groups: [string, [string, string][]][] = [
         ["on a column's head: Alt arrows, drag", "move the column"],
         ["on a column's head: Shift arrows, drag its edge", "make it wider or narrower"],
     ]],
+    ["Call graph of several levels", [
+        ["arrow keys", "move"], ["click, Space", "choose"], ["Enter, double click", "put the function in the middle"],
+        ["Escape", "go back to the middle"],
+    ]],
     ["Treemap", [["arrow keys", "move"], ["Enter, double click", "show the call graph"]]],
     ["Data", [["arrow keys", "move"]]],
     ["Curves", [["arrow keys", "read the curve"]]],

@@ -16,11 +16,19 @@ export type Grouping = (typeof groupings)[number];
 // What colours tell of: the share never used, or where the code is.
 export const colourings = ["share", "object", "file"] as const;
 export type Colouring = (typeof colourings)[number];
+// Of the call graph: so many levels of callers and of callees, and calls with at least so many percent of the program.
+export const levelCounts = ["1", "2", "3", "4"] as const;
+export type LevelCount = (typeof levelCounts)[number];
+export const leastShares = ["0", "0.1", "0.2", "0.5", "1", "2", "5", "10"] as const;
+export type LeastShare = (typeof leastShares)[number];
 
 export interface State {
     view: View;
     metric: string; // empty: the report's first
     fn: number | null; // the function chosen
+    centre: number | null; // the function that the call graph is around, if it is not the one chosen
+    levels: LevelCount;
+    least: LeastShare;
     node: number | null; // the context that the icicle begins with
     focus: boolean; // the icicle shows the chosen function's callers and callees
     hide: number[]; // functions that are left out of all paths, with what they call
@@ -49,6 +57,9 @@ const initial: State = {
     view: "summary",
     metric: "",
     fn: null,
+    centre: null,
+    levels: "1",
+    least: "1",
     node: null,
     focus: false,
     hide: [],
@@ -77,6 +88,11 @@ const initial: State = {
 export const initialPaths: Pick<State, "hide" | "merge" | "whole" | "collapse"> = {
     hide: [], merge: [], whole: [], collapse: false,
 };
+
+// Another function is chosen: the call graph is around that one.
+export function patched(state: State, patch: Partial<State>): State {
+    return { ...state, ...(patch.fn === undefined ? {} : { centre: null }), ...patch };
+}
 
 export interface Parsed {
     state: State;
@@ -127,6 +143,9 @@ export function parse(fragment: string, links: Links): Parsed {
         view: known ?? initial.view,
         metric: metric("metric"),
         fn: named("fn", "function"),
+        centre: named("centre", "function"),
+        levels: oneOf("levels", levelCounts, initial.levels),
+        least: oneOf("least", leastShares, initial.least),
         node: number("node", (node) => links.isNode(node)),
         focus: given.has("focus"),
         hide: functions("hide"),
@@ -162,6 +181,9 @@ export function fragment(state: State, links: Links): string {
         put(name, number === null ? null : links.key(kind, number));
     put("metric", state.metric);
     putNamed("fn", "function", state.fn);
+    putNamed("centre", "function", state.centre);
+    if (state.levels !== initial.levels) put("levels", state.levels);
+    if (state.least !== initial.least) put("least", state.least);
     put("node", state.node);
     if (state.focus) put("focus", 1);
     for (const fn of state.hide) putNamed("hide", "function", fn);

@@ -9,11 +9,13 @@ import { changeColour, css, shareColour } from "../colours";
 import { count, inSentence, metricText, percent, signed, times } from "../format";
 import { SearchBox, useMatch } from "../find";
 import { Empty, FunctionLink, Interval, Legend, PlaceLink, SizePicker, Unread } from "../parts";
+import { leastShares, levelCounts, type LeastShare, type LevelCount } from "../state";
+import { Levels } from "./levels";
 import type { Arc } from "../report";
 import type { Metric } from "../data";
 
 const shownArcs = 12;
-const shownFound = 15;
+const shownFound = { one: 15, several: 3 }; // by the levels of the picture
 const shownFrames = 60;
 // As the style sheet has them, in pixels.
 const box = { height: 46, gap: 10 };
@@ -38,11 +40,14 @@ export function Graph() {
         [match, metric],
     );
     // The place most worth a look.
-    const fn = state.fn ?? report.facts.hints.places[0]?.function ?? report.ranked(metric, "self")[0]?.fn ?? null;
+    const isWide = state.levels !== "1";
+    const fn = (isWide ? state.centre : null) ?? state.fn ?? report.facts.hints.places[0]?.function
+        ?? report.ranked(metric, "self")[0]?.fn ?? null;
     return (
         <div class="graph">
             <div class="bar">
                 <SizePicker />
+                <LevelsPicker />
                 <SearchBox
                     placeholder="Find a function"
                     found={{
@@ -53,18 +58,54 @@ export function Graph() {
                 <Legend kind={report.comparing ? "change" : "share"} share={report.shareFor(metric)} />
             </div>
             {match && <FoundList found={found} chosen={fn} />}
-            {fn === null ? <Empty>The profile has no functions.</Empty> : <Around fn={fn} key={fn} />}
+            {fn === null ? <Empty>The profile has no functions.</Empty> : isWide ? (
+                <>
+                    <Levels fn={fn} match={match} />
+                    <FramesOf fn={fn} />
+                </>
+            ) : <Around fn={fn} key={fn} />}
         </div>
     );
 }
 
+function LevelsPicker() {
+    const { state, go } = usePage();
+    return (
+        <>
+            <label class="picker" title="So many levels of callers and of callees">
+                <span>Levels</span>
+                <select
+                    value={state.levels}
+                    onChange={(event) => go({ levels: (event.target as HTMLSelectElement).value as LevelCount })}
+                >
+                    {levelCounts.map((levels) => <option key={levels} value={levels}>{levels}</option>)}
+                </select>
+            </label>
+            {state.levels !== "1" && (
+                <label class="picker" title="Calls that cost less, of all that the program costs, are left out">
+                    <span>of at least</span>
+                    <select
+                        value={state.least}
+                        onChange={(event) => go({ least: (event.target as HTMLSelectElement).value as LeastShare })}
+                    >
+                        {leastShares.map((least) => (
+                            <option key={least} value={least}>{least === "0" ? "any cost" : `${least}%`}</option>
+                        ))}
+                    </select>
+                </label>
+            )}
+        </>
+    );
+}
+
 function FoundList({ found, chosen }: { found: number[]; chosen: number | null }) {
-    const { report, link } = usePage();
-    const from = Math.max(0, Math.min(found.indexOf(chosen ?? -1) - 5, found.length - shownFound));
+    const { report, state, link } = usePage();
+    const shown = state.levels === "1" ? shownFound.one : shownFound.several;
+    const from = Math.max(0, Math.min(found.indexOf(chosen ?? -1) - (shown >> 1), found.length - shown));
     return (
         <ul class="found">
             {found.length === 0 && <li>No function matches.</li>}
-            {found.slice(from, from + shownFound).map((fn) => (
+            {found.slice(from, from + shown).map((fn) => (
                 <li key={fn} class={fn === chosen ? "chosen" : ""}>
                     <a href={link({ fn, q: "" })}>{report.name(fn)}</a> <small>{report.where(fn)}</small>
                 </li>

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Boxes in layers from the left to the right, with bands between them: in which order those of a layer stand, and how
+// far down, so that few bands cross and all are short.
+
+export interface Box {
+    layer: number;
+    height: number;
+}
+
+// From a box to one of a later layer.
+export interface Band {
+    from: number;
+    to: number;
+    width: number;
+}
+
+export interface Layout {
+    tops: number[]; // of the boxes
+    routes: number[][]; // of each band, the middle of its way through each layer between its ends
+    height: number;
+}
+
+const sweeps = 12;
+const rounds = 24;
+const wayGap = 4; // beside a band that passes
+
+interface Item {
+    layer: number;
+    height: number;
+    gap: number; // above and below
+    left: [number, number][]; // what it is tied to there, and how much
+    right: [number, number][];
+}
+
+export function layered(boxes: readonly Box[], bands: readonly Band[], gap: number): Layout {
+    const items: Item[] = boxes.map(({ layer, height }) => ({ layer, height, gap: gap / 2, left: [], right: [] }));
+    const tie = (from: number, to: number, width: number): void => {
+        items[from]!.right.push([to, width + 1]);
+        items[to]!.left.push([from, width + 1]);
+    };
+    const ways = bands.map(({ from, to, width }) => {
+        const way: number[] = [];
+        let last = from;
+        for (let layer = items[from]!.layer + 1; layer < items[to]!.layer; ++layer) {
+            const next = items.push({ layer, height: width, gap: wayGap, left: [], right: [] }) - 1;
+            tie(last, next, width);
+            way.push(next);
+            last = next;
+        }
+        tie(last, to, width);
+        return way;
+    });
+    const numbers = items.map(({ layer }) => layer);
+    const first = Math.min(...numbers);
+    const layers = Array.from({ length: items.length ? Math.max(...numbers) - first + 1 : 0 }, (): number[] => []);
+    items.forEach(({ layer }, item) => layers[layer - first]!.push(item));
+    const ordered = inOrder(items, layers);
+    const middles = placed(items, ordered);
+    const top = Math.min(...items.map(({ height }, item) => middles[item]! - height / 2));
+    const bottom = Math.max(...items.map(({ height }, item) => middles[item]! + height / 2));
+    return {
+        tops: boxes.map(({ height }, box) => middles[box]! - height / 2 - top),
+        routes: ways.map((way) => way.map((item) => middles[item]! - top)),
+        height: items.length ? bottom - top : 0,
+    };
+}
+
+// By barycentres: each layer in turn by where its neighbours stand; of all such orders the one with fewest crossings.
+function inOrder(items: readonly Item[], layers: number[][]): number[][] {
+    const at: number[] = [];
+    const note = (layer: readonly number[]): void => layer.forEach((item, place) => { at[item] = place; });
+    layers.forEach(note);
+    let best = layers.map((layer) => [...layer]);
+    let fewest = crossings(items, layers, at);
+    for (let sweep = 0; sweep < sweeps && fewest > 0; ++sweep) {
+        const isDown = sweep % 2 === 0;
+        for (const layer of isDown ? layers : [...layers].reverse()) {
+            const key = new Map(layer.map((item) => {
+                const ties = isDown ? items[item]!.left : items[item]!.right;
+                return [item, mean(ties.map(([other, weight]) => [at[other]!, weight])) ?? at[item]!];
+            }));
+            layer.sort((one, other) => key.get(one)! - key.get(other)! || at[one]! - at[other]!);
+            note(layer);
+        }
+        const now = crossings(items, layers, at);
+        if (now < fewest) [fewest, best] = [now, layers.map((layer) => [...layer])];
+    }
+    return best;
+}
+
+function mean(values: readonly (readonly [number, number])[]): number | null {
+    let [total, weights] = [0, 0];
+    for (const [value, weight] of values) {
+        total += value * weight;
+        weights += weight;
+    }
+    return weights ? total / weights : null;
+}
+
+function crossings(items: readonly Pick<Item, "right">[], layers: readonly number[][], at: number[]): number {
+    let found = 0;
+    for (const layer of layers) {
+        const ties = layer.flatMap((item) => items[item]!.right.map(([other]) => [at[item]!, at[other]!] as const));
+        for (let i = 0; i < ties.length; ++i) {
+            for (let j = 0; j < i; ++j) {
+                if ((ties[i]![0] - ties[j]![0]) * (ties[i]![1] - ties[j]![1]) < 0) ++found;
+            }
+        }
+    }
+    return found;
+}
+
+// The middle of each: as near to its neighbours as the others of its layer let it.
+function placed(items: readonly Item[], layers: readonly number[][]): number[] {
+    const middles: number[] = [];
+    const apart = (one: Item, other: Item): number => (one.height + other.height) / 2 + one.gap + other.gap;
+    for (const layer of layers) {
+        layer.forEach((item, place) => {
+            const above = layer[place - 1];
+            middles[item] = above === undefined ? 0 : middles[above]! + apart(items[above]!, items[item]!);
+        });
+        const half = layer.length ? middles[layer.at(-1)!]! / 2 : 0;
+        for (const item of layer) middles[item]! -= half;
+    }
+    for (let round = 0; round < rounds; ++round) {
+        for (const layer of round % 2 ? [...layers].reverse() : layers) {
+            let down = 0; // how far an item is below the first at least
+            const offsets = layer.map((item, place) => {
+                if (place) down += apart(items[layer[place - 1]!]!, items[item]!);
+                return down;
+            });
+            const wanted = layer.map((item, place) => {
+                const { left, right } = items[item]!;
+                const ties = [...left, ...right].map(([other, weight]) => [middles[other]!, weight] as const);
+                return (mean(ties) ?? middles[item]!) - offsets[place]!;
+            });
+            ascending(wanted).forEach((value, place) => { middles[layer[place]!] = value + offsets[place]!; });
+        }
+    }
+    return middles;
+}
+
+// The values that never fall and are nearest to these, by least squares: neighbours that fall become their mean.
+export function ascending(values: readonly number[]): number[] {
+    const groups: { mean: number; count: number }[] = [];
+    for (const value of values) {
+        let last = { mean: value, count: 1 };
+        for (let before = groups.at(-1); before && before.mean > last.mean; before = groups.at(-1)) {
+            groups.pop();
+            const count = before.count + last.count;
+            last = { mean: (before.mean * before.count + last.mean * last.count) / count, count };
+        }
+        groups.push(last);
+    }
+    return groups.flatMap(({ mean, count }) => Array<number>(count).fill(mean));
+}
