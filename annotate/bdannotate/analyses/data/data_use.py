@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which events say how data was used, and where they speak of code instead.
+"""The choice of the events that say how data was used, and whether they are about code instead.
 
-This is the one place that chooses them. A profile that separates instructions and data has events
-of its own for the lines of D1; otherwise those of L1 are taken, in which both are added up.
+This is the only place that chooses them. A profile that separates instructions and data has events for the lines of D1;
+otherwise those of L1 are used, which are sums of both.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class UseEvents:
     """The names of the events of one level."""
 
     loss: str  # bytes loaded and never used
-    used: str
-    lines: str
-    accesses: str
-    rareness: str
-    is_mixed: bool  # the lines of instructions are among them
+    used: str  # bytes used
+    lines: str  # lines that left the cache
+    accesses: str  # accesses to these lines
+    rareness: str  # AcCost, high if lines are hardly used
+    is_mixed: bool  # whether lines of instructions are included
 
 
 def _events(ending: str, is_mixed: bool) -> UseEvents:
@@ -33,7 +33,7 @@ def _events(ending: str, is_mixed: bool) -> UseEvents:
     )
 
 
-# The first whose events are all there.
+# By level, in the order of preference.
 _LEVELS = {
     1: (_events("D1", False), _events("1", True)),
     2: (_events("DL", False), _events("2", True)),
@@ -42,6 +42,7 @@ MIXED = _events("1", True)
 
 
 def data_use(available: Container[str], level: int = 1) -> UseEvents | None:
+    """The first events of a level that are all available; None if there are none. level: 1, or 2 for LL."""
     for events in _LEVELS[level]:
         names = (events.loss, events.used, events.lines, events.accesses, events.rareness)
         if all(name in available for name in names):
@@ -50,14 +51,14 @@ def data_use(available: Container[str], level: int = 1) -> UseEvents | None:
 
 
 def data_loss(metrics: Mapping[str, Metric]) -> Metric | None:
-    """What a report on data ranks by."""
+    """The metric by which a report on data ranks; None if there is none."""
     for events in _LEVELS[1]:
         if events.loss in metrics:
             return metrics[events.loss]
     return None
 
 
-# What is counted of the lines of one cache level, code and data apart or together.
+# The metrics of the lines of one cache level, without the level's name.
 _OF_LINES = ("SpLoss", "UsByte", "EvLine", "Access", "AcCost", "Loaded", "AccLine", "AccTyp", "UsLine", "Unused")
 _MISSES: Mapping[str, tuple[str, ...]] = {
     "D1": ("Dr", "Dw", "DRefs", "D1mr", "D1mw", "D1m", "D1rate", "D1first", "D1cap", "D1conf",
@@ -76,20 +77,20 @@ _LEVEL_OF = {
     for level, misses in _MISSES.items()
     for name in (*misses, *(f"{counted}{level}" for counted in _OF_LINES))
 }
-# A run that counts code and data together has the lines of both for it, as above, and none for code alone.
+# The levels to use instead if a run counts the lines of code and data together. There are none for code.
 _INSTEAD = {"D1": "1", "D2": "L2", "DL": "2"}
 
 
 def share_beside(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:
-    """The share of bytes never used of the lines that the metric is about; of what is about no level, that of the
-    data loaded into the first. None where the profile does not tell it."""
+    """The metric of the share of bytes never used, of the lines that a metric is about. If it is about no level, that
+    of data in D1. None if the profile does not have it."""
     level = _LEVEL_OF.get(metric.name, "D1")
     return metrics.get(f"Unused{level}") or metrics.get(f"Unused{_INSTEAD.get(level)}")
 
 
 def mostly_code(metrics: Mapping[str, Metric]) -> Callable[[Row], bool]:
-    """Tells whether the L1 lines that a row counts were mostly loaded to be executed, so that its
-    use says nothing about data."""
+    """A function that returns whether the L1 lines of a row were mostly loaded to be executed, so that their use says
+    nothing about data."""
     loss = data_loss(metrics)
     is_mixed = loss is not None and loss.name == MIXED.loss
     if not is_mixed or not {"I1mr", "D1m"} <= metrics.keys():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patterns folded by the size of an element: what is the same in all elements is counted once."""
+"""Patterns folded by the size of an element: equal patterns of different elements are added up."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...model.objects import Pattern
 
 
 class Span(NamedTuple):
-    """Some bytes that were in one line: where in an element they begin, and how many they are. They may
-    go on into the next elements."""
+    """Bytes that were in one line. They may extend into the next elements."""
 
-    start: int
-    bytes: int
+    start: int  # offset in the first element
+    bytes: int  # how many
 
 
 def folded(patterns: Iterable[Pattern], element: int) -> Mapping[tuple[Span, int], int]:
-    """How often each span came with which bytes used, a bit for each."""
+    """How often each span came with each set of used bytes, which are bits from the start of the span. element: its
+    size in bytes."""
     found: Counter[tuple[int, int, int]] = Counter()
     for offset, size, used, times, _ in patterns:
         if size:

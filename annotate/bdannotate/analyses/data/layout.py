@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which bytes of an element were loaded and used, and where cache lines begin in it."""
+"""The bytes of an element that were loaded and used, and where cache lines begin in it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from ...model.data_types import Type
 from ...model.objects import ObjectGroup
 from .folding import Span, folded
 
-# Larger elements are no picture any more; and mostly they are no elements.
+# The maximum size of an element in bytes: larger ones do not fit into a picture, and mostly are not elements.
 MOST_ELEMENT = 1024
-# What the sizes of blocks have in common is no element if it is less: any two numbers have something.
+# The minimum common divisor of block sizes that counts as the size of an element: any numbers have small ones.
 _LEAST_DIVISOR = 16
-# Bytes that are used in shares as close as this look alike.
+# Two bytes look alike if their shares of uses differ by at most this.
 _LIKE = 0.1
-# What holds for this share of the loads holds always, as a few lines come in other ways.
+# What is true for this share of the loads counts as always true, as a few lines are loaded in other ways.
 ALWAYS = 0.95
-# The patterns of longer lines are parts of so many bytes.
+# The patterns of longer lines are parts of this many bytes.
 _MOST_PATTERN = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Byte:
+    """One byte of an element. loaded, used: how often it was, with a line."""
+
     loaded: int
     used: int
     borders: int  # how often a cache line began here
@@ -31,7 +33,7 @@ class Byte:
 
     @property
     def share(self) -> float:
-        """Of its loads, those in which it was used."""
+        """The share of its loads in which it was used, from 0 to 1."""
         return self.used / self.loaded if self.loaded else 0.0
 
 
@@ -39,21 +41,20 @@ class Byte:
 class Layout:
     """Patterns folded by the size of an element."""
 
-    size: int
-    reason: str
+    size: int  # of an element, in bytes
+    reason: str  # why that is its size
     bytes: tuple[Byte, ...]
-    unmapped: int  # what is not in the picture
+    unmapped: int  # parts of lines that are in no pattern
     knows_borders: bool  # whether it is known where lines begin
-    # Of elements that a line has room for: how often one came with a line, and how often only a part of
-    # it, as the rest lies in another line.
+    # How often an element was loaded with a line, and how often only a part of it, as the rest is in another line. Both
+    # are 0 if a line has no room for an element.
     loads: int
     cut: int
 
 
 def layout(group: ObjectGroup, line: int | None, size: int | None = None) -> Layout | None:
-    """How often each byte of an element was loaded and used. line: the bytes of a line of D1, if they
-    are known; size: those of an element, as the user says. None where it is not known what an element is,
-    or none of them was loaded."""
+    """How often each byte of an element was loaded and used; None if the size of an element is not known, or none was
+    loaded. line: the bytes of a line of D1; None: not known. size: the bytes of an element, if the user gives them."""
     if not group.has_patterns:
         return None
     if size is not None:
@@ -65,7 +66,7 @@ def layout(group: ObjectGroup, line: int | None, size: int | None = None) -> Lay
 
 
 def typed_layout(group: ObjectGroup, line: int | None, found: Type) -> Layout | None:
-    """The same where the type of the elements is known, and so their padding."""
+    """The same for elements whose type is known, and so their padding."""
     if not group.has_patterns:
         return None
     layout = _folded(group, line, found.size, "the size of its type")
@@ -76,7 +77,7 @@ def typed_layout(group: ObjectGroup, line: int | None, found: Type) -> Layout | 
 
 
 def padding_of(found: Type) -> set[int]:
-    """The bytes that no field has. Where a type has virtual bases, they may be theirs."""
+    """The offsets of the bytes that are in no field; empty if the type has virtual bases, which may lie there."""
     if not found.fields or found.has_virtual_bases:
         return set()
     padding: set[int] = set()
@@ -89,7 +90,7 @@ def padding_of(found: Type) -> set[int]:
 
 
 def _told(group: ObjectGroup) -> tuple[int, str]:
-    """The size of an element, and what tells it; 0 if nothing does."""
+    """The size of an element in bytes, and why that is known; 0 if it is not."""
     blocks = group.blocks
     if blocks is None:
         if group.identity.size <= MOST_ELEMENT:
@@ -102,8 +103,8 @@ def _told(group: ObjectGroup) -> tuple[int, str]:
 
 
 def _guessed(group: ObjectGroup, line: int | None) -> Layout | None:
-    """By what the sizes of blocks have in common, as those of vectors that grow. That may be several
-    elements: then the halves of it look alike."""
+    """The layout by the common divisor of the sizes of blocks, such as those of vectors that grow; None if there is
+    none of a suitable size. If the two halves of an element look alike, these are taken for the elements."""
     blocks = group.blocks
     if blocks is None or blocks.smallest == blocks.largest:
         return None
@@ -148,7 +149,7 @@ def _folded(group: ObjectGroup, line: int | None, size: int, reason: str) -> Lay
 
 
 def _cut(span: Span, size: int) -> int:
-    """How many of the elements in a line it has a part of only."""
+    """How many elements the span has only a part of."""
     end = span.start + span.bytes
     if end < size:
         return 1
@@ -156,7 +157,8 @@ def _cut(span: Span, size: int) -> int:
 
 
 def _borders(group: ObjectGroup, line: int | None, size: int) -> list[int]:
-    """A line begins where a pattern does, but for what only is the beginning of a block."""
+    """How often a line began at each byte of an element. A line begins where a pattern does, unless that is only the
+    beginning of a block."""
     borders = [0] * size
     for pattern in group.patterns:
         if pattern.bytes and (pattern.offset or pattern.bytes == line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""By code the objects: which data a function, or a line, has loaded. Its own code is none."""
+"""The data that functions and source lines loaded. Code is not counted as data."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from ...model.profile import Function, Row, add_rows
 from .object_labels import label
 from .objects import use_of
 
-# Of what a function or line has loaded, in percent of the bytes: what has less is not listed, and
-# what comes behind the first few.
+# The minimum percentage of the bytes that a function or line loaded for a group to be listed.
 _LEAST = 1.0
-_MOST = 5
+_MOST = 5  # groups
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
+    """What a function or line loaded of one group."""
+
     label: str
     cost: Row
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """By bytes loaded. What is not listed is only counted, with its sum."""
+    """What a function or line loaded, the groups with most bytes first. others, other_cost: the number and the sum of
+    the groups that are not listed."""
 
     loads: tuple[Load, ...]
     others: int
@@ -34,7 +36,7 @@ class Loaded:
 
 
 class Loads:
-    """events are those that costs are wanted for, as a profile has them."""
+    """The groups that each function and each source line loaded. events: those of the costs, as in a profile."""
 
     def __init__(self, objects: Objects, events: tuple[str, ...]) -> None:
         self._events = events
@@ -65,7 +67,7 @@ class Loads:
         least = sum(amounts.values()) * _LEAST / 100
         shown = [group for group in groups if amounts[group] >= least][:_MOST]
         rest = groups[len(shown) :]
-        # One that is left out takes as much room as the line that says so.
+        # A single group takes as much room as the line that would say that it is left out.
         shown, rest = (groups, []) if len(rest) == 1 else (shown, rest)
         other: Row = (0,) * len(self._events)
         for group in rest:

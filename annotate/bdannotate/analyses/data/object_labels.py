@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What groups of objects are called, so that no two of a profile have the same name.
+"""The labels of object groups, which are unique within a profile.
 
-Mostly the kind and one place say enough: `heap sim.c:11, main`. Where they do not, what follows is the
-first in which those of that name differ: a caller further out, the object or source file, the size;
-and where nothing of this does, a number.
+Mostly the kind and one place suffice: `heap sim.c:11, main`. If several groups have the same label, the first detail in
+which they differ follows: a caller further out, the object file, the source file or the size; if they differ in none of
+these, a number.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ...model.profile import Function
 from ..code.ownership import allocates_for_callers, is_foreign, is_runtime
 from ..code.startup import is_start
 
-# What people call a function.
+# Returns the name by which reports show a function.
 Namer = Callable[[Function], str]
 
 
 _BY = " by "
-# Behind a name that others have, too: the caller that distinguishes it.
+# Followed by the caller that distinguishes groups of the same name.
 _FROM = " from "
 _PARTS = re.compile(
     rf"(.+?)((?:{_FROM}.+?)?(?: in \S.*?)?(?:, [\d,]+(?: to [\d,]+)? bytes)?(?: #\d+)?)", re.DOTALL
@@ -32,42 +32,44 @@ _PARTS = re.compile(
 
 
 class _Start(NamedTuple):
-    """A name that others may have, too."""
+    """The beginning of a label, which may not be unique."""
 
     text: str
-    place: CodeLine | None = None  # that it names
-    callers: tuple[CodeLine, ...] = ()  # of what it names, the innermost first
+    place: CodeLine | None = None  # the place that it names
+    callers: tuple[CodeLine, ...] = ()  # the callers of that place, the innermost first
 
 
 def label(group: ObjectGroup) -> str:
-    """What a group is called: in lists, and where one is asked for by name. By itself, if it was not
-    named among others."""
+    """The label of a group, in lists and for options that take names of data. It is not unique unless the group came
+    from labelled() or named()."""
     return group.label or _start(group.identity, plain_name).text
 
 
 def label_parts(text: str) -> tuple[str, str]:
-    """A label up to what tells it from others of that name, and that."""
+    """A label as the beginning, which others may share, and the details that distinguish it from them."""
     found = _PARTS.fullmatch(text)
     return (found[1], found[2]) if found else (text, "")
 
 
 def label_pieces(text: str) -> list[str]:
-    """A label with each caller apart, and what else tells it from others."""
+    """A label as the place, the function that was called there, and the details, without empty ones."""
     start, ending = label_parts(text)
     heading, by, callee = start.partition(_BY)
     return [piece for piece in (heading, f"{by}{callee}", ending) if piece]
 
 
 def plain_name(function: Function) -> str:
+    """A Namer that returns the label of the function."""
     return function.label
 
 
 def labelled(objects: Objects, name: Namer) -> Objects:
-    """With names for all groups."""
+    """The objects with unique labels for all groups."""
     return replace(objects, groups=tuple(named(objects.groups, name)))
 
 
 def named(groups: Sequence[ObjectGroup], name: Namer) -> Iterator[ObjectGroup]:
+    """The groups with labels that are unique among them."""
     wrappers = _wrappers(groups)
     starts = [_start(group.identity, name, wrappers) for group in groups]
     labels = [start.text for start in starts]
@@ -95,7 +97,7 @@ def named(groups: Sequence[ObjectGroup], name: Namer) -> Iterator[ObjectGroup]:
 
 
 def _same(labels: Sequence[str]) -> list[list[int]]:
-    """The numbers of those that have the same label."""
+    """The indices of labels that occur several times, one list for each label."""
     found: dict[str, list[int]] = {}
     for number, text in enumerate(labels):
         found.setdefault(text, []).append(number)
@@ -105,8 +107,8 @@ def _same(labels: Sequence[str]) -> list[list[int]]:
 def _first_difference(
     same: Sequence[int], callers: dict[int, list[str]], depth: int
 ) -> dict[int, str]:
-    """Of some groups that are called through the same functions so far, the callers that differ;
-    nothing for those that have no more callers, or none that others have not."""
+    """The first callers, from `depth` on, in which groups differ; all callers before are the same. Empty for groups
+    that have no such caller. same: the groups; callers: by group, the innermost first."""
     if not any(depth < len(callers[number]) for number in same):
         return dict.fromkeys(same, "")
     found: dict[str, list[int]] = {}
@@ -148,7 +150,7 @@ def _in(where: str) -> str:
 
 
 def _size(group: ObjectGroup, _place: CodeLine | None) -> str:
-    """Of a variable or of each block, in bytes."""
+    """The size of a variable or of the blocks, as the end of a label."""
     identity, blocks = group.identity, group.blocks
     if blocks is None:
         return f", {identity.size:,} bytes" if identity.size else ""
@@ -158,7 +160,7 @@ def _size(group: ObjectGroup, _place: CodeLine | None) -> str:
 
 
 def _wrappers(groups: Iterable[ObjectGroup]) -> frozenset[Function]:
-    """Functions that allocate for several others, as their names say."""
+    """The functions that allocate for several others, and whose names say so."""
     users: dict[Function, set[Function]] = {}
     for group in groups:
         known = [place.function for place in group.identity.places if place.line]
@@ -195,10 +197,10 @@ def _start(identity: Identity, name: Namer, wrappers: frozenset[Function] = froz
 
 
 def _where(identity: Identity, name: Namer, wrappers: frozenset[Function]) -> _Start:
-    """The innermost place in the user's own sources, or in a function from there whose call is in
-    inlined code of a library, but for wrappers, which allocate for several others; else the innermost
-    line that is known, unless code of which none is known called that. Without lines, the innermost
-    two with a name: many allocate by the same function."""
+    """The text for the place where something was allocated: the innermost one in the user's own sources, or in a
+    function from there whose call is in inlined library code. Wrappers, which allocate for several others, are skipped.
+    If there is none, the innermost place with a line, unless code without lines is further in. Otherwise, the two
+    innermost functions with names, as many places allocate by the same function."""
     places = _to_main(identity.places)
     known = [place for place in places if place.line]
     own = [place for place in known if not is_foreign(place.file)]
@@ -220,7 +222,7 @@ def _where(identity: Identity, name: Namer, wrappers: frozenset[Function]) -> _S
 
 
 def _innermost_line(places: Iterable[CodeLine]) -> CodeLine | None:
-    """But for what a library of the compiler or of C calls back: that says nothing of what is called."""
+    """The innermost place with a line; None if code without lines, other than a runtime library, is further in."""
     for place in places:
         if place.line:
             return place
@@ -230,7 +232,7 @@ def _innermost_line(places: Iterable[CodeLine]) -> CodeLine | None:
 
 
 def _to_main(places: Sequence[CodeLine]) -> tuple[CodeLine, ...]:
-    """Who calls main, and what calls that, is the same for all."""
+    """The places up to main, as its callers are the same for all."""
     found: list[CodeLine] = []
     for place in places:
         if found and is_start(place.function):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What data objects cost: a list of them, and for one who loaded it."""
+"""The costs of data objects: a list of them, and the code that loaded one of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .object_labels import label
 
 @dataclass(frozen=True, slots=True)
 class DataUse:
-    """How the lines of one level were used, in bytes but for lines and accesses."""
+    """How the lines of data were used in L1."""
 
-    loaded: int
-    unused: int
+    loaded: int  # bytes
+    unused: int  # bytes
     lines: int
     accesses: int
     misses: int  # of the last level
@@ -33,7 +33,7 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The costliest first. All entries and the others together are the total."""
+    """A list of groups, the costliest first. All entries and the others add up to the total."""
 
     entries: tuple[GroupRow, ...]
     others: int  # how many are left out
@@ -43,6 +43,8 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
+    """A source line that loaded a group."""
+
     function: Function
     file: str
     line: int
@@ -50,6 +52,7 @@ class Loader:
 
 
 def use_of(cost: Row, events: Sequence[str]) -> DataUse:
+    """The use that costs show. events: those of the costs; missing ones count as 0."""
     count: Mapping[str, int] = dict(zip(events, cost))
 
     def one(name: str) -> int:
@@ -62,8 +65,8 @@ def use_of(cost: Row, events: Sequence[str]) -> DataUse:
 
 
 def list_objects(objects: Objects, threshold: float, limit: int | None) -> Listing:
-    """Data by bytes never used; then code, which is not to lead a list of data. threshold is in percent of
-    these, or of the bytes loaded."""
+    """The data by bytes never used, then code, which should not lead a list of data. threshold: the minimum percentage
+    of all bytes never used, or of all bytes loaded. limit: the maximum number of entries; None: no limit."""
     events = objects.events
     entries = [
         GroupRow(group, cost, use_of(cost, events))
@@ -98,7 +101,7 @@ def _sum(entries: Sequence[GroupRow], zero: Row) -> Row:
 
 
 def loaders(objects: Objects, group: ObjectGroup) -> list[Loader]:
-    """Who loaded it, by bytes never used."""
+    """The source lines that loaded a group, those with most bytes never used first."""
     number = objects.groups.index(group)
     found = [
         Loader(row.function, row.file, row.line, use_of(row.cost, objects.events))
@@ -109,8 +112,8 @@ def loaders(objects: Objects, group: ObjectGroup) -> list[Loader]:
 
 
 def as_profile(objects: Objects, profile: Profile) -> Profile:
-    """For viewers of profiles: a function for each object, whose lines are those that loaded it.
-    What has nothing to do with objects is left out."""
+    """The objects as a profile, for viewers of profiles: each group is a function, whose lines are those that loaded
+    it. Events that objects do not have are left out."""
     names = [Function(_module(group.identity.kind), "", label(group)) for group in objects.groups]
     lines: dict[FilePlace, dict[int, Row]] = {}
     for row in objects.rows:
@@ -124,7 +127,7 @@ def as_profile(objects: Objects, profile: Profile) -> Profile:
 
 
 def _module(kind: ObjectKind) -> str:
-    """What stands in place of an object file."""
+    """What stands for the object file in such a profile."""
     return f"({kind.value})"
 
 
@@ -132,7 +135,7 @@ _MODULES = frozenset(map(_module, ObjectKind))
 
 
 def is_data(function: Function) -> bool:
-    """Whether it is one of as_profile's, which are no code."""
+    """Whether a function is one of as_profile(), and so not code."""
     return function.object in _MODULES
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines that threads take from each other, by the data in them: what kind of sharing that is, and what is
-left of it where each thread's bytes have lines of their own."""
+"""Lines that threads take from each other, by the data in them: the kind of sharing, and the transfers that are left if
+the bytes of each thread have lines of their own."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from ...model.objects import CodeLine, ObjectGroup, Objects
 from ...model.profile import Function
 from ...model.sharing import CoreUse, SharedLine, Sharing
 
-# Nanoseconds from core to core where the machine file does not say: an assumption, within what machines with one
-# last-level cache have.
+# Nanoseconds of a transfer between cores if the machine file has no figure: an assumption, typical of machines with one
+# last-level cache.
 ASSUMED_COST = 50.0
-_INSTRUCTION_COST = 0.1
-# A kind has the name of the sharing if so many of the uses that are known were of it.
+_INSTRUCTION_COST = 0.1  # nanoseconds
+# The minimum share of the known uses that must be of one kind; otherwise the kind is MIXED.
 _MOSTLY = 0.9
-# What saves a smaller share of the time, or of all transfers, is not worth changing.
+# The minimum share of the time, and of all transfers, that a change must save.
 _NOTABLE = 0.02
 
 
 class Kind(enum.Enum):
+    """The kind of sharing of some data."""
+
     FALSE = "false"
     TRUE = "true"
     MIGRATING = "migrating"
@@ -33,31 +35,31 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CoreBytes:
-    """What a core uses of a line, and where it has to wait for it, most first."""
+    """The bytes of a line that a core uses, and where it waits for the line."""
 
     core: int
-    read: int
-    written: int
+    read: int  # a bit for each byte
+    written: int  # a bit for each byte
     transfers: int
-    places: tuple[CodeLine, ...]
+    places: tuple[CodeLine, ...]  # the ones with most transfers and invalidations first
 
 
 @dataclass(frozen=True, slots=True)
 class SharedData:
-    """group: None of a run without data objects, where each line is by itself."""
+    """Data whose lines threads take from each other: an object group or, without data objects, a single line."""
 
-    group: ObjectGroup | None
+    group: ObjectGroup | None  # None: not known
     lines: tuple[SharedLine, ...]  # most transfers first
     transfers: int
     invalidated: int
     atomics: int
     kind: Kind
-    after: int  # transfers, with each thread's bytes in lines of their own
+    after: int  # transfers that are left if the bytes of each thread have lines of their own
     cores: tuple[CoreBytes, ...]  # of the first line
 
     @property
     def function(self) -> Function | None:
-        """Where most of it happens."""
+        """The function with most transfers; None if no places are known."""
         counts: Counter[Function] = Counter()
         for line in self.lines:
             for access in line.accesses:
@@ -68,16 +70,19 @@ class SharedData:
 
 @dataclass(frozen=True, slots=True)
 class SharingReport:
+    """The sharing of a run, by data."""
+
     data: tuple[SharedData, ...]  # most transfers first
     transfers: int
-    false: int  # of these, what padding would save
-    rest: int
-    line: int
+    false: int  # transfers that padding would save
+    rest: int  # transfers of lines that the file does not have
+    line: int  # bytes of a line
     cores: int
     cost: float  # nanoseconds of a transfer
 
     def notable(self, instructions: int) -> Sequence[SharedData]:
-        """Those whose transfers can be saved, if that is worth it among so many instructions."""
+        """The data of which enough transfers can be saved; empty if that would be too small a share of the run's time.
+        instructions: those of the run."""
         if self.false * self.cost < _NOTABLE * instructions * _INSTRUCTION_COST:
             return []
         return [
@@ -87,7 +92,7 @@ class SharingReport:
 
 
 def report_sharing(found: Sharing, objects: Objects | None, cost: float | None = None) -> SharingReport:
-    """cost: nanoseconds of a transfer, where these are known."""
+    """The sharing of a run by data. cost: nanoseconds of a transfer; None: ASSUMED_COST."""
     by_data: dict[tuple[int, int], list[SharedLine]] = {}
     groups: dict[tuple[int, int], ObjectGroup | None] = {}
     for number, line in enumerate(found.lines):
@@ -134,13 +139,14 @@ def _kind(uses: Iterable[CoreUse]) -> Kind:
 
 
 def _left(line: SharedLine) -> int:
-    """Of its transfers, if bytes that cores do not have in common lie in lines of their own."""
+    """The transfers of a line that are left without false sharing."""
     false = sum(use.false for use in line.uses)
     known = false + sum(use.true + use.migrating for use in line.uses)
     return line.transfers if not known else round(line.transfers * (known - false) / known)
 
 
 def _cores(line: SharedLine) -> tuple[CoreBytes, ...]:
+    """The use of a line by core."""
     transfers: Counter[int] = Counter()
     places: dict[int, Counter[CodeLine]] = {}
     bytes_of: dict[int, tuple[int, int]] = {use.core: (use.read, use.written) for use in line.uses}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Through which calls functions that load something are reached, as far as a call graph knows.
+"""The calls that lead to functions that load something, as far as a call graph shows them.
 
-It knows what each function costs for each of its callers, but not which data that was loaded for, and
-of callers further out nothing but whether there is only one.
+A call graph has the costs of each function by its callers, but not which data they loaded. Callers further out are
+certain only if each function has a single one.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ _LEAST_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """callers: the innermost first, then those further out as long as each is called by one only.
-    share: of what the function and what it calls lost, in calls from there. further: how many call
-    the last one; 0 where none does, or the program or a thread begins there."""
+    """A chain of calls that leads to a function.
+
+    callers: the innermost first, then those further out as long as each has a single caller.
+    share: the share of the function's inclusive costs in calls from there, from 0 to 1.
+    further: how many functions call the last one; 0 if none does, or if the program or a thread begins there.
+    is_recursive: whether the last one is in a cycle of calls, so that several ways may lead out of it.
+    """
 
     callers: tuple[Function, ...]
     share: float
     further: int
-    is_recursive: bool  # the last one is in a circle of calls, so that several ways lead out of it
+    is_recursive: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """ways: the costliest first. others are left out."""
+    """A function and the ways that lead to it, the costliest first. others: how many are left out."""
 
     function: Function
     ways: tuple[Way, ...]
@@ -41,11 +45,11 @@ class Reached:
 
 
 def ways_to(functions: Iterable[Function], graph: CallGraph, events: Sequence[str]) -> list[Reached]:
-    """Of each function once that is called at all."""
+    """The ways to each of the functions that is called at all."""
     found: list[Reached] = []
     for function in dict.fromkeys(functions):
         costs = {caller: _cost(caller, function, graph, events) for caller in _callers(function, graph)}
-        # By bytes never used; if there are none, by those loaded; by calls if nothing was.
+        # Costs are bytes never used; if there are none, bytes loaded; if there are none, calls.
         at = next((at for at in range(3) if any(cost[at] for cost in costs.values())), 0)
         total = sum(cost[at] for cost in costs.values())
         ways = [
@@ -67,7 +71,7 @@ def _cost(
 
 
 def _callers(function: Function, graph: CallGraph) -> list[Function]:
-    """But for itself, and for what starts the program or a thread."""
+    """The callers of a function without itself, and without code that starts the program or a thread."""
     return [
         caller for caller in graph.callers.get(function, ())
         if caller != function and not is_start(caller)

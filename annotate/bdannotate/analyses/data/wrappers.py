@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that allocate for all others, though their names do not say so: heap blocks of very different use then have
-one place, and only a deeper chain of callers distinguishes them. If the run is told of them, places are those that call
-them, as they are behind a function called xmalloc."""
+"""Wrappers of allocators, whose names do not say that they allocate for others. Heap blocks of very different use then
+have the same place, and only callers further out distinguish them. If the run is told the names of the wrappers, places
+are their callers, as with a function called xmalloc."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..code.ownership import allocates_for_callers, is_runtime
 from ..code.startup import is_start
 from .objects import GroupRow
 
-# How many functions call it, and its share of the bytes never used of all heap blocks.
+# The minimum number of functions that call a wrapper, and its minimum share of the unused bytes of all heap blocks.
 _FEWEST_CALLERS = 3
 _LEAST_SHARE = 0.3
-# Wrappers of wrappers, as xstrdup() of xmalloc().
+# How deep wrappers may be nested, as xstrdup() calls xmalloc().
 _MOST_LEVELS = 4
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _MARKED = "\0"
@@ -26,7 +26,8 @@ _MARKED = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """file and line: of the call of an allocator. patterns: of the names of the functions it is in."""
+    """A wrapper. file and line: the call of the allocator in it. patterns: name patterns of the functions with that
+    call, which are several if it is in a template."""
 
     file: str
     line: int
@@ -37,7 +38,7 @@ class Wrapper:
 
 
 def wrappers(entries: Sequence[GroupRow]) -> list[Wrapper]:
-    """entries: of all groups. The innermost comes first; later ones are found behind those before."""
+    """The wrappers, the innermost first, each of which calls the one before. entries: those of all groups."""
     heap = [entry for entry in entries if entry.group.identity.kind is ObjectKind.HEAP]
     total = sum(entry.use.unused for entry in heap)
     found: list[Wrapper] = []
@@ -65,8 +66,8 @@ def wrappers(entries: Sequence[GroupRow]) -> list[Wrapper]:
 
 
 def _innermost(places: Sequence[CodeLine], known: set[str]) -> CodeLine | None:
-    """The call of an allocator, but for wrappers that are known or say that they are: not in main(), which allocates
-    for itself, nor in a runtime library."""
+    """The innermost place that may be in a wrapper: not in a known one, in a function whose name says that it
+    allocates, or in a runtime library. None if that is in main(), which allocates for itself."""
     for place in places:
         name = place.function.name
         if name in known or is_runtime(place.function.object) or allocates_for_callers(name):
@@ -77,7 +78,7 @@ def _innermost(places: Sequence[CodeLine], known: set[str]) -> CodeLine | None:
 
 
 def _caller(places: Sequence[CodeLine], place: CodeLine) -> str:
-    """The function that calls the one at that place; empty if it is not known, or the same, in recursion."""
+    """The name of the function that calls the one at `place`; empty if it is not known, or the same, in recursion."""
     outer = next(iter(places[places.index(place) + 1 :]), None)
     if outer is None:
         return ""
@@ -86,7 +87,7 @@ def _caller(places: Sequence[CodeLine], place: CodeLine) -> str:
 
 
 def _pattern(name: str) -> str:
-    """A template's arguments differ from one use to the next."""
+    """The name pattern of a function, with `*` for the arguments of templates, which differ from use to use."""
     bare, _, _ = name.partition("'")
     while (shorter := _TEMPLATE.sub(_MARKED, bare)) != bare:
         bare = shorter

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the fields of a type were used: in all, by each line of code that loads it, and how often
-each function came by an element for the sake of a field."""
+"""How the fields of a type were used: in all, by each source line that loads it, and how often each function visited an
+element to use a field."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _WORD_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class FieldUse:
-    """A field, or a gap between fields. loaded: how often bytes of it came with a line, counted for each
-    element in a line; used: in how many of these any of them was used."""
+    """A field, or a gap between fields. loaded: how often bytes of it were loaded with a line, counted for each element
+    in a line. used: how often any of these bytes was used."""
 
     name: str
     type: str  # empty for a gap
@@ -28,22 +28,23 @@ class FieldUse:
     size: int
     loaded: int
     used: int
-    repeats: Repeats | None = None  # loaded and used are of all elements then
+    repeats: Repeats | None = None  # if set, loaded and used are sums over all elements of the array
 
     @property
     def end(self) -> int:
-        """Where its last byte has been, or that of the array of structs that it is in."""
+        """The offset behind its last byte, or behind the array of structs that it is in."""
         return self.repeats.end if self.repeats else self.offset + self.size
 
     @property
     def share(self) -> float:
+        """The share of its loads in which it was used, from 0 to 1."""
         return self.used / self.loaded if self.loaded else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class CodeUse:
-    """What came of the lines that a line of code loaded: the fields that were used in any of them. Where
-    several blocks lie in a line, each has a part of it; so there may be more parts than lines."""
+    """The fields that were used in any of the cache lines that a source line loaded. If several blocks lie in a cache
+    line, each has a part of it, so there may be more parts than lines."""
 
     by: CodeLine
     parts: int
@@ -52,7 +53,7 @@ class CodeUse:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Fields that share bytes, as bit-fields and members of unions do; mostly it is one."""
+    """Fields that share bytes, as bit-fields and members of unions do; mostly a single field."""
 
     fields: tuple[FieldUse, ...]
 
@@ -66,7 +67,7 @@ class Unit:
 
 
 def field_uses(found: Type, patterns: Iterable[Pattern]) -> tuple[FieldUse, ...]:
-    """Of all bytes of an element."""
+    """The use of all fields and gaps of a type, in memory order. patterns: those of its elements."""
     places = _with_gaps(found)
     loaded, used = [0] * len(places), [0] * len(places)
     extents = [(place.offset, place.size, place.repeats) for place in places]
@@ -82,7 +83,7 @@ def field_uses(found: Type, patterns: Iterable[Pattern]) -> tuple[FieldUse, ...]
 
 
 def code_uses(found: Type, patterns: Iterable[Pattern]) -> list[CodeUse]:
-    """The code that loaded most parts of lines first."""
+    """The use of fields by the source lines that loaded them, those that loaded most parts of lines first."""
     by_code: dict[CodeLine, list[Pattern]] = {}
     for pattern in patterns:
         if pattern.bytes:
@@ -96,7 +97,7 @@ def code_uses(found: Type, patterns: Iterable[Pattern]) -> list[CodeUse]:
 
 
 def units(fields: Sequence[FieldUse]) -> list[Unit]:
-    """In memory order, without gaps."""
+    """The fields as units in memory order, without gaps."""
     found: list[list[FieldUse]] = []
     end = 0
     for field in sorted(fields, key=lambda field: field.offset):
@@ -113,8 +114,8 @@ def units(fields: Sequence[FieldUse]) -> list[Unit]:
 def visits(
     element: int, found: Sequence[Unit], patterns: Iterable[Pattern]
 ) -> Mapping[Function, tuple[int, ...]]:
-    """By the function that loaded the line, how many elements had each unit used in it. Of a unit in
-    several lines, it is that of the word used most: every line has a pattern of its own."""
+    """In how many elements each unit was used, by the function that loaded the line. element: the size of an element in
+    bytes. For a unit in several lines, it is the count of the word used most, as each line has a pattern of its own."""
     words = [
         (index, (start, min(start - start % _WORD_BYTES + _WORD_BYTES, unit.offset + unit.size)))
         for index, unit in enumerate(found)
@@ -140,12 +141,12 @@ def visits(
     return counted
 
 
-_Extent = tuple[int, int, Repeats | None]  # offset, size
-_Masks = Sequence[tuple[int, int]]  # the number of an extent, and which bits of a pattern are its
+_Extent = tuple[int, int, Repeats | None]  # offset and size
+_Masks = Sequence[tuple[int, int]]  # the number of an extent, and its bits in a pattern
 
 
 def _with_gaps(found: Type) -> list[Field]:
-    """Gaps have no type."""
+    """The fields of a type, and the gaps between them, which have no type."""
     gap = _PADDING_OR_BASE if found.has_virtual_bases else _PADDING
     arrays: dict[Repeats, list[Field]] = {}
     for field in found.fields:
@@ -169,7 +170,7 @@ def _with_gaps(found: Type) -> list[Field]:
 
 
 def _element_with_gaps(array: Repeats, fields: Sequence[Field], gap: str) -> Iterator[Field]:
-    """Of an array of structs."""
+    """The fields of the first element of an array of structs, and the gaps between them."""
     end = array.start
     for field in fields:
         if field.offset > end:
@@ -183,8 +184,8 @@ def _element_with_gaps(array: Repeats, fields: Sequence[Field], gap: str) -> Ite
 def _masked(
     patterns: Iterable[Pattern], element: int, extents: Sequence[_Extent]
 ) -> Iterator[tuple[_Masks, int, int]]:
-    """Patterns of elements of that size, as masks, which bytes were used, and how often. extents:
-    offset and size of what is looked for in each element."""
+    """The folded patterns of elements of `element` bytes: the masks of the extents, the bits of the bytes that were
+    used, and how often. extents: what is looked for in each element."""
     masks: dict[Span, _Masks] = {}
     for (span, mask), times in folded(patterns, element).items():
         if span not in masks:
@@ -195,8 +196,8 @@ def _masked(
 def _masks(
     extents: Sequence[_Extent], element: int, start: int, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Of `size` bytes that begin at `start` of an element, those of each extent, as bits: one mask for
-    each element that they are of."""
+    """The bits of each extent in `size` bytes that begin at byte `start` of an element: one mask for each element that
+    the bytes belong to."""
     for base in range(0, start + size, element):
         for index, (offset, length, repeats) in enumerate(extents):
             for shift in _shifts(offset, repeats, start - base, size):
@@ -207,7 +208,8 @@ def _masks(
 
 
 def _shifts(offset: int, repeats: Repeats | None, start: int, size: int) -> range:
-    """How far behind the first element those are that may have bytes from start on."""
+    """The distances, from the first element of an array, of the elements that may have some of the `size` bytes that
+    begin at `start`."""
     if repeats is None:
         return range(1)
     first = max((start - offset) // repeats.stride, 0)

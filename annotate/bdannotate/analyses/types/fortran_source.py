@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of what type a Fortran source says that an ALLOCATE statement's objects are.
+"""The type of the objects that an ALLOCATE statement in a Fortran source allocates.
 
-Not a compiler: statements of one line, and declarations with `::` in the same file. Where one of
-these calls the same name something else, nothing is said.
+This is not a compiler: it reads statements of one line, and declarations with `::` in the same file. If these declare
+the name with different types, the type is not known.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def is_fortran(file: str) -> bool:
 
 
 def allocated_type(lines: Sequence[str], line: int) -> tuple[str, str] | None:
-    """What the line, by its number, allocates, and its derived type; in lower case, as in debug
-    information."""
+    """The name of what a line allocates and its derived type, in lower case as in debug information; None if not known.
+    line: its number, from 1."""
     match = _ALLOCATE.search(_without_comment(lines[line - 1]))
     if match is None:
         return None
@@ -41,7 +41,7 @@ def allocated_type(lines: Sequence[str], line: int) -> tuple[str, str] | None:
 
 
 def _declared(lines: Sequence[str], name: str) -> Iterator[str]:
-    """The types of all that have this name; empty for those that are not derived ones."""
+    """The derived types of all declarations of a name; empty for other types."""
     for line in lines:
         kind, mark, entities = _without_comment(line).partition("::")
         if not mark or _ALLOCATE.search(kind):
@@ -58,7 +58,7 @@ def _without_comment(line: str) -> str:
 
 
 def _closed(text: str) -> str | None:
-    """Up to the bracket that closes what has been opened before."""
+    """The text up to the bracket that closes one opened before it; None if there is none."""
     depth = 1
     for index, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -68,6 +68,7 @@ def _closed(text: str) -> str | None:
 
 
 def _items(text: str) -> Iterator[str]:
+    """The parts of a list between commas, but for those in brackets."""
     depth = start = 0
     for index, character in enumerate(text):
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What another layout of an array of structs within a type would load: as if it were an array by
-itself, with the patterns of its bytes alone."""
+"""What another layout of an array of structs within a type would load. The array is treated as if it were separate,
+with the patterns of its bytes only."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .field_use import FieldUse, field_uses
 from .split import Split, best_split
 from .typed_groups import TypedGroup
 
-# An array that less than this is loaded for is not what the type costs.
+# The minimum share of the type's loaded bytes that the array must have.
 _LEAST_SHARE = 0.5
 
 
 def inner_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line_bytes: int) -> Split | None:
-    """Of the array that most is loaded for; its bytes are those of `use` in the same share. The fields
-    of the parts are those of the type."""
+    """The best split of the inner array that most bytes are loaded for; None if there is none. Its loaded bytes are a
+    share of those of `use`, as in the patterns. The fields of the parts are those of the type."""
     outer: dict[Repeats, list[FieldUse]] = {}
     for field in typed.fields:
         if field.repeats is not None and field.repeats.number > 1:
@@ -50,12 +50,12 @@ def inner_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line_bytes:
 
 
 def _recorded(patterns: Iterable[Pattern]) -> int:
-    """In bytes."""
+    """The bytes loaded in all."""
     return sum(pattern.bytes * pattern.times for pattern in patterns)
 
 
 def _inside(array: Repeats, size: int, patterns: Iterable[Pattern]) -> Iterator[Pattern]:
-    """The bytes of the array in each element of that size, as if the arrays followed each other."""
+    """The patterns of the array's bytes in each element of `size` bytes, as if the arrays followed each other."""
     length = array.end - array.start
     for pattern in patterns:
         begin, end = pattern.offset, pattern.offset + pattern.bytes

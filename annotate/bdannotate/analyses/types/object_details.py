@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that is known of some groups of objects: who loaded them, which bytes were used, what to split."""
+"""Details of object groups: the code that loaded them, the bytes that were used, and better layouts."""
 
 from __future__ import annotations
 
@@ -20,32 +20,36 @@ from .type_fit import elements_of
 from .typed_groups import GroupTypes, TypedGroup
 
 
-# Who loads less than this part of what was loaded need not be explained.
+# The calls that lead to a function are shown if it loaded at least this share of the group's bytes.
 _NOTABLE = 0.05
 _MOST_FUNCTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
+    """What is known about one object group."""
+
     entry: GroupRow
     loaders: tuple[Loader, ...]
     layout: Layout | None
     typed: TypedGroup | None
     uses: tuple[CodeUse, ...]  # of the type's fields
-    # What another layout would load; None, too, where the size of D1's lines is not known.
+    # What other layouts would load; None if they save too little. split and order are None, too, if D1's line size is
+    # not known.
     split: Split | None
     order: Order | None
     packed: Packed | None
-    no_type: str  # why it has none; empty if it has, or it was not looked for
-    line_bytes: int | None
-    ways: tuple[Reached, ...] = ()  # to who loaded most of it
+    no_type: str  # why it has no type; empty if it has one, or none was looked for
+    line_bytes: int | None  # of D1; None: not known
+    ways: tuple[Reached, ...] = ()  # the calls that lead to the functions that loaded most of it
 
 
 def object_details(
     objects: Objects, meant: Sequence[GroupRow], types: GroupTypes,
     element_size: int | None = None,
 ) -> list[Details]:
-    """element_size, in bytes, is what the user says that the layouts are folded by."""
+    """The details of the groups `meant`. element_size: the size in bytes by which the user wants layouts to be folded;
+    None: that of the type, if it is known."""
     found: list[Details] = []
     line = objects.line_bytes
     for entry in meant:
@@ -65,7 +69,7 @@ def object_details(
         split, order = None, None
         if line:
             split = best_split(typed, elements, entry.use, line) or inner_split(typed, elements, entry.use, line)
-            # What has an open end must stay last.
+            # A field with an open end must stay last.
             if not typed.has_open_end:
                 loaded_by: dict[Function, int] = {}
                 for one in who:
@@ -79,7 +83,7 @@ def object_details(
 
 
 def with_ways(found: Details, graph: CallGraph, events: Sequence[str]) -> Details:
-    """With the calls through which those are reached that load most of it."""
+    """The details with the calls that lead to the functions that load most of the group."""
     least = _NOTABLE * found.entry.use.loaded
     functions = dict.fromkeys(one.function for one in found.loaders if one.use.loaded >= least)
     return replace(found, ways=tuple(ways_to(list(functions)[:_MOST_FUNCTIONS], graph, events)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a type would load without the padding between its fields: large alignments first leave the least."""
+"""What a type would load without padding between its fields. An order by alignment, the largest first, leaves least."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from .field_use import FieldUse, units
 from .split import alignment_of, is_array
 from .typed_groups import TypedGroup
 
-# Shrinking by less than this share is not worth a change of the program.
+# The minimum share by which the type must shrink.
 _LEAST_SAVING = 0.05
-# What the C library's malloc adds to a block, and what its blocks are multiples of, in bytes.
+# The bytes that the C library's malloc adds to a block, and those that the sizes of its blocks are multiples of.
 _HEADER, _ALLOCATED = 8, 16
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The fields in an order with the least padding; bytes of an element, and bytes loaded now and then, at least:
-    where elements are used in memory order."""
+    """The fields in an order with the least padding. Sizes and loads are in bytes."""
 
     fields: tuple[FieldUse, ...]
-    size_now: int
+    size_now: int  # of an element
     size: int
-    now: int
-    then: int
+    now: int  # loaded
+    then: int  # loaded in the new order, at least: if elements are used in memory order
 
 
 def packed(typed: TypedGroup, group: ObjectGroup, use: DataUse) -> Packed | None:
-    """None where nothing is to be gained, or the last field must stay where it is."""
+    """The type without padding; None if that saves too little, or if the last field must stay last."""
     found = units(typed.fields)
     if typed.has_open_end or typed.type.has_virtual_bases or len(found) < 2:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the source line that allocates says of the type that it allocates."""
+"""The type that a source line allocates, by its text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .fortran_source import allocated_type, is_fortran
 
 _NAME = r"(?:(?:struct|class|union)\s+)?[A-Za-z_][\w:]*(?:<[^;(){}]*>)?[\s*]*"
 _SIZEOF = re.compile(rf"\bsizeof\s*\(\s*({_NAME})\)")
-# A variable, or a member of one: `s`, `s->p`, `s.p->q`. An operator behind it would be part of what is measured.
+# A variable, or a member of one: `s`, `s->p`, `s.p->q`. If an operator follows, it is part of the operand of sizeof.
 _POINTER = r"([A-Za-z_]\w*(?:\s*(?:->|\.)\s*[A-Za-z_]\w*)*)"
 _SIZEOF_POINTEE = re.compile(
     rf"\bsizeof\b\s*(?:\*\s*{_POINTER}|\(\s*\*\s*{_POINTER}\s*\)"
@@ -24,19 +24,22 @@ _SIZEOF_POINTEE = re.compile(
 )
 _NEW = re.compile(rf"\bnew\s+({_NAME})(\[|[({{;,)]|$)")
 _NO_CODE = re.compile(r'"(?:\\.|[^"\\])*"|//.*|/\*.*?(?:\*/|$)')
-# A call goes on until its brackets are closed; longer ones have more than a size.
+# A call extends to its closing bracket. Longer ones than this contain more than a size.
 _MOST_LINES = 8
 
 
 class Guess(NamedTuple):
+    """A type that heap blocks may have."""
+
     name: str
     reason: str
-    is_single: bool = False  # a block has one element
-    pointer: PointerName | None = None  # it is what this variable points to; the name is for messages
+    is_single: bool = False  # whether a block has one element
+    pointer: PointerName | None = None  # if set, the type is what this variable points to; name is for messages only
 
 
 def guesses_by_source(position: Position, sources: Sources, with_new: bool) -> list[Guess]:
-    """Nothing where a line has several types: which call is meant is not known."""
+    """The type that the statement at a position allocates; empty if it names several types, as it is not known which
+    call is meant. with_new: whether `new` counts, not only `sizeof`."""
     if is_fortran(position.file):
         return list(_by_fortran(position, sources))
     found, others = _in_statement(position, sources, with_new)
@@ -44,7 +47,7 @@ def guesses_by_source(position: Position, sources: Sources, with_new: bool) -> l
 
 
 def why_no_guess(position: Position, sources: Sources) -> str:
-    """Why guesses_by_source() knows nothing of what is allocated there."""
+    """Why guesses_by_source() finds no type at a position, as the end of a sentence."""
     where = _where(position)
     if not position.line:
         return f"{shorten(position.function)} has no source lines (compile with -g)"
@@ -63,7 +66,7 @@ def why_no_guess(position: Position, sources: Sources) -> str:
 
 
 def _in_statement(position: Position, sources: Sources, with_new: bool) -> tuple[list[Guess], int]:
-    """All that it says, and how many sizes of something else it has."""
+    """The types that a statement names, and how many of its `sizeof` are of something else."""
     text = _statement(sources.lines(position.file), position.line)
     where = _where(position)
     sizes = list(_SIZEOF.finditer(text))
@@ -83,8 +86,8 @@ def _in_statement(position: Position, sources: Sources, with_new: bool) -> tuple
 
 
 def _statement(lines: Sequence[str], line: int) -> str:
-    """The line, and those behind it until all brackets that are opened in it are closed; without
-    comments and texts."""
+    """The text of a line and those behind it until all of its brackets are closed, without comments and strings. Lines
+    count from 1; empty for line 0."""
     text = ""
     for more in lines[line - 1 : line - 1 + _MOST_LINES] if line else ():
         text = f"{text} {_NO_CODE.sub(' ', more)}"
@@ -110,16 +113,19 @@ def _tidy(name: str) -> str:
 
 
 class Sources:
+    """The source files that were read, each once. include: the folders to search them in."""
+
     def __init__(self, include: Sequence[str]) -> None:
         self._include = include
         self._known: dict[str, SourceText | str] = {}
 
     def lines(self, file: str) -> Sequence[str]:
+        """The lines of a file; empty if it cannot be read."""
         found = self._text(file)
         return () if isinstance(found, str) else found.lines
 
     def problem(self, file: str) -> str:
-        """Why it cannot be read; empty if it can."""
+        """Why a file cannot be read; empty if it can."""
         found = self._text(file)
         return found if isinstance(found, str) else ""
 

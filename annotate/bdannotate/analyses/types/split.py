@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What another layout of a type would load: its fields in several arrays, or in another order.
 
-Fields belong together if the same functions use them: of what a function visits, a part of the type
-is loaded as often as its most used field. The price of a part is that number times its bytes, where
-elements are used in memory order, or times all the lines that it lies in, where each is far
-from the one before. Which of the two holds, no pattern of a single line says; so both are computed,
-and the split is the one that costs least in order, with few parts.
+Fields belong together if the same functions use them. A function loads a part of the type as often as it visits the
+part's most used field. The price of a part is that number times its bytes if elements are used in memory order, or
+times the bytes of all lines that it lies in if each element is far from the one before. The patterns of single lines do
+not show which of the two is true, so both are computed. The split is the one with few parts that costs least in order.
 
-Nor does a pattern say where the elements lie of which a function uses a part if it does not of all that
-it visits. If next to each other, the price in order is as above. If they are spread evenly among the
-others, all lines of the part are loaded as often as the function goes through, or each of them has a
-line for itself, whichever is less.
+If a function uses a part of only some of the elements that it visits, the patterns do not show where these lie. If they
+are next to each other, the price in order is as above. If they are spread evenly, the function loads all lines of the
+part each time that it goes through the array, or a line for each of these elements, whichever is less.
 """
 
 from __future__ import annotations
@@ -28,20 +26,23 @@ from .typed_groups import TypedGroup
 
 _MOST_ALIGNMENT = 8
 _BLOCK_ALIGNMENT = 16  # of what allocators return
-# What saves less is not worth a change of the program: all code that uses an array, or the order of fields alone.
+# The minimum share of the loaded bytes that must be saved. A split changes all code that uses the array, another order
+# of fields only the type, so less is enough there.
 _LEAST_SAVING = 0.2
 _LEAST_SAVING_BY_ORDER = 0.1
-# Parts are put together as long as that costs no more than this share of what is loaded now.
+# Parts are joined as long as that costs no more than this share of what is loaded now.
 _PRICE_OF_FEWER = 0.05
-_MOST_PARTS = 64  # to begin with: what is used least is one
-_MOST_ELEMENT = 4096  # bytes; larger types are not split field by field
-# Fields that are used as often, in tenths of the most used, stand in the order of their alignment.
+_MOST_PARTS = 64  # at the beginning; all fields that are used less are one part
+_MOST_ELEMENT = 4096  # bytes; larger types are not split
+# Fields with the same use, in tenths of that of the most used one, are sorted by alignment.
 _STEPS = 10
-_FIRST = 4  # those that are used so many times less than the most used need not be named
+_FIRST = 4  # a field is named if it is used at least 1 / _FIRST as often as the most used one
 
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
+    """A part of a split: the fields of one of its arrays."""
+
     fields: tuple[FieldUse, ...]
     size: int  # in bytes, with the padding at its end
     loads: int  # how often it would be loaded, in patterns
@@ -49,36 +50,34 @@ class FieldGroup:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The parts, the one loaded most often first. Bytes loaded: now, and with the split if elements
-    are used in memory order, at least and at most, and if each lies far from the one before."""
+    """A split of a type into several arrays. All but `parts` is in bytes."""
 
-    parts: tuple[FieldGroup, ...]
-    now: int
-    in_order: int
-    in_order_most: int
-    scattered: int
-    line: int  # the bytes of one
+    parts: tuple[FieldGroup, ...]  # the one loaded most often first
+    now: int  # loaded without the split
+    in_order: int  # loaded with it if elements are used in memory order, at least
+    in_order_most: int  # the same, at most
+    scattered: int  # loaded with it if each element is far from the one before
+    line: int  # of a line of D1
 
     def misses_saved(self, then: int) -> int:
-        """Of D1, if so many bytes are loaded: a miss loads a line. Negative if there are more. Of LL, it
-        is not known: what is smaller may stay there."""
+        """The misses of D1 that are saved if `then` bytes are loaded, as a miss loads a line; negative if there are
+        more. Those of LL are not known: smaller data may stay there."""
         return round((self.now - then) / self.line)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """All fields in an order in which fewer lines have those that are used, and the first of them,
-    which this is for; bytes loaded now and then."""
+    """An order of fields in which the used ones lie in fewer lines. All but the fields is in bytes."""
 
     fields: tuple[FieldUse, ...]
-    first: tuple[FieldUse, ...]
-    now: int
-    then: int
-    line: int  # the bytes of one
+    first: tuple[FieldUse, ...]  # those at the beginning that are used most
+    now: int  # loaded in the present order
+    then: int  # loaded in the new order
+    line: int  # of a line of D1
 
     @property
     def misses_saved(self) -> int:
-        """Of D1."""
+        """The misses of D1 that are saved."""
         return round((self.now - self.then) / self.line)
 
 
@@ -87,6 +86,8 @@ _Visits = tuple[int, ...]  # by function
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
+    """Units of fields that lie together. visits: how often each function visits it."""
+
     units: tuple[Unit, ...]
     visits: _Visits
 
@@ -107,7 +108,8 @@ class _Piece:
         return sum(self.visits) * self.size
 
     def in_order_most(self, walked: _Visits, line: int) -> int:
-        """walked: how many elements each function visits."""
+        """The bytes loaded if the visited elements are spread evenly. walked: how many elements each function goes
+        through. line: the bytes of a line."""
         size, lines = self.size, self.lines(line)
         return sum(min(all_of_them * size, visits * lines) for all_of_them, visits in zip(walked, self.visits))
 
@@ -115,7 +117,7 @@ class _Piece:
         return sum(self.visits) * self.lines(line)
 
     def lines(self, line: int) -> int:
-        """Those that one of it lies in, in bytes, on average over all places."""
+        """The bytes of the lines that one such piece lies in, on average over all offsets in a line."""
         return line + self.size - self.alignment
 
     def part(self) -> FieldGroup:
@@ -126,18 +128,18 @@ class _Piece:
 
 
 def best_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line: int) -> Split | None:
-    """line: the bytes of a line of D1. None where nothing would be saved, or that is not known. Blocks
-    with one element each are as far from each other as the allocator puts them, and their lines
-    have others' bytes: no split is in order."""
+    """The best split of a type; None if it would save too little, or if that is not known. line: the bytes of a line of
+    D1. Blocks of one element each are not split, as the allocator decides where they lie, and their lines have bytes
+    of other blocks."""
     if not is_array(group, typed.type.size) or typed.type.size > _MOST_ELEMENT:
         return None
     recorded = sum(pattern.bytes * pattern.times for pattern in group.patterns)
     pieces = _pieces(typed, group)
-    # Where nothing was loaded for it, it came along with what others loaded.
+    # If nothing was loaded for the group, its bytes came with lines that were loaded for others.
     if not recorded or not use.loaded or len(pieces) < 2:
         return None
     scale = use.loaded / recorded
-    # A type that would cost as little in memory order as it is has no fault: its order has.
+    # The split is compared with the type as it is in memory order: what another order of visits saves does not count.
     whole = pieces[0]
     for piece in pieces[1:]:
         whole = whole.plus(piece)
@@ -154,13 +156,15 @@ def best_split(typed: TypedGroup, group: ObjectGroup, use: DataUse, line: int) -
 
 
 def is_array(group: ObjectGroup, element: int) -> bool:
+    """Whether the variable, or each block, has room for at least two elements of `element` bytes."""
     if group.identity.kind in VARIABLES:
         return group.identity.size >= 2 * element
     return group.blocks is not None and group.blocks.smallest >= 2 * element
 
 
 def _pieces(typed: TypedGroup, group: ObjectGroup) -> list[_Piece]:
-    """Units that are visited alike are one piece from the start."""
+    """The pieces to begin with, those visited most often first. Units that are visited equally often by each function
+    are one piece."""
     found = units(typed.fields)
     by_function = visits(typed.type.size, found, group.patterns)
     alike: dict[_Visits, list[Unit]] = {}
@@ -174,7 +178,7 @@ def _pieces(typed: TypedGroup, group: ObjectGroup) -> list[_Piece]:
 
 
 def _few(pieces: list[_Piece], budget: float) -> list[_Piece]:
-    """Puts pieces together for at most that many bytes: always the two that cost least."""
+    """Join pieces, always the two that cost least, until that costs more than `budget` bytes in all."""
     while len(pieces) > 1:
         price, one, other = min(
             (_price(pieces[one], pieces[other]), one, other)
@@ -188,26 +192,27 @@ def _few(pieces: list[_Piece], budget: float) -> list[_Piece]:
 
 
 def _price(one: _Piece, other: _Piece) -> int:
+    """How many more bytes are loaded if two pieces are joined."""
     return one.plus(other).in_order - one.in_order - other.in_order
 
 
 def better_order(
     typed: TypedGroup, group: ObjectGroup, use: DataUse, loaded_by: Mapping[Function, int], line: int
 ) -> Order | None:
-    """Of blocks with one element each; loaded_by: how many bytes each function has loaded for it, if any;
-    line: the bytes of a line of D1. None where nothing would be saved, or that is not known.
+    """A better order of fields for blocks of one element each; None if it would save too little, or if that is not
+    known. loaded_by: how many bytes each function loaded for the group, if any. line: the bytes of a line of D1.
 
-    A function that visits the elements in memory order has loaded less than the model says of now, as
-    neighbours share lines; it is not taken to load more than that.
+    A function that visits elements in memory order loaded less than the model says, as neighbours share lines. It is
+    not predicted to load more than that.
 
-    It must save that of what the run has loaded, and by the same model as is predicted by. The model
-    alone would promise too much: the end of a block and the beginning of the next one often share a line."""
+    The order must save enough of what the run loaded, and also by the model alone. The model alone would promise too
+    much, as the end of a block and the beginning of the next one often share a line."""
     if group.blocks is None or group.blocks.largest >= 2 * typed.type.size:
         return None
     if typed.type.size > _MOST_ELEMENT:
         return None
     found = units(typed.fields)
-    # Into lines that were loaded for others, as for the allocator's notes before a block, it comes along.
+    # A block may come with lines that were loaded for others, such as the allocator's notes before a block.
     known = visits(typed.type.size, found, group.patterns)
     loading = [function for function in known if loaded_by.get(function)]
     by_function = [known[function] for function in loading]
@@ -239,8 +244,8 @@ def better_order(
 def _lines(
     found: Sequence[Unit], times: Sequence[int], line: int, offsets: Sequence[int] | None = None,
 ) -> float:
-    """How many lines are loaded for a function's visits, on average over all places that an allocator may
-    put an element at. Without offsets, the units follow each other."""
+    """The lines that a function's visits load, on average over all offsets in a line at which an allocator may put an
+    element. times: its visits of each unit. offsets: those of the units; None: the units follow each other."""
     if offsets is None:
         offsets = []
         end = 0
@@ -262,8 +267,8 @@ def _lines(
 
 
 def _not_mapped(group: ObjectGroup, loaded_by: Container[Function]) -> float:
-    """How many times as many visits there were as the patterns have: what is in none of them is taken
-    to be like these."""
+    """The ratio of all visits to those in patterns, at least 1. Visits that are in no pattern are taken to be like the
+    others."""
     mapped = sum(
         pattern.times for pattern in group.patterns
         if pattern.bytes and pattern.by.function in loaded_by
@@ -276,4 +281,5 @@ def _not_mapped(group: ObjectGroup, loaded_by: Container[Function]) -> float:
 
 
 def alignment_of(unit: Unit) -> int:
+    """The alignment of a unit in bytes, as its offsets and sizes suggest, at most _MOST_ALIGNMENT."""
     return max(gcd(field.offset, field.size, _MOST_ALIGNMENT) for field in unit.fields)

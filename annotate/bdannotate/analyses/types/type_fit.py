@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a type goes with the sizes of heap blocks: as their elements, behind a number that C++ puts
-before them, or as their beginning, where it ends in an array of any length."""
+"""How a type fits the sizes of heap blocks: as the type of their elements, which may follow a count that C++ puts
+before them; or as the beginning of a block, if the type ends in a flexible array."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from ...model.data_types import Field, Type
 from ...model.objects import HeapBlocks, ObjectGroup, Pattern
 from .source_types import Guess
 
-# Of the C++ ABI: before the elements of new T[n] stands n, if T has a destructor. Of types that are
-# aligned to more than this, it takes more; they have no type here.
+# The C++ ABI puts n before the elements of new T[n] if T has a destructor. Types with a larger alignment than this need
+# more bytes for it; they do not fit here.
 _COUNT_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
+    """A type that fits the blocks of a group."""
+
     type: Type  # of an element, as it is in these blocks
-    start: int = 0  # where in a block the first element is, in bytes
-    has_open_end: bool = False  # its last field goes on to the end of the block
-    note: str = ""
-    only: int = 0  # it is the blocks of this size that have it; 0: all
+    start: int = 0  # the offset of the first element in a block, in bytes
+    has_open_end: bool = False  # whether its last field extends to the end of the block
+    note: str = ""  # to be appended to the reason
+    only: int = 0  # the size in bytes of the blocks that have this type; 0: all
 
 
 def fit(found: Type, guess: Guess, group: ObjectGroup) -> Fit | None:
-    """None where the sizes say that it is not so. A few blocks may be of other sizes, as those are that refill a
-    pool."""
+    """How a type fits the blocks of a group; None if the sizes rule it out. A few blocks may have other sizes, such as
+    those that refill a pool."""
     blocks = group.blocks
     if blocks is None or not blocks.divisor:
         return None
@@ -51,7 +53,7 @@ def _fit(found: Type, guess: Guess, group: ObjectGroup, blocks: HeapBlocks) -> F
         return Fit(found) if blocks.smallest == blocks.largest == found.size else None
     if blocks.divisor % found.size == 0:
         return Fit(found)
-    # Whether there is a number depends on T alone. So it is in all blocks, if it is in one.
+    # Whether there is a count depends on T only, so either all blocks have one or none has.
     function = group.identity.function
     is_counted = function is not None and function.name.startswith("operator new[]")
     if is_counted and all(_is_counted(size, found.size) for size in (blocks.smallest, blocks.largest)):
@@ -64,12 +66,13 @@ def _is_counted(size: int, element: int) -> bool:
 
 
 def _open_end(found: Type) -> Field | None:
-    """An array of any length; no array has elements that end so."""
+    """The flexible array at the end of a type; None if there is none. Types with one cannot be elements of arrays."""
     return next((field for field in found.fields if not field.size and field.name.endswith("[]")), None)
 
 
 def _with_open_end(found: Type, last: Field, blocks: HeapBlocks) -> Fit | None:
-    """An element is a block, or what calloc was asked for, unless that is bytes."""
+    """How a type with a flexible array fits: an element is a whole block, or calloc's element if that is larger than a
+    byte."""
     is_array = blocks.smallest == blocks.largest and blocks.divisor > 1
     size = blocks.divisor if is_array else blocks.largest
     if min(size, blocks.smallest) < last.offset:
@@ -82,8 +85,9 @@ def _with_open_end(found: Type, last: Field, blocks: HeapBlocks) -> Fit | None:
 
 
 def elements_of(group: ObjectGroup, start: int, only: int = 0) -> ObjectGroup:
-    """With its patterns from where its first element is; of blocks of one size only, as far as patterns tell: what lies
-    behind that size is none of theirs."""
+    """The group with patterns relative to the first element, which is at offset `start` of a block. only: the size of
+    the blocks to keep, 0 for all. Patterns do not have the sizes of their blocks, so only those beyond that size are
+    left out."""
     if only and group.blocks:
         patterns = tuple(pattern for pattern in group.patterns if pattern.offset + pattern.bytes <= only)
         group = replace(group, blocks=_of_size(group.blocks, only), patterns=patterns)
@@ -91,6 +95,7 @@ def elements_of(group: ObjectGroup, start: int, only: int = 0) -> ObjectGroup:
 
 
 def _from(start: int, patterns: Iterable[Pattern]) -> Iterator[Pattern]:
+    """The patterns without the first `start` bytes of each block."""
     for pattern in patterns:
         left_out = max(start - pattern.offset, 0)
         if not pattern.bytes:

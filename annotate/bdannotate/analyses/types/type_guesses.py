@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of what types heap blocks could be: what the functions that allocated them say by their names, and
-the source lines. Whether there is such a type, and it fits, others look."""
+"""Guesses at the types of heap blocks, from the names of the functions that allocated them and from the source lines.
+Whether there is such a type and it fits is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...model.objects import Identity, ObjectGroup, Site
 from ..code.ownership import is_rust_library
 from .source_types import Guess, Sources, guesses_by_source, why_no_guess
 
-# What has the type that it allocates as its first argument.
+# Templates whose first argument is the type that they allocate.
 _TYPED = frozenset({
     "std::allocator", "std::__new_allocator", "__gnu_cxx::new_allocator", "std::allocator_traits",
     "__gnu_cxx::__alloc_traits", "std::vector", "std::_Vector_base", "std::make_unique",
@@ -22,7 +22,7 @@ _LIBRARY = ("std::", "__gnu_cxx::", "operator new")
 _RUST_TYPED = frozenset({
     "alloc::vec::Vec", "alloc::vec::from_elem", "alloc::boxed::Box", "alloc::collections::vec_deque::VecDeque",
 })
-# What these call has no lines. The last two are of compilers before 2025.
+# Functions of Rust's allocator, which call code without line numbers. The last two are of compilers before 2025.
 _RUST_ALLOCATOR = ("__rustc::__r", "__rust_", "__rdl_")
 _PARAMETERS = ("T", "[T]")
 _VERSIONS = re.compile(r"(?<=::)(?:__1|__2|__8|__cxx11)::")
@@ -30,7 +30,8 @@ _STEM = re.compile(r"[\w:]+$")
 
 
 def agreed_guesses(group: ObjectGroup, chains: Chains, sources: Sources) -> list[Guess]:
-    """Where what is inlined in one line allocates different types, none is that of the group."""
+    """The types that all call sites of a group agree on. If functions that are inlined in one line allocate different
+    types, the group has none of them."""
     ways = [
         list(_guesses(group.identity, sites, chains, sources)) for sites in group.sites or ((),)
     ]
@@ -41,7 +42,7 @@ def agreed_guesses(group: ObjectGroup, chains: Chains, sources: Sources) -> list
 
 
 def why_none(group: ObjectGroup, chains: Chains, sources: Sources) -> str:
-    """Why agreed_guesses() knows nothing of that group."""
+    """Why agreed_guesses() finds no type for a group, as the end of a sentence."""
     ways = group.sites or ((),)
     names = dict.fromkeys(
         shorten(guess.name) for sites in ways for guess in _guesses(group.identity, sites, chains, sources)
@@ -57,14 +58,14 @@ def why_none(group: ObjectGroup, chains: Chains, sources: Sources) -> str:
 def _guesses(
     identity: Identity, sites: Sequence[Site], chains: Chains, sources: Sources
 ) -> Iterator[Guess]:
-    """Innermost first. Beyond the first function that is not of the library, another one's type
-    would be found, or that of a container that the function is called by."""
+    """The guesses by the calls that allocate, the innermost first. Beyond the first function that is not of the
+    library, names would lead to other types, such as that of a container that calls the function."""
     if identity.function is not None:
         yield from _by_name(identity.function.name)
     is_beyond = False
     for position, own_file in _positions(sites, chains):
         if is_beyond:
-            # Of a function that allocates for its caller, as xmalloc().
+            # The function before may allocate for its caller, as xmalloc() does.
             yield from _with_arguments(guesses_by_source(position, sources, with_new=False), position)
         elif is_library(position.function, own_file):
             yield from _by_name(position.function)
@@ -75,8 +76,9 @@ def _guesses(
 
 
 def _with_arguments(guesses: Iterable[Guess], position: Position) -> Iterator[Guess]:
-    """In a template, what its parameter T may stand for, by the name of the function: which parameter it is, only the
-    template's source tells, so each argument is tried that is no type of that name."""
+    """The guesses, and the types that a template parameter such as T may stand for. Only the template's source shows
+    which of its arguments that is, so all arguments in the name of the function are tried. A type that is called T
+    comes first."""
     for guess in guesses:
         yield guess
         if guess.pointer is not None or not _PARAMETER.fullmatch(guess.name):
@@ -86,13 +88,13 @@ def _with_arguments(guesses: Iterable[Guess], position: Position) -> Iterator[Gu
             yield Guess(argument, reason, guess.is_single)
 
 
-# What parameters of templates are called. A type of that name comes first.
+# Usual names of template parameters.
 _PARAMETER = re.compile(r"[A-Z][a-z]{0,2}\d?|\w+(?:Type|_type)|Elem(?:ent)?|Value|_[A-Z]\w{0,4}")
 _VALUE = re.compile(r"-?\d.*|true|false|nullptr|\(.*|&.*")
 
 
 def _all_arguments(name: str) -> Iterator[str]:
-    """Types among the arguments of all templates in a name, the innermost template last."""
+    """The arguments of all outermost templates in a name that may be types, the last one first."""
     depth, start = 0, 0
     found: list[str] = []
     for index, character in enumerate(name):
@@ -108,7 +110,8 @@ def _all_arguments(name: str) -> Iterator[str]:
 
 
 def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[tuple[Position, str]]:
-    """With the file that the function is of."""
+    """The positions of call sites and of what is inlined there, the innermost first, up to main. Each comes with the
+    file that the function is from."""
     for site in sites:
         chain = chains.get(site.function.object, {}).get(site.address)
         if chain:
@@ -120,6 +123,7 @@ def _positions(sites: Sequence[Site], chains: Chains) -> Iterator[tuple[Position
 
 
 def _by_name(name: str) -> Iterator[Guess]:
+    """The types that the name of a library's function says it allocates."""
     yield from _by_rust_name(name)
     for stem, argument in _templates(name):
         if stem in _TYPED:
@@ -133,7 +137,7 @@ def _by_name(name: str) -> Iterator[Guess]:
 
 
 def _by_rust_name(name: str) -> Iterator[Guess]:
-    """Where a name has the parameter only, what it stands for follows behind the function."""
+    """The same for Rust. If a name has only the parameter T, its argument follows the name of the function."""
     stem, kind = next(_templates(name.removeprefix("<")), ("", ""))
     stem = stem.removesuffix("::")
     if stem not in _RUST_TYPED:
@@ -150,7 +154,7 @@ def _by_rust_name(name: str) -> Iterator[Guess]:
 
 
 def _templates(name: str) -> Iterator[tuple[str, str]]:
-    """What stands before angle brackets that are in no others, with the first argument in them."""
+    """The names of the outermost templates in a name, with the first argument of each."""
     depth = start = end = 0
     stem = ""
     for index, character in enumerate(name):
@@ -171,6 +175,7 @@ def _templates(name: str) -> Iterator[tuple[str, str]]:
 
 
 def is_library(name: str, file: str) -> bool:
+    """Whether a function is from the C++ or the Rust library, or from Rust's allocator. file: the one it is from."""
     if is_rust_library(file) or name.startswith(_RUST_ALLOCATOR):
         return True
     depth = 0

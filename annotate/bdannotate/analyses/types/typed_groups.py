@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of what types data objects are, and why.
+"""The types of data objects, and why they are assumed.
 
-A variable has a type. A heap block has none; what is known is who allocated it: the templates of the
-C++ library, and the generic functions of Rust's, that were inlined or called there, and what the
-source line says. A type that comes to mind so must have a size that goes with the sizes of the
-blocks, or nothing is claimed.
+A variable has a type. A heap block has none, but the code that allocated it is known: the templates of the C++ library
+and the generic functions of Rust's library that were inlined or called there, and the source line. A type that these
+suggest must have a size that fits the sizes of the blocks; otherwise, the blocks have no type.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .type_guesses import agreed_guesses, why_none
 
 
 class AskedType(NamedTuple):
-    """What the user says of the objects whose names match."""
+    """A type that the user gives for the objects whose names match."""
 
     pattern: re.Pattern[str]
     name: str
@@ -38,18 +37,20 @@ class AskedType(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TypedGroup:
+    """The type of a group's elements, and how its fields were used."""
+
     type: Type
-    reason: str
+    reason: str  # why it is assumed, as the end of a sentence
     fields: tuple[FieldUse, ...]
-    has_use: bool  # whether it is known how they were used
-    start: int = 0  # where in a block the first element is, in bytes
-    has_open_end: bool = False  # the last field goes on to the end of the block
-    only: int = 0  # of blocks of this size, in bytes; 0: of all
+    has_use: bool  # whether it is known how the fields were used
+    start: int = 0  # the offset of the first element in a block, in bytes
+    has_open_end: bool = False  # whether the last field extends to the end of the block
+    only: int = 0  # the size in bytes of the blocks that have this type; 0: all
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTypes:
-    """Of heap blocks and variables: their types, or why they have none, as the end of a sentence."""
+    """The types of heap blocks and variables. missing: why they have none, as the end of a sentence."""
 
     known: Mapping[Identity, TypedGroup] = field(default_factory=dict)
     missing: Mapping[Identity, str] = field(default_factory=dict)
@@ -57,8 +58,8 @@ class GroupTypes:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """What is to be looked up for some groups before their types can be told; of heap blocks for which
-    nothing is, why."""
+    """What must be looked up in debug information to find the types of groups. reasons: why nothing is looked up for a
+    group of heap blocks. wanted: by object file."""
 
     groups: Sequence[ObjectGroup]
     guesses: Mapping[Identity, Sequence[Guess]]
@@ -67,8 +68,8 @@ class Typing:
 
 
 def call_sites(groups: Sequence[ObjectGroup]) -> dict[str, dict[int, int]]:
-    """By object, the addresses at which blocks were allocated, with their lines: what was inlined
-    there says more than the function around, and has variables of its own."""
+    """The addresses of the calls that allocated blocks, with their source lines, by object file. The functions that
+    were inlined there say more than the function around, and have variables of their own."""
     found: dict[str, dict[int, int]] = {}
     for sites in (sites for group in groups for sites in group.sites):
         for site in sites:
@@ -82,6 +83,8 @@ def call_sites(groups: Sequence[ObjectGroup]) -> dict[str, dict[int, int]]:
 def typing(
     groups: Sequence[ObjectGroup], asked: Sequence[AskedType], chains: Chains, include: Sequence[str]
 ) -> Typing:
+    """What must be looked up for the types of groups. asked: the types that the user gives. include: the folders to
+    search source files in."""
     sources = Sources(include)
     guesses: dict[Identity, Sequence[Guess]] = {}
     reasons: dict[Identity, str] = {}
@@ -103,7 +106,7 @@ def typing(
 
 
 class _Wanted:
-    """What is to be looked for in one object file."""
+    """Collects what is to be looked up in one object file."""
 
     def __init__(self) -> None:
         self.variables: set[VariableName] = set()
@@ -123,7 +126,7 @@ class _Wanted:
 def types_of(
     asked: Sequence[AskedType], sought: Typing, found: FoundTypes
 ) -> tuple[GroupTypes, list[str]]:
-    """The types of those groups that have one, and sentences on what the user says and is not so."""
+    """The types of the groups, and sentences about types that the user gave, but that do not fit."""
     types: dict[Identity, TypedGroup] = {}
     missing: dict[Identity, str] = {}
     notes: list[str] = []
@@ -159,7 +162,7 @@ def _of_variable(group: ObjectGroup, found: FoundTypes) -> TypedGroup | str:
 
 
 def _of_blocks(group: ObjectGroup, sought: Typing, found: FoundTypes) -> TypedGroup | str:
-    """The first guess that holds; or why the first one that is the name of a type does not."""
+    """The type of the first guess that fits; or the reason why the first guess that names a type does not."""
     paths = _objects(group)
     reasons: list[tuple[bool, str]] = []
     for guess in sought.guesses.get(group.identity, ()):
@@ -177,7 +180,7 @@ def _of_blocks(group: ObjectGroup, sought: Typing, found: FoundTypes) -> TypedGr
 
 
 def _known(guess: Guess, paths: Sequence[str], found: FoundTypes) -> Sequence[Type]:
-    """All types that it could mean."""
+    """All types that a guess may mean."""
     if guess.pointer is not None:
         here = [found.pointees.get((path, guess.pointer), ()) for path in paths]
     else:
@@ -186,7 +189,7 @@ def _known(guess: Guess, paths: Sequence[str], found: FoundTypes) -> Sequence[Ty
 
 
 def _problem(paths: Sequence[str], found: FoundTypes) -> str:
-    """Why nothing is known of types there."""
+    """Why no types are known in object files; empty if there is no problem."""
     return next(
         (f"{_told([path])}: {found.problems[path]}" for path in paths if path in found.problems), ""
     )
@@ -225,8 +228,8 @@ def _told(paths: Sequence[str]) -> str:
 
 
 def _objects(group: ObjectGroup) -> list[str]:
-    """The object files of the code that allocated; not of what called main, nor of the C and C++
-    libraries if others are there: what these allocate for a program has the program's types."""
+    """The object files of the code that allocated a group. Callers of main are left out, and so are the C and C++
+    libraries unless there are no others: what they allocate for a program has the program's types."""
     found: dict[str, None] = {}
     for place in group.identity.places:
         found[place.function.object] = None
