@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Costs whose shares of the total say nothing: of calls that cost more than all functions do, as where a file is cut or
-counts recursion at each level; and of what is given back, too, as memory."""
+"""Costs whose shares of the total are meaningless: calls that cost more than all functions, as in a file that is cut or
+counts recursion at each level; and what can be given back, such as memory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _WHOLE = 1.001
 
 
 def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
-    """The function that costs most with what it calls, in the first column of such costs, if that is more than the
-    total; and how many times as much. Times of calls are averages, so they do not add up."""
+    """The function with the highest inclusive cost in the first inclusive column, its metric, and the cost as a
+    multiple of the total; None if it is no more than the total. Times are not considered: those of calls are averages,
+    so they do not add up."""
     metric = next((
         column.metric for column in report.selection.columns
         if column.side is CostKind.INCLUSIVE and not column.metric.is_ratio
@@ -36,7 +37,7 @@ def beyond_total(report: Report) -> tuple[Function, Metric, float] | None:
 
 
 def given_back(profiles: Sequence[Profile]) -> list[str]:
-    """The events of which some code has given back."""
+    """The events with negative costs, as some code gave back what other code took."""
     least: dict[str, int] = {}
     for profile in profiles:
         for lines in profile.lines.values():
@@ -46,6 +47,6 @@ def given_back(profiles: Sequence[Profile]) -> list[str]:
 
 
 def falls(report: Report, metric: Metric) -> bool:
-    """Whether it is one that some code has given back."""
+    """Whether the metric, a count, is negative for some code."""
     count = metric.counter()
     return any(count(row) < 0 for lines in report.profile.lines.values() for row in lines.values())

@@ -3,9 +3,9 @@
 
   [self|incl] METRIC [of FUNCTION] <,<=,>,>= [+|-]NUMBER[k|M|G|T][%]
 
-Without a function: the program's total. Without self or incl: inclusive. A number with a sign is
-a change since the baseline. With %, a count is taken as a share of the program's total, or as a
-change in percent; a share (such as Unused1) is in percent anyway.
+Without a function, the condition is about the program's total; without self or incl, about inclusive costs. A number
+with a sign is a change since the baseline. With %, a count is a share of the program's total, or a change in percent; a
+share (such as Unused1) is always in percent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CONDITION = re.compile(
     r"\s*(?:(self|incl)\s+)?([^\s<>=]+)(?:\s+of\s+(.+?))?\s*(<=|>=|<|>)\s*"
     r"([+-]?)\s*(\d+(?:\.\d*)?)\s*([kMGT]?)\s*(%?)\s*"
 )
-# The same with something else behind the number.
+# The same, with something else after the number.
 _UNIT = re.compile(r"(.*[<>]=?\s*[+-]?\s*\d+(?:\.\d*)?)\s*([^\s\d].*?)\s*")
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
@@ -36,6 +36,8 @@ _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
+    """A condition of --fail-if."""
+
     text: str
     side: CostKind
     metric: str
@@ -47,6 +49,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
+    """The condition that a text states. Raises UserError."""
     match = _CONDITION.fullmatch(text)
     if not match and (unit := _UNIT.fullmatch(text)):
         raise UserError(
@@ -67,7 +70,7 @@ def parse_condition(text: str) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a condition looks at in one profile."""
+    """What conditions need of a profile."""
 
     profile: Profile
     graph: CallGraph
@@ -79,7 +82,8 @@ def failures(
     conditions: list[Condition], profile: Profile, baseline: Profile | None,
     shown: Callable[[Function], Sequence[str]] = lambda function: (),
 ) -> list[str]:
-    """A sentence for each condition that holds. shown: what a function may be called in reports."""
+    """A sentence for each condition that is true, so that the check fails. baseline: None if there is none. shown:
+    returns the names that a function may have in reports. Raises UserError if a condition cannot be checked."""
     now = _measured(profile)
     before = _measured(baseline) if baseline else None
     found: list[str] = []
@@ -131,8 +135,8 @@ def _metric(condition: Condition, measured: _Measured) -> Metric:
 def _functions(
     condition: Condition, measured: _Measured, shown: Callable[[Function], Sequence[str]]
 ) -> list[Function] | list[None]:
-    """All of this name, or else all that reports show under it; a name that does not occur is more
-    likely a mistake than good news."""
+    """The functions with a condition's name or, if there are none, those that reports show under it. Raises UserError
+    if there are none either, as that is more likely a mistake than a success."""
     if condition.function is None:
         return [None]
     found = sorted(f for f in measured.graph.functions if f.name == condition.function)
@@ -157,6 +161,7 @@ def _row(condition: Condition, measured: _Measured, function: Function | None) -
 def _level(
     condition: Condition, metric: Metric, value: Number, now: _Measured
 ) -> tuple[Number, str]:
+    """A value in the unit of the condition, and what to say about it."""
     if metric.is_ratio:
         return (100 * value if metric.is_share else value), f"is {ratio(metric, value)}"
     if not condition.is_percent:
@@ -169,6 +174,7 @@ def _level(
 def _change(
     condition: Condition, metric: Metric, value: Number, old: Number
 ) -> tuple[Number, str]:
+    """A change in the unit of the condition, and what to say about it."""
     if metric.is_ratio:
         text = f"went from {ratio(metric, old)} to {ratio(metric, value)}"
         return (value - old) * (100 if metric.is_share else 1), text

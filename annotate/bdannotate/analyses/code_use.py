@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where instructions miss I1, and what helps: what helps data does not help code."""
+"""Where instructions miss I1, and what helps, as what helps data does not help code."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from .code.ownership import Reach
 from .code.report import Report
 from .misses.verdict import NOTABLE, verdict
 
-# A larger share of the code loaded and not executed tells of branches that are not taken.
+# From this share of loaded bytes that are not executed on, cold code is the cause: branches that are not taken.
 _MOSTLY_UNUSED = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class CodeUse:
-    """The functions whose own instructions miss I1 most, the costliest first; those of the runtime
-    come last, as they are not changed."""
+    """The functions whose own instructions miss I1 most, the costliest first. Those of the runtime come last, as they
+    cannot be changed."""
 
     functions: tuple[tuple[Function, Row], ...]  # with their self costs
-    helps: str
+    helps: str  # advice
 
 
 def code_use(report: Report) -> CodeUse | None:
-    """None where code is not separated from data, or where its misses cost little."""
+    """The code that misses I1; None if code is not separated from data, or if its misses cost little."""
     metrics = report.metrics
     if "UnusedI1" not in metrics or "I1mr" not in metrics:
         return None

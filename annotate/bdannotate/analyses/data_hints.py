@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which data the hints are about: the objects that lose most, with the code that loads them.
+"""The data that hints are about: the objects with most bytes never used, and the code that loads them.
 
-An object is told of once: with the hint whose code loses most of it, or by itself where no hint has
-much of it.
+Each object appears once: with the hint whose code loses most of it, or by itself if no hint has a large part.
 """
 
 from __future__ import annotations
@@ -18,33 +17,36 @@ from .hints import Hint
 from .types.object_details import Details
 
 _MOST_OBJECTS = 5
-# Of all bytes never used, an object worth a hint has this share; and not by a few lines.
+# The minimum share of all bytes never used, and the minimum number of lines, of an object in a hint.
 _NOTABLE = 0.05
 _FEWEST_LINES = 100
-# Of what an object loses, the code of a hint must lose so much.
+# The minimum share of an object's loss that the code of a hint must have for the object to appear with the hint.
 _PART = 0.2
-# A library function belongs to a hint that has nearly all that it costs.
+# A library function belongs to a hint that makes at least this share of its calls.
 _ALL = 0.9
-# By itself: a library that is loaded has a file and stack frames that cannot be changed.
+# The kinds of objects that appear by themselves. Others, such as files and stack frames of libraries, cannot be
+# changed.
 _REPAIRABLE = VARIABLES | {ObjectKind.HEAP, ObjectKind.MAPPING}
 _NO_DATA = frozenset({ObjectKind.UNKNOWN, ObjectKind.UNUSED, ObjectKind.CODE})
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectHint:
+    """An object that is worth a hint."""
+
     details: Details
     share: float  # of all bytes never used
 
 
 @dataclass(frozen=True, slots=True)
 class DataHints:
-    """By the function of a hint; and what no hint has. Those that lose most come first."""
+    """The objects by the function of a hint, and those without one. Those that lose most come first."""
 
     of_hints: Mapping[Function, Sequence[ObjectHint]]
     others: Sequence[ObjectHint]
 
     def most(self) -> DataHints:
-        """The one that loses most."""
+        """Only the object that loses most."""
         everything = [
             *((function, hints[0]) for function, hints in self.of_hints.items()),
             *((None, hint) for hint in self.others[:1]),
@@ -56,6 +58,7 @@ class DataHints:
 
 
 def notable_objects(objects: Objects) -> list[GroupRow]:
+    """The objects that are worth a hint, those that lose most first."""
     found = list_objects(objects, 0, None)
     return [
         entry for entry in found.entries
@@ -67,7 +70,7 @@ def notable_objects(objects: Objects) -> list[GroupRow]:
 def data_hints(
     found: Sequence[Hint], details: Sequence[Details], unused: int, graph: CallGraph
 ) -> DataHints:
-    """unused: how many bytes were never used in all."""
+    """The objects by hint. details: those of notable objects. unused: the bytes never used in all."""
     code = {hint.function: _code(hint, graph) for hint in found}
     of_hints: dict[Function, list[ObjectHint]] = {}
     others: list[ObjectHint] = []
@@ -78,16 +81,16 @@ def data_hints(
             for function, functions in code.items()
         }
         best = max(parts, key=lambda function: parts[function], default=None)
-        told = ObjectHint(one, lost / unused if unused else 0.0)
+        hint = ObjectHint(one, lost / unused if unused else 0.0)
         if best is not None and parts[best] >= _PART * lost:
-            of_hints.setdefault(best, []).append(told)
+            of_hints.setdefault(best, []).append(hint)
         elif one.entry.group.identity.kind in _REPAIRABLE:
-            others.append(told)
+            others.append(hint)
     return DataHints(of_hints, others)
 
 
 def _code(hint: Hint, graph: CallGraph) -> set[Function]:
-    """What loads for a hint, as far as it does so for no other."""
+    """The function of a hint, and the library function that it calls if hardly any other code calls that."""
     found = {hint.function}
     if hint.through is not None:
         call = graph.callees[hint.function][hint.through]

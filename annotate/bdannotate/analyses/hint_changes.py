@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What became of the hints of one profile in another."""
+"""The changes of hints from one profile to another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from .data.data_use import data_loss
 from .hints import Hint, hints
 
 
-# A hint is as before if what its function never used differs by this share or less.
+# A hint is the same as before if its function's bytes never used changed by at most this share.
 _CHANGED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class HintChanges:
-    """amounts are the bytes never used, inclusive, before and after; of all functions that have a
-    hint in either profile. after is what the hints that are not gone are of."""
+    """The hints of two profiles, by what became of them.
+
+    amounts: the inclusive bytes never used, before and after, of all functions with a hint in either profile.
+    after: the report of the hints that are not gone.
+    """
 
     gone: tuple[Hint, ...]
     new: tuple[Hint, ...]
@@ -30,7 +33,7 @@ class HintChanges:
 
     @property
     def less(self) -> tuple[Hint, ...]:
-        """Of those that remain, the ones whose function loses clearly less than before."""
+        """The remaining hints whose function loses clearly less than before."""
         return tuple(hint for hint in self.remaining if self._change(hint) < -_CHANGED)
 
     @property
@@ -47,7 +50,7 @@ class HintChanges:
 
 
 def hint_changes(diff: Diff) -> HintChanges:
-    """The numbers of hints that remain are those of the profile after."""
+    """The changes of hints. Those that remain have the numbers of the profile after."""
     reports = [_report(profile, diff) for profile in (diff.before, diff.after)]
     before, after = (hints(report, by_loss=True) for report in reports)
     there_before, there_after = ({hint.function for hint in found} for found in (before, after))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the numbers suggest, place by place, and no more than they support.
+"""Hints: what the numbers suggest, place by place, and no more than they support.
 
-A place is a function that the reader can change, with all it calls. What a library does with the
-data that it is given counts for who called it. A function is skipped where nearly all of its costs
-are those of other places, and where its lines were loaded to be executed: what helps data does not
-help code.
+A place is a function that the reader can change, with all that it calls. The costs of library functions count for their
+callers. A function is skipped if nearly all of its costs are those of other places, and if its lines were loaded to be
+executed, as what helps data does not help code.
 """
 
 from __future__ import annotations
@@ -22,21 +21,22 @@ from .data.data_use import MIXED, UseEvents, data_use, mostly_code
 from .ranking import most_saved, ranking
 
 _MAX_PLACES = 10
-# Below this many lines, shares are chance.
+# With fewer lines, shares are due to chance.
 _MIN_LINES = 100
-# Of its loss, a place must have so much that no other place has.
+# The minimum share of a place's loss that no other place has.
 _OWN_SHARE = 0.2
+# A function passes its loss on if at least this share of it is in places that do almost all of their work for it.
 _PASSES_ON = 0.95
-# Callers whose shares differ by this much use the same code differently.
+# Callers use the same code differently if their shares of bytes never used differ by at least this.
 _DIFFERENT = 0.3
-_CALLER_PART = 0.05
-# Lines that are named with a place, beside the first one those with this share of its own.
+_CALLER_PART = 0.05  # the minimum share of a place's bytes or instructions that a caller must cause to be compared
+# The maximum number of lines named with a place, and the minimum share of its own loss for all but the first.
 _MAX_LINES = 3
 _NOTABLE = 0.1
-# A library function with this share of a place's loss is worth naming.
+# The minimum share of a place's loss for a library function to be named.
 _THROUGH = 0.5
-# Calls back that have less of a library function's loss are not followed. It also bounds how deep
-# the search goes: libraries without symbols have long chains of calls.
+# Calls back that have a smaller share of a library function's loss are not followed. This also limits the depth of the
+# search, as libraries without symbols have long chains of calls.
 _CALLBACK_SHARE = 0.05
 
 
@@ -45,51 +45,56 @@ class LineUse:
     """How the L1 lines that a place loaded were used."""
 
     lines: int
-    loaded: int
-    never_used: int
-    unused_share: float
-    used_per_line: float
-    line_size: float
-    accesses_per_line: float  # typically: the harmonic mean
+    loaded: int  # bytes
+    never_used: int  # bytes
+    unused_share: float  # from 0 to 1
+    used_per_line: float  # bytes
+    line_size: float  # bytes
+    accesses_per_line: float  # typical: the harmonic mean
     average_accesses: float
-    loads_per_line: float  # at least so often was each line of memory loaded, on average
+    loads_per_line: float  # how often each line of memory was loaded on average, at least; 0: not known
 
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
+    """A kind of use of lines, with its description and advice."""
+
     fits: Callable[[LineUse], bool]
-    brief: str  # looks and help in a line; none where there is nothing to change
+    brief: str  # description and advice in one line; empty if nothing is to be changed
     looks: str
     helps: str
 
 
 class HotLine(NamedTuple):
+    """A source line of a place."""
+
     file: str
     line: int
-    share: float  # of what the function itself has never used
+    share: float  # of the function's own loss
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
+    """A place, how it uses lines, and what may help."""
+
     function: Function
     use: LineUse
     share: float  # of all bytes never used
     pattern: Symptom
-    lines: tuple[HotLine, ...]  # where most of its own is, the costliest first
-    callers: tuple[tuple[Function, float], ...]  # with their shares, where these differ
-    through: Function | None  # the library function, or accessor, that has most of it
-    bytes_per_call: tuple[int, int] | None  # moved from LL and from memory
-    below: Function | None  # of a function without a name, the nearest caller that has one
-    through_accessor: bool = False
-    saved: float | None = None  # at most, of the estimated cycles
+    lines: tuple[HotLine, ...]  # the costliest first
+    callers: tuple[tuple[Function, float], ...]  # with their shares of bytes never used; empty unless these differ
+    through: Function | None  # the library function, or accessor, that has most of its loss
+    bytes_per_call: tuple[int, int] | None  # moved from LL and from memory; None: not known
+    below: Function | None  # the nearest caller with a name, if the function has none
+    through_accessor: bool = False  # whether `through` is an accessor
+    saved: float | None = None  # the share of the estimated cycles that could be saved, at most; None: not known
 
     @property
     def line(self) -> HotLine | None:
         return self.lines[0] if self.lines else None
 
 
-# The first that fits is taken. They go by what L1 has seen alone: what LL has room for changes nothing
-# of what a line is used for.
+# The first one that fits is chosen. They only depend on L1, as the size of LL does not change how a line is used.
 _PATTERNS = (
     Symptom(
         lambda use: use.unused_share >= 0.5 and use.accesses_per_line < 4,
@@ -130,8 +135,9 @@ _PATTERNS = (
 
 
 def hints(report: Report, by_loss: bool = False) -> list[Hint]:
-    """The places by what they may cost more than they must, or by what the report is sorted by: those
-    that the report's threshold lets through. by_loss: those that lose most, whatever that is worth."""
+    """The hints for the places that reach the report's threshold, at most _MAX_PLACES: by what could be saved, or by
+    the metric that the user chose. by_loss: by bytes never used, whatever these cost. Raises UserError if the profile
+    lacks events that hints need."""
     if data_use(report.metrics) is None or "Ir" not in report.metrics:
         names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.accesses, MIXED.rareness, "Ir"
         missing = [name for name in names if name not in report.profile.events]
@@ -142,6 +148,7 @@ def hints(report: Report, by_loss: bool = False) -> list[Hint]:
 
 
 def can_hint(report: Report) -> bool:
+    """Whether the profile has the events that hints need."""
     return data_use(report.metrics) is not None and "Ir" in report.metrics
 
 
@@ -156,7 +163,7 @@ class _Finder:
         self._events = events
         self._all_unused = report.metrics[events.loss].counter()(report.totals)
         chosen = None if by_loss else ranking(report)
-        # What a place is judged by; mostly its bytes never used.
+        # The loss by which a place is judged, mostly its bytes never used.
         self._loss = (chosen.by if chosen else report.metrics[events.loss]).counter()
         self._saved = most_saved(report)
         self._is_chosen = by_loss or (chosen is not None and chosen.is_chosen)
@@ -164,7 +171,7 @@ class _Finder:
         self._total = self._loss(report.totals)
         self._ownership = report.ownership
         self._shares: dict[Function, float] = {}
-        self._reach = Reach.FOREIGN  # of those that hints are given for
+        self._reach = Reach.FOREIGN  # the minimum reach of places
 
     def hints(self) -> list[Hint]:
         candidates = self._candidates()
@@ -185,15 +192,17 @@ class _Finder:
         return found[:_MAX_PLACES]
 
     def _is_place(self, function: Function) -> bool:
-        """Of a program whose source is not known, also what it has no symbols for: it is as near
-        as the rest of it, and else all that it costs would be that of the next caller with one."""
+        """Whether a function is a place. If the program's source is not known, functions without symbols are places,
+        too: they can be changed as easily as the others, and otherwise the next caller with a symbol would have all of
+        their costs."""
         if function in self._report.accessors and not self._report.selection.function:
             return False
         reach = self._ownership.reach(function)
         return reach >= self._reach or (reach is Reach.NAMELESS and self._reach is Reach.NAMED)
 
     def _candidates(self) -> list[FunctionRow]:
-        """From the costliest to the threshold. Of a cycle's members, their own parts."""
+        """The functions that reach the threshold, the costliest first. Members of a cycle have their own parts of
+        it."""
         pattern = self._report.selection.function
         startup = frozenset() if pattern else self._report.startup
         least = max(self._total * (self._report.selection.threshold or 0.0) / 100, 1)
@@ -209,7 +218,7 @@ class _Finder:
 
     def _hint(self, entry: FunctionRow, use: LineUse) -> Hint:
         callers = self._differing_callers(entry)
-        # What a function does in several loops is no pattern, but the worst of them may be.
+        # A function with several loops has no single symptom, but its worst loop may have one.
         lines, row = self._hottest_lines(entry)
         through = self._through(entry)
         if not lines and through in self._report.accessors:
@@ -218,7 +227,7 @@ class _Finder:
         if lines and (at_line := self._use(row)) and at_line.lines >= _MIN_LINES:
             judged = at_line
         if callers:
-            # What its worst caller makes of it is what the advice is about.
+            # The advice is about its use by the worst caller.
             worst = self._graph.callers[entry.function][callers[0][0]]
             judged = self._use(worst.cost) or use
         return Hint(
@@ -239,7 +248,7 @@ class _Finder:
         loaded = used + never_used
         if not lines or not loaded:
             return None
-        # Every line of memory that came into L1 came into LL at least once.
+        # Each line of memory that was loaded into L1 was loaded into LL at least once.
         last = data_use(self._report.metrics, 2)
         in_memory = event(last.lines, self._report.totals) if last else 0
         average = event(events.accesses) / lines
@@ -251,8 +260,8 @@ class _Finder:
         )
 
     def _passes_on(self, entry: FunctionRow) -> bool:
-        """Whether nearly all is lost in other places: those called from nowhere else, or such as
-        have their own callers to compare."""
+        """Whether nearly all of the loss is in other places: those that are called almost only from here, or those with
+        other callers to compare."""
         loss = self._loss(entry.inclusive)
         elsewhere = belonging = 0.0
         for callee, call in self._graph.callees.get(entry.function, {}).items():
@@ -269,7 +278,7 @@ class _Finder:
         return belonging >= _PASSES_ON * loss or loss - elsewhere < _OWN_SHARE * loss
 
     def _share_of_places(self, function: Function) -> float:
-        """How much of what a function loses is lost in places: all, if it is one; of a library
+        """The share of a function's loss that is in places, from 0 to 1: all if it is one itself; for a library
         function, what it loses by calling back."""
         known = self._shares.get(function)
         if known is not None:
@@ -296,8 +305,8 @@ class _Finder:
         return callee if lost and lost >= _THROUGH * self._loss(entry.inclusive) else None
 
     def _hottest_lines(self, entry: FunctionRow) -> tuple[tuple[HotLine, ...], Row]:
-        """Where the function itself loses most, if that is where most is lost; and the costs of
-        the first line."""
+        """The lines where the function itself loses most, and the costs of the first one. No lines unless its own loss
+        is at least half of the inclusive one."""
         own = self._loss(entry.self_cost)
         if not own or own < 0.5 * self._loss(entry.inclusive):
             return (), self._report.profile.zero
@@ -315,7 +324,7 @@ class _Finder:
         return tuple(found), rows[ranked[0]]
 
     def _calling_lines(self, entry: FunctionRow, callee: Function | None) -> tuple[HotLine, ...]:
-        """The line that calls it at most cost."""
+        """The line with the costliest calls of `callee`; empty if there is none."""
         found = [
             (self._loss(call.cost), site.file, site.line)
             for site, call in self._report.profile.calls.items()
@@ -347,8 +356,8 @@ class _Finder:
         return size * first // entry.calls, size * last // entry.calls
 
     def _differing_callers(self, entry: FunctionRow) -> tuple[tuple[Function, float], ...]:
-        """The callers that load enough to count, if the shares they cause differ: then the place
-        to change is a caller, not this function."""
+        """The callers that load enough to count, the worst first, if their shares of bytes never used differ: then a
+        caller is to be changed, not this function. Empty otherwise."""
         found: list[tuple[Function, float]] = []
         total = self._use(entry.inclusive)
         for caller, call in self._graph.callers.get(entry.function, {}).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far the numbers of a sampled profile may be off, with 95 % certainty."""
+"""The half widths of the intervals that contain a sampled profile's true numbers, with 95 % certainty."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .top_lines import TopLine
 
 
 def half_width(metric: Metric, widths: Row | None, row: Row) -> int | None:
-    """By how much the metric of `row` may be off, in its own unit; a weighted sum of events by the sum of theirs. None
-    of a ratio, where nothing is known of it, and where that is more than the metric itself."""
+    """By how much the metric of `row` may be off, in its own unit; for a weighted sum of events, the weighted sum of
+    their widths. None for a ratio, if nothing is known, or if that is more than the metric's value."""
     if metric.is_ratio or widths is None:
         return None
     width = sum(abs(weight) * one for weight, one in zip(metric.numerator, widths))
@@ -21,21 +21,21 @@ def half_width(metric: Metric, widths: Row | None, row: Row) -> int | None:
 
 
 def known_widths(widths: Row | None, row: Row) -> list[int | None] | None:
-    """By event: None of those that may be off by more than they are. None if nothing is known of any."""
+    """The widths by event; None for an event that may be off by more than its count. None if nothing is known."""
     if widths is None:
         return None
     return [width if width <= abs(count) else None for width, count in zip(widths, row)]
 
 
 def of_function(found: Intervals, entry: FunctionRow, column: Column) -> Row | None:
-    """Those of the side that the column shows."""
+    """The widths of a function's costs, on the side that the column shows; None if not known."""
     side = found.own if column.side is CostKind.SELF else found.inclusive
     return side.get(entry.function)
 
 
 def of_line(found: Intervals, report: Report, at: TopLine) -> Row | None:
-    """Those of a line of several functions, or of a function without lines. None where its cost is not just what these
-    have counted there."""
+    """The widths of a line, which may be of several functions, or of a function without lines. None if not known, or if
+    its cost is not just what these functions counted there."""
     profile, line = report.profile, at.line
     if not line:
         function = at.functions[0]

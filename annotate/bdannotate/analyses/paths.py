@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which paths within functions have most of the misses, where they lead, and where they part.
+"""The paths within functions that have most of the misses, the lines that they take, and where they part.
 
-Hot is what has a share of the misses, dense is what has more of them for each instruction than the program has, after
-Ammons, Ball and Larus (PLDI 1997).
+A path is hot if it has a certain share of the misses, and dense if it has more misses per instruction than the program,
+after Ammons, Ball and Larus (PLDI 1997).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..model.metrics import Metric, metrics_for
 from ..model.paths import Ending, NodeKind, Paths, Step
 from ..model.profile import Function, Profile, Row, add_rows, subtract_rows, sum_rows
 
-# What paths are ranked by: data misses, else misses of any kind, else instructions.
+# The metrics that paths are ranked by, in the order of preference: data misses, misses of any kind, instructions.
 _RANKED_BY = ("D1m", "L1m", "Ir")
 
 
 class Spot(NamedTuple):
-    """An instruction. line: 0 if it is not known."""
+    """An instruction. line: 0 if not known."""
 
     file: str
     line: int
@@ -32,8 +32,8 @@ class Spot(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Where a path goes on. spot: None where it ends, in the way that `ending` says. is_hidden: with code that is not
-    shown."""
+    """How a path goes on. spot: the next instruction; None if the path ends, as `ending` says. is_hidden: whether the
+    code there is not shown."""
 
     spot: Spot | None
     ending: Ending = Ending.PLAIN
@@ -42,8 +42,8 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where hot paths of a function part that have been the same so far. at: None where paths begin. ways: two or
-    more. shared_lines: files and lines to which several of them lead."""
+    """A point at which hot paths of a function part that were the same so far. at: the last common instruction; None at
+    the beginning of paths. ways: two or more. shared_lines: the files and lines to which several of these lead."""
 
     at: Spot | None
     ways: tuple[Way, ...]
@@ -51,15 +51,15 @@ class Branch:
 
 
 class Parting(NamedTuple):
-    """Which way a path takes. branch, way: their places, from 0."""
+    """The way that a path takes. branch, way: indices into `FunctionPaths.branches` and `Branch.ways`."""
 
     branch: int
     way: int
 
 
 class Stretch(NamedTuple):
-    """Lines that follow each other, first to last; without a file, addresses of code whose lines are not known, the
-    last one behind it."""
+    """Consecutive lines, from first to last. If file is empty, addresses of code whose lines are not known, from first
+    to behind last."""
 
     file: str
     first: int
@@ -68,7 +68,9 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    node: int
+    """A hot path: the lines that it takes, and its way at each branch."""
+
+    node: int  # its number among the nodes of the paths
     times: int
     cost: Row
     trail: tuple[Stretch, ...]
@@ -77,7 +79,7 @@ class HotPath:
 
 @dataclass(slots=True)
 class Group:
-    """Some paths or functions."""
+    """The number of some paths or functions, and the sum of their costs."""
 
     number: int
     cost: Row
@@ -89,8 +91,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPaths:
-    """hot: the costliest first. branches: of these. colder: its other paths. other: those that have not been separated;
-    their number is how many there were, not how many differ. They all cost what the function costs itself."""
+    """The paths of a function. All together have the function's self cost.
+
+    hot: the costliest first.
+    branches: those of the hot paths.
+    colder: the other paths.
+    other: paths that were not separated. Their number is how often they were executed, not how many differ.
+    """
 
     function: Function
     hot: tuple[HotPath, ...]
@@ -100,7 +107,7 @@ class FunctionPaths:
 
     @property
     def executed(self) -> int:
-        """Paths that differ."""
+        """The number of different paths that were separated."""
         return len(self.hot) + self.colder.number
 
     @property
@@ -111,9 +118,16 @@ class FunctionPaths:
 
 @dataclass(frozen=True, slots=True)
 class PathsReport:
-    """All functions whose paths are known, those with the costliest hot paths first. metric: what they are ranked by;
-    threshold: the percentage of `base` from which on a path is hot. base: that of all functions, or of those that
-    were asked for. unfollowed: what other functions cost."""
+    """The paths of a run.
+
+    metric: the one that they are ranked by.
+    threshold: the minimum percentage of `base` for a path to be hot.
+    base: the metric's value of all functions, or of those that the user asked for.
+    is_of_some: whether the user asked for functions.
+    limit: how many nodes there could be before new paths were merged.
+    functions: those whose paths are known, the ones with the costliest hot paths first.
+    unfollowed: the costs of functions whose paths are not known.
+    """
 
     events: tuple[str, ...]
     metrics: Mapping[str, Metric]
@@ -128,7 +142,7 @@ class PathsReport:
     counter: Callable[[Row], int] = field(repr=False)
 
     def is_dense(self, cost: Row) -> bool | None:
-        """Whether it has more for each instruction than the program; None if that says nothing."""
+        """Whether costs are dense; None if that is not known or the metric is instructions."""
         if "Ir" not in self.events or self.metric.name == "Ir":
             return None
         place = self.events.index("Ir")
@@ -138,7 +152,7 @@ class PathsReport:
         return _is_hot(self.counter(cost), self.base, self.threshold)
 
     def groups(self, costs: Iterable[Row]) -> tuple[Group, Group, Group]:
-        """All, those that are dense, and the others."""
+        """The sums of all costs, of the dense ones and of the others."""
         zero = (0,) * len(self.events)
         found = Group(0, zero), Group(0, zero), Group(0, zero)
         for cost in costs:
@@ -152,7 +166,7 @@ class PathsReport:
 
 
 def ranked_by(name: str | None, metrics: Mapping[str, Metric]) -> Metric:
-    """name: None if the user has not said by what."""
+    """The metric to rank by. name: None if the user did not choose one. Raises UserError if paths do not have it."""
     if name is None:
         return metrics[next((known for known in _RANKED_BY if known in metrics), next(iter(metrics)))]
     if name not in metrics:
@@ -164,8 +178,9 @@ def report_paths(
     paths: Paths, profile: Profile, graph: CallGraph, metric_name: str | None, threshold: float,
     is_wanted: Callable[[Function], bool] | None = None,
 ) -> PathsReport:
-    """profile: the one of which these are, whose graph that is. metric_name: what to rank by, no ratio; None: as
-    usual. threshold: in percent."""
+    """The report on the paths of a run. profile, graph: those of the same run. metric_name: the metric to rank by,
+    which must not be a ratio; None: the default. threshold: in percent. is_wanted: returns whether the user asked for a
+    function; None: all. Raises UserError if paths and profile differ."""
     metrics = metrics_for(paths.events, profile.titles, profile.formulas)
     metric = ranked_by(metric_name, metrics)
     places = [profile.events.index(event) for event in paths.events]
@@ -210,7 +225,8 @@ def report_paths(
 def _check_sums(
     functions: Iterable[FunctionPaths], graph: CallGraph, paths: Paths, places: Sequence[int]
 ) -> None:
-    """places: of the paths' events among the profile's."""
+    """Raise UserError unless the paths of each function cost what its profile says. places: the indices of the paths'
+    events in the profile's."""
     for one in functions:
         known = graph.functions.get(one.function)
         if one.cost != tuple(known.self_cost[place] if known else 0 for place in places):
@@ -238,7 +254,7 @@ def _hot_paths(
 
 
 class _Leg(NamedTuple):
-    """A step of a path. is_hidden: code that is not shown."""
+    """A step of a path. is_hidden: whether its code is not shown."""
 
     number: int
     step: Step
@@ -260,7 +276,7 @@ class _Leg(NamedTuple):
         return Spot(piece.file, piece.line, self.step.last) if piece else Spot("", 0, self.step.last)
 
     def after(self, instructions: int, address: int) -> Spot:
-        """The instruction behind so many."""
+        """The instruction at `address`, which follows that many instructions of the step."""
         passed = 0
         for piece in self.step.pieces:
             passed += piece.instructions
@@ -273,11 +289,13 @@ _Route = tuple[_Leg, ...]
 
 
 def _route(paths: Paths, node: int) -> _Route:
+    """The steps of the path that ends at a node."""
     legs = ((number, paths.steps[number], is_hidden) for number, is_hidden in paths.steps_to(node))
     return tuple(_Leg(number, step, is_hidden) for number, step, is_hidden in legs if step is not None)
 
 
 def _trail(route: _Route) -> tuple[Stretch, ...]:
+    """The lines that a path takes, without hidden code."""
     found: list[Stretch] = []
     for leg in route:
         if leg.is_hidden:
@@ -301,7 +319,7 @@ def _trail(route: _Route) -> tuple[Stretch, ...]:
 
 
 class _Branches:
-    """list: those of some routes. partings: of each route, in the order in which they come."""
+    """The branches at which routes part. partings: those of each route, in the order in which it takes them."""
 
     def __init__(self, routes: Sequence[_Route]) -> None:
         self._routes = routes
@@ -337,7 +355,7 @@ class _Branches:
         return Way(None, route[-1].step.ending if route else Ending.PLAIN)
 
     def _by_begin(self, members: Sequence[int], depth: int) -> Iterator[list[int]]:
-        """Those that go on with the same block."""
+        """The members that go on with the same block, one list for each block."""
         by_begin: dict[tuple[int, bool], list[int]] = {}
         for member in members:
             if depth < len(self._routes[member]):
@@ -346,7 +364,7 @@ class _Branches:
         yield from by_begin.values()
 
     def _add_exits(self, members: list[int], depth: int) -> None:
-        """Where they leave the same block: exit by exit."""
+        """Add the branches at which members leave the same block, exit by exit."""
         while len({self._routes[member][depth].key for member in members}) > 1:
             first = min((self._routes[member][depth] for member in members), key=lambda leg: leg.step.last)
             staying = [member for member in members if self._routes[member][depth].step.last > first.step.last]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How functions differ over many profiles: the ranks of a parallel job, the runs of a loop."""
+"""The differences of functions between many profiles, such as the ranks of a job or the runs of a loop."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .code.report import FunctionRow, Selection, entries_of, key_limits
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One column's values over the profiles that have one; spread is (max - min) / mean."""
+    """The values of a column in all profiles. spread: (maximum - minimum) / mean; 0 if the mean is."""
 
-    values: tuple[Number | None, ...]
+    values: tuple[Number | None, ...]  # None: the profile has none; it does not count
     minimum: Number
     mean: float
     maximum: Number
@@ -28,16 +28,19 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PerFile:
+    """The functions that reach the threshold, those with the highest mean first."""
+
     sources: tuple[str, ...]
     profiles: tuple[Profile, ...]
     metrics: Mapping[str, Metric]
     selection: Selection
     total: tuple[Spread | None, ...]  # one per sort column
-    functions: tuple[tuple[FunctionRow, tuple[Spread | None, ...]], ...]
+    functions: tuple[tuple[FunctionRow, tuple[Spread | None, ...]], ...]  # with one spread per sort column
 
 
 def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
-    """All profiles must have the same events. Recursion is what is recursive in any of them."""
+    """The comparison of profiles, which must have the same events. Functions count as recursive if they are so in any
+    of them."""
     union = profiles[0]
     for profile in profiles[1:]:
         union = add(union, profile)
@@ -78,6 +81,7 @@ def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
 
 
 def spread(column: Column, entries: Sequence[FunctionRow]) -> Spread | None:
+    """The spread of a column over the entries of a function in all profiles; None if no profile has a value."""
     return _spread([entry.value(column) for entry in entries])
 
 

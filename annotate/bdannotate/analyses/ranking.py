@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lists and hints are ranked by: what the report is sorted by, or else what the verdict is about."""
+"""The metric that lists and hints are ranked by: the one that the user chose or, if none, that of the verdict."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .misses.waits import FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """by: what counts most; then_by: what counts where that says little. is_chosen: whether the user has
-    said so."""
+    """by: the metric to rank by. then_by: a second one, which counts where the first says little; None: there is none.
+    is_chosen: whether the user chose the first."""
 
     by: Metric
     then_by: Metric | None
@@ -26,7 +26,7 @@ class Ranking:
 
 
 def ranking(report: Report) -> Ranking | None:
-    """None where the report is sorted by a ratio, and data's use is not known."""
+    """The ranking of a report; None if it is sorted by a ratio and the use of data is not known."""
     loss = data_loss(report.metrics)
     key = report.selection.keys[0].column.metric
     is_sorted = report.selection.is_sorted
@@ -39,8 +39,8 @@ def ranking(report: Report) -> Ranking | None:
 
 
 def by_verdict(selection: Selection, profile: Profile) -> Selection:
-    """The selection, sorted by the misses that the verdict is about, if it is about misses and the user has
-    not said by what. Profiles that do not tell how data was used stay as their programs sort them."""
+    """The selection, sorted by the misses that the verdict is about, if it is about misses and the user did not choose
+    a sort key. Profiles without the use of data keep their usual order."""
     metrics = metrics_of(profile)
     if selection.is_sorted or data_loss(metrics) is None:
         return selection
@@ -55,8 +55,8 @@ _WAITS = {First.OUT_OF_ORDER: OUT_OF_ORDER, First.IN_ORDER: IN_ORDER, First.FIRS
 
 
 def _misses(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Metric | None:
-    """Those of data that the verdict is about, or what they cost where that is known; None if it is about the
-    bytes that are loaded, about code, or about neither."""
+    """The metric of the data misses that the verdict is about, or of what they cost if that is known. None if it is
+    about bytes never used, about code or about instructions."""
     found = verdict(profile, metrics, totals)
     if found is None:
         return None
@@ -68,9 +68,9 @@ def _misses(profile: Profile, metrics: Mapping[str, Metric], totals: Row) -> Met
 
 
 def most_saved(report: Report) -> Callable[[Row], float] | None:
-    """What share of the estimated cycles a row's data may cost more than it must, at most: what bytes
-    never used cost, or where the verdict is about misses as such, what these cost, but for first touches.
-    None without the events that it needs."""
+    """A function that returns the share of the estimated cycles, from 0 to 1, that could be saved in a row at most:
+    what its bytes never used cost or, if the verdict is about misses as such, what these cost without first touches.
+    None if the profile lacks events that this needs."""
     found = verdict(report.profile, report.metrics, report.totals)
     if found is None:
         return None
@@ -101,6 +101,6 @@ def most_saved(report: Report) -> Callable[[Row], float] | None:
 
 
 def _waits(report: Report, cycles: int) -> Callable[[Row], float]:
-    """All but first touches."""
+    """The same for a report with waits: all waits but those for first touches."""
     counters = [report.metrics[name].counter() for name in (IN_ORDER, OUT_OF_ORDER)]
     return lambda row: min(sum(count(row) for count in counters) / cycles, 1.0)

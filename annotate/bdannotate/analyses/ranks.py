@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the ranks of a job differ, and which of them behave alike."""
+"""The differences between the ranks of a job, and groups of ranks that behave alike."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ from typing import Generic, NamedTuple, TypeVar
 from ..model.profile import CallSite, Function
 from ..model.ranks import Ranks, Spread
 
-# Ranks are alike if what they cost differently is less than this part of what a rank costs on average.
+# Two ranks are alike if the differences of their functions' costs add up to at most this share of a rank's average
+# cost.
 ALIKE = 0.05
-# Beyond, ranks are in none.
+# The maximum number of groups. Ranks that fit none of these are ungrouped.
 MOST_GROUPS = 16
-# What is compared: bytes never used, misses of both levels, and all of it in cycles; the data's, where it is known.
+# The counts to compare: bytes never used, misses of both levels, and estimated cycles. The first known one of each row.
 _COMPARED = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst", "Ir"))
 
 _Thing = TypeVar("_Thing")
 
 
 class Imbalance(NamedTuple, Generic[_Thing]):
+    """A function or call, with its costs over the ranks."""
+
     thing: _Thing
     spread: Spread
 
 
 @dataclass(frozen=True, slots=True)
 class CountOverRanks:
-    """A count: all that each rank has of it, if it is an event, and where ranks differ, most first: by the most less
-    the mean."""
+    """A count over the ranks. Functions and calls are sorted by their imbalance, the maximum minus the mean, the
+    largest first."""
 
     name: str
-    totals: Sequence[int] | None
+    totals: Sequence[int] | None  # by rank; None: the count is no event
     functions: tuple[Imbalance[Function], ...]  # inclusive
     calls: tuple[Imbalance[CallSite], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RankGroup:
-    """members: places of ranks. differs: the function whose own cost lies furthest from the mean of all ranks, with
-    the group's mean and that one; None if there are no others."""
+    """Ranks that behave alike. members: their indices. differs: the function whose self cost is furthest from the mean
+    of all ranks, with the means of the group and of all; None if all ranks are in the group or no function differs."""
 
     members: tuple[int, ...]
     differs: tuple[Function, float, float] | None
@@ -47,8 +50,8 @@ class RankGroup:
 
 @dataclass(frozen=True, slots=True)
 class RanksReport:
-    """groups are by grouped_by, a count, with the first rank's group first; ungrouped: ranks beyond the last group.
-    above: functions that only start the program."""
+    """The ranks of a job. groups: by the count `grouped_by`, that of the first rank first. ungrouped: how many ranks
+    are in no group. above: functions that only start the program."""
 
     ranks: Ranks
     counts: tuple[CountOverRanks, ...]
@@ -84,14 +87,15 @@ def _count(ranks: Ranks, name: str) -> CountOverRanks:
 def _by_imbalance(
     spreads: Mapping[_Thing, Mapping[str, Spread]], name: str, ranks: int
 ) -> tuple[Imbalance[_Thing], ...]:
-    """In the order of the file where they are equal, which is that of the names."""
+    """The things that have this count, by imbalance. Equal ones keep the order of the file, which is that of names."""
     found = [Imbalance(thing, counts[name]) for thing, counts in spreads.items() if name in counts]
     found.sort(key=lambda one: one.spread.sum - one.spread.most * ranks)
     return tuple(found)
 
 
 def _grouped(rows: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Each rank in the group of the first rank that it is like: of those that have founded one, in order."""
+    """The groups of ranks. Each rank joins the first group whose first member it is like, or founds a new one. rows:
+    the costs of functions, by rank."""
     mean = sum(sum(row) for row in rows) / len(rows)
     found: list[list[int]] = []
     for rank, row in enumerate(rows):

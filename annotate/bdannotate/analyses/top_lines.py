@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The costliest source lines of all files, and the functions whose code they are. Where the lines
-of a function are not known, it stands for them.
+"""The costliest source lines of all files, with the functions that contain them. A function whose lines are not known
+is listed itself.
 
-Lines that the reader can change come before those of libraries. What only works for others, the C
-library and its like, accessors, and what was inlined of both, counts for the line that calls it.
+Lines that the reader can change come before those of libraries. Code that only works for others counts for the line
+that calls it: the C library and other runtimes, accessors, and what was inlined of both.
 """
 
 from __future__ import annotations
@@ -20,25 +20,27 @@ from .code.runtime import RuntimeCalls, Where, mostly_charged, runtime_calls
 from .data.data_use import mostly_code
 from .ranking import ranking
 
-# So much of a line's cost must be that of a function which it calls for this to be named.
+# The minimum share of a line's cost that a function it calls must have to be named.
 _THROUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """What a line calls, or has inlined, of which most of its cost is."""
+    """The function that a line calls, or the inlined code, that has most of the line's cost."""
 
-    function: Function | None  # None: it was inlined
-    inlined: Inlined | None = None  # where: not of what has no source, or is known by its name
+    function: Function | None  # None: inlined code
+    inlined: Inlined | None = None  # the place of inlined code or of an accessor; None: not known, or not needed
 
 
 @dataclass(frozen=True, slots=True)
 class TopLine:
+    """A source line, or a function without lines, with its costs."""
+
     file: str
     line: int  # 0: file and line are not known
-    functions: tuple[Function, ...]  # the costliest first; several, if the line was inlined
+    functions: tuple[Function, ...]  # the costliest first; several if the line was inlined
     cost: Row  # its own, and that of what counts for it
-    through: Through | None  # what has most of it
+    through: Through | None  # None: nothing that it calls has most of its cost
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -47,7 +49,7 @@ class TopLine:
 
 @dataclass(frozen=True, slots=True)
 class TopLines:
-    """Lines from the threshold on. Those of `others` are not among `lines`."""
+    """The lines that reach the threshold. others: further lines, by the other metric."""
 
     metric: Metric
     lines: tuple[TopLine, ...]
@@ -56,8 +58,7 @@ class TopLines:
 
 
 def top_lines(report: Report) -> TopLines | None:
-    """By what the report is ranked by, then by what else matters; None where that is a ratio and there
-    is nothing else."""
+    """The lines by the metrics of the report's ranking; None if it has none."""
     chosen = ranking(report)
     if chosen is None:
         return None
@@ -70,7 +71,7 @@ def top_lines(report: Report) -> TopLines | None:
     return TopLines(chosen.by, lines, chosen.then_by, tuple(others))
 
 
-# Metrics that say nothing of a line whose L1 misses are mostly instruction fetches.
+# Metrics of data, which say nothing about a line whose L1 misses are mostly instruction fetches.
 _OF_DATA = ("SpLoss1", "DLm", "D1m")
 
 
@@ -92,7 +93,7 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
         mine = values.setdefault(file, {})
         for line, row in rows.items():
             mine[line] = mine.get(line, 0) + count(row)
-    # Few lines are large: only their rows are looked at again.
+    # Few lines are large, and only their rows are looked at again.
     large = {
         file: {line for line, value in mine.items() if value >= least and line}
         for file, mine in values.items()
@@ -123,29 +124,29 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
 
 
 def _rank(report: Report, function: Function, line: TopLine) -> Reach:
-    """Code without a name can be changed as well as the rest of its program; a library's line cannot, of
-    whichever function it is a part."""
+    """The reach of a line. Code without a name can be changed as easily as the rest of its program. A line of a library
+    cannot, whatever function it is part of."""
     reach = report.ownership.reach(function)
     if line.line and reach is Reach.OWN and report.ownership.folders.is_library(line.file):
         return Reach.FOREIGN
     return Reach.NAMED if reach is Reach.NAMELESS else reach
 
 
-# A function, a file, and the function's lines in it.
+# A function, a file, and the costs of the function's lines in the file.
 _Lines = tuple[Function, str, Mapping[int, Row]]
 
 
 def _costs(
-    report: Report, runtime: RuntimeCalls, told: Container[Function]
+    report: Report, runtime: RuntimeCalls, charged: Container[Function]
 ) -> tuple[list[_Lines], dict[Function, Row]]:
-    """Of lines, and of functions where these are not known, with what they call of the runtime; but
-    not of those that are told by their callers."""
+    """The costs of lines, and of functions without lines, including the runtime functions that they call. charged: the
+    functions to leave out, as their costs are mostly charged to callers."""
     pattern = report.selection.function
     width = len(report.totals)
     lines: list[_Lines] = []
     unknown: dict[Function, Row] = {}
     for (function, file), rows in report.inlined.lines.items():
-        if function in told or (pattern and not pattern.matches(function)):
+        if function in charged or (pattern and not pattern.matches(function)):
             continue
         if file != "???":
             lines.append((function, file, rows))
@@ -169,7 +170,8 @@ def _costs(
 def _through(
     report: Report, called: Mapping[Function, int] | None, everything: int
 ) -> Through | None:
-    """The function called at a line that has most of the line's cost."""
+    """The function called at a line that has most of the line's cost; None if there is none. called: the costs of the
+    functions called there."""
     found = ((cost, callee) for callee, cost in (called or {}).items())
     cost, function = max(found, default=(0, None))
     if function is None or cost < _THROUGH * everything:
@@ -184,7 +186,7 @@ def _through(
 def _inlined(
     report: Report, where: tuple[str, int], count: Callable[[Row], int], everything: int
 ) -> Through | None:
-    """What was inlined at a line and has most of the line's cost."""
+    """The costliest code inlined at a line, if inlined code has most of the line's cost; else None."""
     found = ((count(row), source) for source, row in report.inlined.moved.get(where, {}).items())
     ranked = sorted(found, key=lambda item: (-item[0], item[1].file, item[1].line, item[1].name))
     if sum(cost for cost, _ in ranked) < _THROUGH * everything or not ranked[0][0]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Objects without symbols or line numbers, where they have a notable part of the cost."""
+"""Object files without symbols or line numbers that have a notable part of the cost."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from ..model.metrics import Metric
 from .code.report import Report
 from .data.objects import is_data
 
-# Below this share of the cost, it is not worth a sentence.
+# The minimum share of the cost to be reported.
 _NOTABLE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Objects of which neither functions nor lines are known, or no lines: the costliest first."""
+    """Object files whose functions or lines are not known, the costliest first."""
 
     objects: tuple[str, ...]
-    share: float  # of the program's
-    has_symbols: bool
+    share: float  # of the program's cost
+    has_symbols: bool  # whether only the lines are not known
 
 
 def unknown_code(report: Report, metric: Metric) -> Unknown | None:
-    """None where it has less than a tenth of the cost."""
+    """The object files without symbols or, if these cost too little, those without lines. None if both cost too little.
+    metric: must be a count."""
     count = metric.counter()
     total = count(report.totals)
     without_symbols: dict[str, int] = {}

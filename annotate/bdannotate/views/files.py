@@ -30,7 +30,7 @@ def group_table(
     is_sum = not report.selection.keys[0].column.metric.is_ratio
     for group in groups:
         running = f"{100 * group.running_share:.1f}%" if is_sum else ""
-        if group.is_alone:
+        if group.has_one_item:
             add(running, group.cost, f"{mark} ", f"{group.name}:{group.items[0].name}")
             continue
         add(running, group.cost, f"{mark} ", group.name)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions of a few instructions that were not inlined: what they load, their callers have asked for."""
+"""Accessors: functions of a few instructions that were not inlined. Their costs are due to their callers."""
 
 from __future__ import annotations
 
 from ...model.graph import CallGraph
 from ...model.profile import Function, Profile
 
-# So much is executed each time, on average: less than any loop that is worth its name.
+# The maximum average number of instructions per call, which is less than any loop that matters takes.
 _MOST_INSTRUCTIONS = 20
 _FEWEST_CALLS = 1000
 _MOST_LINES = 5
 
 
 def accessors(profile: Profile, graph: CallGraph) -> frozenset[Function]:
-    """Leaves of the call graph, of a few lines."""
+    """The accessors of a profile: leaves of the call graph, of a few lines each."""
     if "Ir" not in profile.events:
         return frozenset()
     work = profile.events.index("Ir")

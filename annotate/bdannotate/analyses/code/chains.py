@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Library functions that do hardly more than call the next."""
+"""Chains of library functions, each of which hardly does more than call the next one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from ...model.profile import Function
 from .ownership import Reach
 from .report import Report
 
-# So much of its caller's cost a link of a chain has, and so little of its own.
+# A link of a chain has at least the share _SAME of its caller's cost, and at most the share _OWN of its own.
 _SAME = 0.98
 _OWN = 0.05
 
 
 def inner_links(report: Report) -> frozenset[Function]:
-    """All but the first of each chain: what the reader calls is worth a line, how the library goes
-    on is not, nor how the runtime begins with a program's threads. Neither the reader's own
-    functions nor main are among them."""
+    """The functions to leave out of lists: all but the first of each chain, as the reader calls only that one, and
+    runtime functions that only start the program's threads. The reader's own functions and main are not among them."""
     metric = report.selection.keys[0].column.metric
     if metric.is_ratio or report.selection.function:
         return frozenset()

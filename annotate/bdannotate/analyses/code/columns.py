@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which numbers a report shows and sorts by: metrics, each self or inclusive."""
+"""The columns of a report and the keys that it sorts by: metrics, each self or inclusive."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """A metric of self or inclusive costs, and how it is shown."""
+
     metric: Metric
     side: CostKind
     form: Form = Form.BOTH
@@ -41,15 +43,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A column to sort by. What has less than `threshold` percent of its total is left out;
-    for a ratio, which has no total, what is below the threshold itself."""
+    """A column to sort by. threshold: the minimum percentage of its total for an entry to be listed or, for a ratio,
+    which has no total, its minimum value; None: the selection's."""
 
     column: Column
     threshold: float | None
 
 
-# The first set whose metrics are all there is the default, but for those of the last level, which sampled profiles
-# have not. On a narrow page, the last go first.
+# The default is the first set whose metrics all exist; those of the last level may be missing, as in sampled profiles.
+# If the page is narrow, the last columns are dropped first.
 _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
     ("SpLossD1:incl", "SpLossD1:self", "UnusedD1:incl", "D1m#:incl", "DLm#:incl", "Ir%:incl",
      "AccLineD1:incl", "D1rate:incl"),
@@ -65,8 +67,8 @@ _LAST_LEVEL = ("DLm", "LLrate")
 def choose_columns(
     names: Sequence[str], metrics: Mapping[str, Metric], side: CostKind, has_calls: bool
 ) -> list[Column]:
-    """The columns asked for, or those that tell where to look. Without calls, inclusive costs
-    are self costs and shown once."""
+    """The columns with these names or, if there are none, the defaults. Without calls, inclusive costs equal self
+    costs, and the defaults have only the latter."""
     if names:
         return [parse_column(name, metrics, side) for name in names]
     columns: list[Column] = []
@@ -80,7 +82,8 @@ def choose_columns(
 
 
 def with_keys_first(columns: Sequence[Column], keys: Sequence[SortKey]) -> list[Column]:
-    """What a list is sorted by is what it shows first: of the first key both sides."""
+    """The columns, with those that a list is sorted by first. If the first key is inclusive, its self costs follow if
+    any column shows self costs."""
     first = keys[0].column
     others = [key.column for key in keys[1:]]
     sides = {column.side for column in columns}
@@ -93,7 +96,7 @@ def with_keys_first(columns: Sequence[Column], keys: Sequence[SortKey]) -> list[
 
 
 def without_rates(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Fewer columns, for lists that show each ratio twice: miss rates follow from misses."""
+    """The columns without rates, for lists that show each ratio twice: miss rates follow from misses."""
     return tuple(column for column in columns if not column.metric.name.endswith("rate"))
 
 
@@ -109,12 +112,14 @@ def _default_names(metrics: Mapping[str, Metric]) -> Sequence[str]:
 def choose_keys(
     names: Sequence[str], columns: Sequence[Column], metrics: Mapping[str, Metric], side: CostKind
 ) -> list[SortKey]:
+    """The keys with these names or, if there are none, the first column. side: that of names without one."""
     if names:
         return [parse_sort_key(name, metrics, side) for name in names]
     return [SortKey(columns[0], None)]
 
 
 def parse_column(text: str, metrics: Mapping[str, Metric], default: CostKind) -> Column:
+    """The column with the name NAME, optionally with % or #, and with :self or :incl. Raises UserError."""
     key = parse_sort_key(text, metrics, default)
     if key.threshold is not None:
         raise UserError(f"'{text}': a threshold belongs to --sort")
@@ -122,7 +127,8 @@ def parse_column(text: str, metrics: Mapping[str, Metric], default: CostKind) ->
 
 
 def parse_sort_key(text: str, metrics: Mapping[str, Metric], default: CostKind) -> SortKey:
-    """NAME, optionally with % or #, followed by :self or :incl, and by :PERCENT."""
+    """The key for NAME, optionally with % or #, followed by :self or :incl, and by :PERCENT. default: the side of names
+    without one. Raises UserError."""
     name, *qualifiers = text.split(":")
     form = Form(name[-1]) if name[-1:] in ("%", "#") else Form.BOTH
     name = _bare(name)

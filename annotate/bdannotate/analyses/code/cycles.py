@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What makes a cycle: a few calls back, or a few functions through which all others call."""
+"""The origin of a cycle: a few calls back, or a few functions through which all others call."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from ...model.components import components
 from ...model.graph import CallGraph, Cycle
 from ...model.profile import Call, Function
 
-# More calls back than these do not explain a cycle.
+# The maximum number of calls back, and of dispatchers, that explain a cycle.
 _FEW_CALLS = 3
 _FEW_DISPATCHERS = 2
-# Enough functions to try; each costs a search of the cycle.
+# The number of functions to try as a dispatcher; each takes a search of the cycle.
 _TRIED = 4
+# Dispatchers explain a cycle if the largest cycle without them has at most this share of its members.
 _MUCH_SMALLER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Without these calls, or without these functions, there would be no cycle worth the name.
-    Both are empty where no few of them make it."""
+    """The calls, or the functions, without which there would be no cycle, or only much smaller ones. Both are empty if
+    no few calls or functions explain it."""
 
     calls: tuple[tuple[Function, Function, int], ...]  # caller, callee, how often
     dispatchers: tuple[Function, ...]
 
 
 def origin(graph: CallGraph, cycle: Cycle) -> Origin:
+    """The origin of a cycle of `graph`."""
     inside = {
         member: {
             callee: call
@@ -42,14 +44,14 @@ def origin(graph: CallGraph, cycle: Cycle) -> Origin:
     return Origin((), _dispatchers(cycle, inside))
 
 
-_Inside = dict[Function, dict[Function, Call]]
+_Inside = dict[Function, dict[Function, Call]]  # the calls within a cycle, by caller and callee
 
 
 def _calls_back(
     graph: CallGraph, cycle: Cycle, inside: _Inside
 ) -> Iterator[tuple[Function, Function, int]]:
-    """The calls to a function that is open already, when the calls are followed from where the
-    cycle is entered, the most frequent ones first."""
+    """The calls to functions that are open already, in a depth-first search that begins where the cycle is entered and
+    follows the most frequent calls first."""
 
     def entered(member: Function) -> int:
         return sum(
@@ -81,6 +83,7 @@ def _calls_back(
 
 
 def _dispatchers(cycle: Cycle, inside: _Inside) -> tuple[Function, ...]:
+    """A few functions without which the largest cycle is much smaller; empty if there are none."""
     members = list(inside)
     numbers = {member: number for number, member in enumerate(members)}
     targets = [[numbers[callee] for callee in callees] for callees in inside.values()]
@@ -109,5 +112,5 @@ def _dispatchers(cycle: Cycle, inside: _Inside) -> tuple[Function, ...]:
 
 
 def _largest(targets: Sequence[Sequence[int]], without: frozenset[int]) -> int:
-    """The members of the largest cycle that is left."""
+    """The number of members of the largest cycle without some functions."""
     return max(map(len, components(targets, without)), default=0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Self costs by file and function, and by function and file.
 
-A function with inlined code has costs in several files; a file has costs of several functions.
+A function with inlined code has costs in several files, and a file has costs of several functions.
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ from .report import Report, key_limits, rank
 
 @dataclass(frozen=True, slots=True)
 class Item:
+    """A function of a file, or a file of a function."""
+
     name: str
     cost: Row
 
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """A file with its functions, or a function with its files: the costliest first.
-    `running_share` is the sort column's share of the total, together with all groups before."""
+    """A file with its functions, or a function with its files."""
 
     name: str
     cost: Row
-    running_share: float
-    is_alone: bool  # its only item is all of it
-    items: tuple[Item, ...]
-    hidden: int  # how many more have any of the cost
+    running_share: float  # of the total, from 0 to 1, by the sort column: that of this group and all before it
+    has_one_item: bool
+    items: tuple[Item, ...]  # those that reach the threshold, the costliest first
+    hidden: int  # how many other items have any of the cost
 
 
 def by_file(report: Report) -> list[FileGroup]:
+    """The files that reach the threshold, with their functions, the costliest first."""
     return _groups(report, lambda place: place.file, lambda place: place.function.name)
 
 
 def by_function(report: Report) -> list[FileGroup]:
+    """The functions that reach the threshold, with their files, the costliest first."""
     return _groups(report, lambda place: place.function.name, lambda place: place.file)
 
 
@@ -82,6 +85,5 @@ def _groups(
         ]
         hidden = sum(1 for row in items.values() if metric.value(row)) - len(shown)
         running_share = running / total if total else 0.0
-        alone = len(items) == 1
-        groups.append(FileGroup(name, sums[name], running_share, alone, tuple(shown), max(hidden, 0)))
+        groups.append(FileGroup(name, sums[name], running_share, len(items) == 1, tuple(shown), max(hidden, 0)))
     return groups

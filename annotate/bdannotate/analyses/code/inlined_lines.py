@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Costs at the lines that the reader would change: what is inlined of a library, or of an accessor of a
-few lines, counts for the line that calls it.
+"""Costs at the lines that the reader would change: inlined code of a library, or of an accessor of a few lines, counts
+for the line that calls it.
 
-A profile by line charges an inlined instruction to the innermost line, `vector.h:99`, for all its callers.
-Which call it was follows from its address, which is known of the costliest instructions: see
-`Profile.hot`. All others stay where they are.
+A profile by line charges an inlined instruction to the innermost line, `vector.h:99`, for all its callers. Which call
+it was follows from its address, which is known for the costliest instructions: see `Profile.hot`. The costs of all
+others are not moved.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...model.frames import Chain, Chains, Position
 from ...model.profile import Function, Place, Profile, Row, add_rows, subtract_rows
 from .source_text import read_source
 
-# An accessor has at most so many lines, and no loop.
+# The maximum number of lines of an accessor, which must not have a loop.
 _MOST_LINES = 5
 _LOOP = re.compile(r"\b(?:for|while|do|loop)\b")
 
@@ -34,9 +34,13 @@ class Inlined:
 
 @dataclass(frozen=True, slots=True)
 class InlinedLines:
-    """lines are the profile's, with costs moved to the lines that called; moved: what each file and line
-    of a function has got, and from where; places: in which files functions have lines by that; calls:
-    where calls that inlined code makes are charged."""
+    """The costs of lines after costs of inlined code were moved to the lines that called it.
+
+    lines: those of the profile, with the moved costs.
+    moved: the costs that each file and line got, by where they are from.
+    places: the places of functions, with the files that got costs; empty if nothing was moved.
+    calls: the file and line to charge with calls that inlined code makes.
+    """
 
     lines: Mapping[Place, Mapping[int, Row]]
     moved: Mapping[tuple[str, int], Mapping[Inlined, Row]] = field(default_factory=dict)
@@ -47,7 +51,7 @@ class InlinedLines:
 def asked_for(
     profile: Profile, is_wanted: Callable[[Function], bool]
 ) -> dict[str, dict[int, int]]:
-    """The addresses of which inlined calls are to be known, by object, each with its source line."""
+    """The addresses at which inlined calls must be known, each with its source line, by object file."""
     found: dict[str, dict[int, int]] = {}
     for places in (profile.hot, profile.hot_calls):
         for place, instructions in places.items():
@@ -61,7 +65,8 @@ def asked_for(
 def inlined_lines(
     profile: Profile, chains: Chains, is_library: Callable[[str], bool], include: Sequence[str] = ()
 ) -> InlinedLines:
-    """is_library: whether a file is a library's; include: where sources are looked for."""
+    """The costs of lines, moved. is_library: returns whether a file is from a library. include: the folders to search
+    sources in."""
     chooser = Chooser(chains, is_library, include)
     changed: dict[Place, dict[int, Row]] = {}
     moved: dict[tuple[str, int], dict[Inlined, Row]] = {}
@@ -108,7 +113,7 @@ def _calls(
     profile: Profile, chains: Chains,
     caller: Callable[[Function, Chain], tuple[str, int] | None],
 ) -> dict[tuple[Place, int], tuple[str, int]]:
-    """Of several calls at a line, the one that executes most."""
+    """The file and line to charge with the calls at a line; if there are several, by the one that executes most."""
     found: dict[tuple[Place, int], tuple[str, int]] = {}
     most: dict[tuple[Place, int], Row] = {}
     for place, instructions in profile.hot_calls.items():
@@ -125,14 +130,15 @@ def _calls(
 
 
 class Chooser:
-    """Which call of a chain is the reader's."""
+    """Chooses the position of an inlining chain that is the reader's code. include: the folders to search sources
+    in."""
 
     def __init__(
         self, chains: Chains, is_library: Callable[[str], bool], include: Sequence[str]
     ) -> None:
         self._is_library = is_library
         self._include = include
-        self._last: dict[tuple[str, int], int] = {}  # the last line known of a function, by file and start
+        self._last: dict[tuple[str, int], int] = {}  # the last known line of a function, by its file and first line
         for found in chains.values():
             for chain in found.values():
                 for position in chain:
@@ -142,11 +148,11 @@ class Chooser:
         self._accessors: dict[tuple[str, int], bool] = {}
 
     def caller(self, chain: Chain) -> Position | None:
-        """None where the innermost position is to have its costs."""
+        """The position that gets the costs of a chain; None: the innermost one keeps them."""
         depth = len(chain) - 1
         while depth and (self._of_library(chain[depth].file) or self._is_accessor(chain[depth])):
             depth -= 1
-        # Where all of it is a library's, a place further out tells no more.
+        # If all of it is from a library, a position further out says no more.
         if depth == len(chain) - 1 or (depth == 0 and self._of_library(chain[0].file)):
             return None
         return chain[depth]

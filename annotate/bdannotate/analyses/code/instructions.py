@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Costs of single instructions, from a profile written with --dump-instr=yes."""
+"""The costs of single instructions, from a profile written with --dump-instr=yes."""
 
 from __future__ import annotations
 
@@ -17,36 +17,39 @@ from .report import Report, key_limits
 from .source import LineCall
 from .windows import windows
 
-_INSTRUCTION_SHARE = 0.1
-_CONTEXT = 2
+_INSTRUCTION_SHARE = 0.1  # the threshold of an instruction, as a share of that of a function
+_CONTEXT = 2  # how many instructions are shown around a notable one
 _OBJDUMP_SECONDS = 60
-# Bytes. Starting objdump costs as much as what it says of so many.
+# Starting objdump takes as long as disassembling this many bytes.
 _APART = 1 << 14
-# Bytes of an instruction. One that reaches beyond what is disassembled is shown as its first byte.
+# The maximum bytes of an instruction. objdump would show only the first byte of one that is cut.
 _LONGEST = 16
 _DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionLine:
+    """An instruction with its costs and calls."""
+
     address: int
     file: str
     line: int
     cost: Row
-    text: str  # disassembled, if that was possible
+    text: str  # disassembled; empty if that was not possible
     calls: tuple[LineCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCode:
-    """A function's executed instructions by address, in groups without gaps."""
+    """The executed instructions of a function to show, by address, in groups without gaps."""
 
     function: Function
     groups: tuple[tuple[InstructionLine, ...], ...]
 
 
 def function_codes(report: Report) -> list[FunctionCode]:
-    """The code of the report's functions, as far as it reaches a tenth of the threshold."""
+    """The instructions of the report's functions that reach a tenth of the threshold, and some around each. Raises
+    UserError if the profile has no instructions."""
     if not report.profile.instructions:
         raise UserError("the profile has no instructions: it needs --dump-instr=yes")
     by_function = _instructions(report, {entry.function for entry in report.entries})
@@ -77,7 +80,7 @@ def function_codes(report: Report) -> list[FunctionCode]:
     return found
 
 
-_Known = dict[int, tuple[str, int, Row]]
+_Known = dict[int, tuple[str, int, Row]]  # file, line and costs, by address
 
 
 def _instructions(report: Report, wanted: Container[Function]) -> dict[Function, _Known]:
@@ -105,7 +108,7 @@ def _calls(report: Report) -> dict[tuple[Function, int], list[LineCall]]:
 def _notable(
     report: Report, lines: _Known, calls: Mapping[int, list[LineCall]], addresses: list[int]
 ) -> set[int]:
-    """Indices into addresses."""
+    """The indices into `addresses` of the instructions that reach the threshold, themselves or by their calls."""
     metric = report.selection.keys[0].column.metric
     limits = key_limits(report.selection, report.totals)
     smallest = limits[0][1] if limits else 1
@@ -123,8 +126,8 @@ def _notable(
 
 
 def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
-    """The texts of these instructions, by address; empty without objdump or the object file. That costs the report
-    nothing but this text."""
+    """The texts of instructions by address; empty without objdump or the object file. path: that of the object file.
+    The report is complete but for these texts."""
     objdump = shutil.which("objdump")
     if not objdump or not path.startswith("/") or not is_regular_file(path):
         return {}
@@ -147,8 +150,8 @@ def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
 
 
 def _pieces(addresses: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """From where to where to disassemble: what lies between parts of a function that are far from each other may be
-    most of a program."""
+    """The ranges of addresses to disassemble, each from its start to behind its end. The code between parts of a
+    function that are far from each other may be most of a program, so it is skipped."""
     start = before = None
     for address in addresses:
         if start is None or before is None or address - before > _APART:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which code its reader can change: what has source that is not a library's."""
+"""Ownership of code: the reader can change what has source that is not from a library."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from ...model.profile import Function, Place
 
-# Rust's library: as its makers, a toolchain with sources, and Debian name it.
+# The paths of Rust's library in its official builds, in a toolchain with sources, and in Debian.
 _RUST_LIBRARY = r"/rustc/|/rust/deps/|.*/rustlib/src/rust/library/|/usr/src/rustc-[^/]*/library/"
-# Headers that compilers and distributions bring, the folders of their builders, and what package
-# managers download.
+# Headers of compilers and distributions, the folders in which these are built, and downloads of package managers.
 _FOREIGN = re.compile(
     rf"{_RUST_LIBRARY}|/usr/(?!src/|local/src/)|/build/|/opt/|/nix/store/"
     r"|.*/(?:\.cargo|\.rustup|\.conan2?|vcpkg_installed|_deps|node_modules|site-packages|pkg/mod)/"
@@ -22,26 +21,27 @@ _FOREIGN = re.compile(
 
 
 def is_foreign(file: str) -> bool:
-    """Whether a source file comes with a library, or it is not known where it is."""
+    """Whether a source file is from a library, or its place is not known."""
     return file == "???" or _FOREIGN.match(file) is not None or not os.path.isabs(file)
 
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Whose code files are, by the folders that they are in: what the user says comes first."""
+    """The folders that the user says are the program's own, and those of libraries. They take precedence over the
+    names of files."""
 
     own: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
 
     def is_library(self, file: str) -> bool:
-        """Of a file whose name is known."""
+        """Whether a file, whose name must be known, is from a library."""
         if _is_below(file, self.own):
             return False
         return _is_below(file, self.libraries) or _FOREIGN.match(file) is not None
 
 
 def _is_below(file: str, folders: Sequence[str]) -> bool:
-    """Folders as they are given: from the root on, or any that are called so."""
+    """Whether a file is in one of the folders, or below. Relative folders match anywhere in its path."""
     return any(
         file.startswith(f"{name}/") if name.startswith("/") else f"/{name}/" in f"/{file}"
         for name in (folder.rstrip("/") for folder in folders)
@@ -49,6 +49,7 @@ def _is_below(file: str, folders: Sequence[str]) -> bool:
 
 
 def is_rust_library(file: str) -> bool:
+    """Whether a source file is from Rust's library."""
     return re.match(_RUST_LIBRARY, file) is not None
 
 
@@ -57,14 +58,15 @@ _ALLOCATES = re.compile(r"(?<!de)alloc|str(?:n)?dup|memdup", re.IGNORECASE)
 
 
 def allocates_for_callers(name: str) -> bool:
-    """Whether the name says so, as that of a program's xmalloc(): bdgrind does not count it among the callers that
-    distinguish heap blocks."""
+    """Whether the name of a function says that it allocates for its callers, as xmalloc(). bdgrind does not count such
+    functions among the callers that distinguish heap blocks."""
     bare = _outside_brackets(name.partition("'")[0])
     return _ALLOCATES.search(bare.partition(" [")[0].rpartition("::")[2]) is not None
 
 
 def _outside_brackets(name: str) -> str:
-    """In one pass, as the name may be a stranger's. What closes without having been opened closes nothing."""
+    """The text outside of all brackets, in one pass, as the name may be from an untrusted profile. Closing brackets
+    without an opening one are ignored."""
     kept: list[str] = []
     depth = start = 0
     for bracket in _BRACKETS.finditer(name):
@@ -75,7 +77,7 @@ def _outside_brackets(name: str) -> str:
     return "".join(kept) + (name[start:] if depth == 0 else "")
 
 
-# What comes with the compiler or the C library, and what Valgrind brings into every program.
+# Libraries of the compiler and of C, and those that Valgrind loads into every program.
 _RUNTIME = re.compile(
     r"(?:ld|ld-linux|ld-musl|lib(?:c|m|mvec|pthread|dl|rt|gcc_s|stdc\+\+|c\+\+|c\+\+abi|gomp|omp"
     r"|gfortran|quadmath|atomic))(?:[-.][^/]*)?\.so(?:\..*)?|vgpreload_.*\.so"
@@ -83,23 +85,23 @@ _RUNTIME = re.compile(
 
 
 def is_runtime(module: str) -> bool:
-    """Whether an object file comes with the compiler or the C library."""
+    """Whether an object file is a library of the compiler, of C or of Valgrind."""
     return _RUNTIME.fullmatch(os.path.basename(module)) is not None
 
 
 class Reach(enum.IntEnum):
-    """How near a function is to who reads the report."""
+    """How easily the reader of a report can change a function."""
 
-    RUNTIME = 0  # it is not changed: what helps is to call it otherwise
-    FOREIGN = 1
-    NAMELESS = 2  # of the program, which has no symbol for it
-    NAMED = 3  # of the program, but it is not known where its source is
+    RUNTIME = 0  # only its calls can be changed
+    FOREIGN = 1  # of another library
+    NAMELESS = 2  # of the program, but without a symbol
+    NAMED = 3  # of the program, but the place of its source is not known
     OWN = 4
 
 
 class Ownership:
-    """Answers for the functions of one profile. What is readable here, or belongs to the program
-    itself, is the reader's own, unless it lies where libraries do."""
+    """The ownership of the functions of one profile. Code is the reader's own if it is in the program's object file, or
+    if its source is readable here, unless that is where libraries are."""
 
     def __init__(
         self, places: Mapping[Function, Sequence[Place]], folders: Folders = Folders()
@@ -117,7 +119,8 @@ class Ownership:
         return known
 
     def _find(self, function: Function) -> Reach:
-        """By all files that its code is from: what is inlined often comes first."""
+        """The reach of a function by all files that its code is from, as the first one is often that of inlined
+        code."""
         of_program = function.object in self._programs
         foreign = Reach.RUNTIME if is_runtime(function.object) else Reach.FOREIGN
         if function.is_nameless:
@@ -132,7 +135,7 @@ class Ownership:
         return foreign
 
     def is_instance(self, function: Function) -> bool:
-        """Whether a library's function was compiled into the program, as those of templates are."""
+        """Whether a library function was compiled into the program, such as an instance of a template."""
         return (
             function.object in self._programs and function.file != "???"
             and self.reach(function) is Reach.FOREIGN

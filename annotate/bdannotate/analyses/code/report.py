@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report holds: which functions, in which order, with which columns. No printing."""
+"""The contents of a report: the functions, their order and the columns. It prints nothing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .startup import above_main
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
-    """A function, or a group of functions: a cycle, or what is above main."""
+    """A row of the list of functions: a function or a group of functions, which is a cycle or what is above main."""
 
     function: Function  # for a group, its costliest member
     self_cost: Row
     inclusive: Row
     calls: int
-    cycle: int = 0  # the cycle it belongs to, or is
+    cycle: int = 0  # the number of the cycle that it belongs to or is; 0: none
     recursive: bool = False
-    members: tuple[Function, ...] = ()  # of the group that it is; none for a function
+    members: tuple[Function, ...] = ()  # of a group; empty for a function
 
     @property
     def is_cycle(self) -> bool:
@@ -37,7 +37,7 @@ class FunctionRow:
 
     @property
     def is_startup(self) -> bool:
-        """All that is above main, in one."""
+        """Whether this is the group of what is above main."""
         return bool(self.members) and self.cycle == 0
 
     @property
@@ -48,23 +48,23 @@ class FunctionRow:
         return column.value(self.self_cost, self.inclusive)
 
 
-# A longer number is a name.
+# A number with more digits is taken for a name.
 _MOST_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPattern:
-    """Which functions are asked for: by the profile's names, and by the labels of those that have
-    none; or by the names that reports show, where there are no others; or by the number of a row."""
+    """The functions that the user asked for: by their names in the profile, by the labels of those without names, by
+    the names that reports show if no others match, or by the number of a row."""
 
     expression: re.Pattern[str]
-    shown: Callable[[Function], Sequence[str]] | None = None  # if these are to be looked at
-    called: str = ""  # what reports show in full
-    only: Function | None = None
+    shown: Callable[[Function], Sequence[str]] | None = None  # the names that reports show, if these are searched
+    called: str = ""  # if not empty, one of the shown names must equal this
+    only: Function | None = None  # if set, only this function matches
 
     @property
     def number(self) -> int | None:
-        """That of a row in the list of functions, if that is what was asked for."""
+        """The number of a row in the list of functions; None if no number was asked for."""
         text = self.expression.pattern
         is_number = self.only is None and text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
         return int(text) if is_number else None
@@ -85,26 +85,28 @@ class Selection:
 
     columns: tuple[Column, ...]
     keys: tuple[SortKey, ...]
-    threshold: float | None  # in percent, for the first key without one; None: list everything
-    function: FunctionPattern | None
-    full_stacks: bool = True  # what is above main has entries of its own
-    has_numbers: bool = False  # whether a row's number means the same with no other options
-    is_sorted: bool = True  # whether the user has said by what
+    threshold: float | None  # in percent, for the first key if it has none itself; None: list everything
+    function: FunctionPattern | None  # None: all functions
+    full_stacks: bool = True  # whether functions above main have rows of their own
+    has_numbers: bool = False  # whether a row has the same number without other options
+    is_sorted: bool = True  # whether the user chose what to sort by
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
+    """A profile with what is shown of it."""
+
     profile: Profile
     graph: CallGraph
     metrics: Mapping[str, Metric]
     totals: Row
     selection: Selection
     entries: tuple[FunctionRow, ...]
-    startup: frozenset[Function]  # what is above main
-    places: Mapping[Function, Sequence[Place]]  # where each function's code is from
+    startup: frozenset[Function]  # the functions above main
+    places: Mapping[Function, Sequence[Place]]  # the places of each function's code
     ownership: Ownership
-    accessors: frozenset[Function]  # functions that count for their callers
-    inlined: InlinedLines  # the costs of lines, with those inlined of accessors and libraries
+    accessors: frozenset[Function]  # functions whose costs count for their callers
+    inlined: InlinedLines  # the costs of lines, including what is inlined there of accessors and libraries
 
 
 def make_selection(
@@ -117,7 +119,9 @@ def make_selection(
     full_stacks: bool = True,
     shown: Callable[[Function], Sequence[str]] | None = None,
 ) -> Selection:
-    """shown: what a function may be called in reports."""
+    """The selection by the user's options. show, sort: the names of columns and sort keys; empty: the defaults.
+    inclusive: whether inclusive costs are shown; None: if there are calls. function: see chosen_functions(). shown:
+    returns the names that a function may have in reports."""
     metrics = metrics_of(profile)
     has_calls = bool(profile.calls)
     side = CostKind.INCLUSIVE if (has_calls if inclusive is None else inclusive) else CostKind.SELF
@@ -138,7 +142,7 @@ def make_selection(
 def chosen_functions(
     text: str, profile: Profile, shown: Callable[[Function], Sequence[str]] | None
 ) -> FunctionPattern:
-    """By the names that reports show if no other name fits."""
+    """The pattern for a regular expression. Names that reports show are searched only if no other name matches."""
     functions = functions_of(profile)
 
     def is_shown() -> bool:
@@ -156,6 +160,7 @@ def chosen_functions(
 
 
 def function_pattern(text: str) -> re.Pattern[str]:
+    """The compiled expression. Raises UserError if it is not valid."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -187,7 +192,8 @@ def _of_row(
     number: int, entries: Sequence[FunctionRow], graph: CallGraph, startup: frozenset[Function],
     selection: Selection, totals: Row,
 ) -> Selection:
-    """For the function that has this number in the list of all functions."""
+    """The selection of the function with this number in the list of all functions. Raises UserError if there is
+    none."""
     if startup:
         entries = with_startup_folded(entries, graph, startup)
     rows = numbered(select(entries, replace(selection, function=None), totals))
@@ -200,11 +206,12 @@ def _of_row(
 
 
 def numbered(entries: Iterable[FunctionRow]) -> list[FunctionRow]:
-    """Those that have numbers in the list of functions, from 1 on."""
+    """The rows that have numbers in the list of functions, in the order of their numbers, from 1 on."""
     return [entry for entry in entries if not entry.is_group]
 
 
 def entries_of(graph: CallGraph) -> list[FunctionRow]:
+    """The rows of all functions, then those of all cycles."""
     found = [
         FunctionRow(
             function, costs.self_cost, costs.inclusive, costs.calls, costs.cycle,
@@ -225,7 +232,7 @@ def entries_of(graph: CallGraph) -> list[FunctionRow]:
 def with_startup_folded(
     entries: Sequence[FunctionRow], graph: CallGraph, folded: frozenset[Function]
 ) -> list[FunctionRow]:
-    """The entries, with one for these functions in the place of theirs."""
+    """The entries, with a single one for the functions `folded`, which comes first."""
     members = sorted(folded, key=lambda function: (graph.functions[function].inclusive, function))
     members.reverse()
     costs = [graph.functions[function].self_cost for function in members]
@@ -235,7 +242,7 @@ def with_startup_folded(
         for callee, call in graph.callees.get(function, {}).items()
         if callee not in folded
     ]
-    # Threads begin below who created them: that is not above main once more.
+    # Threads begin below the function that created them. These costs must not count above main once more.
     entered = (
         call.cost
         for function in members
@@ -251,9 +258,8 @@ def with_startup_folded(
 
 
 def select(candidates: Iterable[FunctionRow], selection: Selection, totals: Row) -> list[FunctionRow]:
-    """Those that reach the threshold of any key, sorted by all keys, then by inclusive costs (so
-    that callers precede callees) and by name. A function that was asked for by name has no
-    threshold to reach."""
+    """The rows that reach the threshold of any key, sorted by all keys, then by inclusive costs (so that callers
+    precede callees) and by name. Functions that the user asked for need not reach a threshold."""
     pattern = selection.function
     if pattern:
         chosen = [
@@ -269,7 +275,7 @@ def select(candidates: Iterable[FunctionRow], selection: Selection, totals: Row)
             if any(abs(entry.value(column) or 0) >= limit for column, limit in limits)
         ]
     if selection.keys[0].column.side is CostKind.SELF:
-        # Among self costs, a cycle would only repeat what its members have.
+        # The self costs of a cycle only repeat those of its members.
         chosen = [entry for entry in chosen if not entry.is_cycle]
     chosen.sort(key=lambda entry: (entry.function.name, entry.function, not entry.is_group))
     chosen.sort(
@@ -282,7 +288,7 @@ def select(candidates: Iterable[FunctionRow], selection: Selection, totals: Row)
 
 
 def key_limits(selection: Selection, totals: Row) -> list[tuple[Column, Number]]:
-    """From which value on each sort column makes an entry worth a line."""
+    """The sort columns that have thresholds, with the value from which on an entry is listed."""
     if selection.threshold is None:
         return [(selection.keys[0].column, 0)]
     limits: list[tuple[Column, Number]] = []
@@ -295,12 +301,14 @@ def key_limits(selection: Selection, totals: Row) -> list[tuple[Column, Number]]
 
 
 def limit(metric: Metric, percent: float, given: float | None, totals: Row) -> Number:
+    """The value from which on an entry is listed: a percentage of the total or, for a ratio, the threshold `given` for
+    it."""
     if metric.is_ratio:
         return (given or 0.0) / (100 if metric.is_share else 1)
-    # An entry without any cost is not worth a line, however low the threshold.
+    # An entry without any cost is not listed, however low the threshold.
     return max(abs(metric.value(totals) or 0) * percent / 100, SECOND if metric.is_time else 1)
 
 
 def rank(value: Number | None) -> Number:
-    """Values in order; what cannot be computed comes last."""
+    """A sort key for a value; None, which could not be computed, is the smallest."""
     return float("-inf") if value is None else value

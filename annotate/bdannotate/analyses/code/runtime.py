@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What counts for the places that call it: the C library and its like, a library's templates that were
-compiled into the program, and accessors of a few instructions."""
+"""Code that counts for the places that call it: the C library and other runtimes, library templates that were compiled
+into the program, and accessors of a few instructions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ...model.profile import Function, Place, Row, add_rows
 from .ownership import Reach
 from .report import Report
 
-# Where code is: file and line, or the function where these are not known.
+# The place of code: file and line, or the function if these are not known.
 Where = tuple[str, int] | Function
-# Of a runtime function's calls, so much must be charged to others for it not to be told again.
+# A runtime function is not listed itself if at least this share of its costs is charged to others.
 _MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeCalls:
-    """For each function and place that calls into the runtime, what each function that it calls
-    costs there. `entered` are all runtime functions below these calls, of `known` ones."""
+    """The calls into the runtime. calls: the costs of each called function, by the calling function and place. entered:
+    all runtime functions that these calls lead to. known: all runtime functions."""
 
     calls: Mapping[tuple[Function, Where], Mapping[Function, Row]]
     entered: frozenset[Function]
@@ -29,8 +29,8 @@ class RuntimeCalls:
 
 
 def runtime_calls(report: Report) -> RuntimeCalls:
-    """Without runtime functions that call back: what they cost is not their own. None at all where
-    functions were asked for by name."""
+    """The calls into the runtime; empty if the user asked for functions by name. Runtime functions that call back are
+    left out, as their inclusive costs are not only their own."""
     if report.selection.function:
         return RuntimeCalls({}, frozenset())
     reach, is_instance = report.ownership.reach, report.ownership.is_instance
@@ -59,7 +59,7 @@ def runtime_calls(report: Report) -> RuntimeCalls:
 
 
 def mostly_charged(report: Report, found: RuntimeCalls, metric: Metric) -> set[Function]:
-    """The runtime functions that have most of a metric in calls that others are charged with."""
+    """The runtime functions for which most of a metric is charged to other code."""
     count = metric.counter()
     graph = report.graph
     chosen: set[Function] = set()
@@ -82,7 +82,7 @@ def mostly_charged(report: Report, found: RuntimeCalls, metric: Metric) -> set[F
 def _connected(
     start: Iterable[Function], edges: Mapping[Function, Iterable[Function]], among: set[Function]
 ) -> set[Function]:
-    """All of `among` that edges lead to from `start`, through others of them."""
+    """The functions of `among` that edges lead to from `start`, directly or through others of `among`."""
     found: set[Function] = set()
     waiting = list(start)
     while waiting:

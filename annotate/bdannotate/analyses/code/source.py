@@ -15,40 +15,44 @@ from .report import Report, key_limits
 from .source_text import SourceText, read_source
 from .windows import windows
 
-# A line is worth showing from this part of a function's threshold on.
+# The threshold of a line is this share of that of a function.
 LINE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class LineCall:
+    """The calls of one function at a line."""
+
     callee: Function
     calls: int
-    cost: Row | None  # None inside recursion
+    cost: Row | None  # None: within recursion
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """A source line with its costs and calls."""
+
     number: int
-    cost: Row | None  # None where no code is
+    cost: Row | None  # None: the line has no code
     text: str
     calls: tuple[LineCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file's lines in groups without gaps, and what is said about it."""
+    """A source file with the lines to show."""
 
-    name: str
-    path: str
-    is_newer: bool  # than the profile: the costs may stand beside the wrong lines
+    name: str  # in the profile
+    path: str  # where it was read
+    is_newer: bool  # than the profile, so that costs may be beside the wrong lines
     is_outside: bool  # of the folders where sources are expected: see source_text
     cost: Row
-    groups: tuple[tuple[Line, ...], ...]
-    beyond: tuple[Line, ...]  # costs of line 0, and of lines past the end
+    groups: tuple[tuple[Line, ...], ...]  # each without gaps
+    beyond: tuple[Line, ...]  # line 0, whose costs have no known line, and lines past the end
 
 
 class Category(enum.Enum):
-    """Where the costs of all lines are, in this report."""
+    """Where a report shows the costs of a line, or why it does not."""
 
     SHOWN = "lines of the files above"
     NO_LINE = "the same files, line unknown"
@@ -60,6 +64,8 @@ class Category(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
+    """The source files of a report, the costliest first."""
+
     files: tuple[SourceFile, ...]
     unreadable: tuple[tuple[str, str, Row], ...]  # name, reason, cost
     summary: Mapping[Category, Row]
@@ -70,6 +76,8 @@ _Calls = dict[int, list[LineCall]]
 
 
 def annotate(report: Report, include: Sequence[str], context: int) -> Annotation:
+    """The source files with the costs of their lines. include: the folders to search them in. context: how many lines
+    are shown around a notable one. Raises UserError if a folder does not exist."""
     for folder in include:
         if not os.path.isdir(folder):
             raise UserError(f"-I {folder}: there is no such folder")
@@ -111,6 +119,7 @@ def annotate(report: Report, include: Sequence[str], context: int) -> Annotation
 
 
 def _by_file(report: Report) -> tuple[dict[str, _Costs], dict[str, _Calls]]:
+    """The costs and the calls of lines, by file."""
     pattern = report.selection.function
     costs: dict[str, _Costs] = {}
     for place, rows in report.profile.lines.items():
@@ -130,13 +139,14 @@ def _by_file(report: Report) -> tuple[dict[str, _Costs], dict[str, _Calls]]:
 
 
 def _limit(report: Report) -> tuple[Metric, Number]:
+    """The metric of the first sort key, and its threshold for functions."""
     column = report.selection.keys[0].column
     limits = key_limits(report.selection, report.totals)
     return column.metric, limits[0][1] if limits else 1
 
 
 def _notable(costs: _Costs, calls: _Calls, metric: Metric, smallest: Number) -> set[int]:
-    """The lines whose own costs, or one of whose calls, are worth showing."""
+    """The lines whose own costs, or one of whose calls, reach the threshold."""
     least = smallest if metric.is_ratio else max(smallest * LINE_SHARE, 1)
     found = {line for line, row in costs.items() if abs(metric.value(row) or 0) >= least}
     for line, entries in calls.items():
@@ -183,11 +193,13 @@ def _summarize(summary: dict[Category, Row], costs: _Costs, length: int) -> None
 
 
 def profile_time(report: Report) -> float | None:
+    """When the report's profile was written: see time_written()."""
     return time_written(report.profile)
 
 
 def time_written(profile: Profile) -> float | None:
-    """When the oldest of the profiles was written; None for standard input."""
+    """When the oldest part of a profile was written, in seconds since 1970; None if that is not known, as for standard
+    input."""
     times: list[float] = []
     for part in profile.parts:
         try:

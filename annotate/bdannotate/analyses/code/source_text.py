@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source files, as far as a profile may make us open them.
+"""Source files, as far as a profile may make the reporter open them.
 
-A profile from a stranger can name any file of this machine as the source of a function. Only
-regular files of a source's size are read, and no more than they say they have: a device, a FIFO, or
-a file of the kernel's that is regular in name only would block, never end, or do something when it
-is read. A file from outside the folders that the user or the system vouches for is marked, so that
-no report is passed on with a private file in it that its author did not see.
+An untrusted profile can name any file of this machine as the source of a function. Only regular files up to the size of
+a source are read, and no more than their stated size: a device, a FIFO, or a file of the kernel that only seems regular
+would block, never end, or do something when it is read. Files outside of the user's and the system's folders are
+marked, so that no one passes on a report with a private file in it without having seen that.
 """
 
 from __future__ import annotations
@@ -19,23 +18,25 @@ from bdcommon.regular_files import is_below, is_of_kernel
 
 MAX_SOURCE_BYTES = 32 << 20
 
-# The headers of compilers and libraries, and sources that distributions install: no secrets.
+# Headers of compilers and libraries, and sources that distributions install, are not secret.
 _SYSTEM_FOLDERS = ("/usr",)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
+    """A source file that was read."""
+
     path: str
     lines: tuple[str, ...]
-    modified: float  # when, in seconds since 1970
-    is_outside: bool  # of the current folder, of those of -I and of /usr
+    modified: float  # the time of the last change, in seconds since 1970
+    is_outside: bool  # whether it is outside of the current folder, those of -I, and /usr
 
 
 def read_source(
     name: str, include: Sequence[str], folders_first: bool = False
 ) -> SourceText | str:
-    """The source file that a profile names, or why there is none. The folders come after the name
-    as it is, or before it."""
+    """The source file that a profile names, or the reason why it cannot be read. include: folders to search it in,
+    after the name itself, or before it if `folders_first`."""
     reason = "not found"
     first, *others = _candidates(name, include)
     for path in [*others, first] if folders_first else [first, *others]:
@@ -52,7 +53,8 @@ def read_source(
 
 
 def _candidates(name: str, include: Sequence[str]) -> list[str]:
-    """As the profile names it; then below each folder of -I, with ever fewer leading folders."""
+    """The paths to try: the name in the profile, then the name below each folder, with fewer and fewer leading
+    folders."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     below = [
         os.path.join(folder, *parts[start:]) for folder in include for start in range(len(parts))
@@ -64,7 +66,7 @@ def _read(path: str, include: Sequence[str]) -> SourceText | str:
     real = os.path.realpath(path)
     if is_of_kernel(real):
         return "not a regular file"
-    # Opening a FIFO must not wait for a writer, nor a terminal become ours.
+    # Opening must neither wait for the writer of a FIFO nor make a terminal the controlling one.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What runs before the program does: the callers of main, and of the start routines of threads.
+"""Startup code: the callers of main, and of the start routines of threads.
 
-It is the same in every program and carries the inclusive cost of all of it, so that it would lead
-every list.
+It is the same in every program and has the inclusive cost of the whole program, so that it would lead every list.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ import re
 from ...model.graph import CallGraph
 from ...model.profile import Function
 
-# The first that occurs is where the program begins; Fortran and Rust have a main of C above theirs.
+# The first of these that occurs is where the program begins; Fortran and Rust have a main of C above their own.
 _STARTS = ("MAIN__", "main")
 _RUST_START = re.compile(r"(?:std::rt::|.*std::rt::)?lang_start\b.*|.*lang_start_internal.*")
-_RUST_MARK = "lang_start"  # most names are known not to be it without looking closely
+_RUST_MARK = "lang_start"  # rules out most names without the slower _RUST_START
 _RUST_MAIN = re.compile(r"\w+::main(?:::h[0-9a-f]{16})?")
-# What calls the program's main, which has no name in a program without symbols.
+# The callers of the program's main, which has no name in a program without symbols.
 _BELOW_MAIN = re.compile(r"\(below main\)|__libc_start_call_main|__libc_start_main(?:@.*)?")
 _THREAD_STARTS = frozenset({
     "clone", "clone3", "__clone", "__clone3", "__clone_internal", "start_thread", "thread_start",
@@ -25,14 +24,13 @@ _THREAD_STARTS = frozenset({
 
 
 def is_start(function: Function) -> bool:
-    """Whether it is what calls main, or the start routine of a thread. With --separate-callers, the
-    names of callers follow."""
+    """Whether a function is startup code, by its name, which --separate-callers may have extended by callers."""
     name = function.name.partition("'")[0]
     return name in _THREAD_STARTS or _BELOW_MAIN.fullmatch(name) is not None
 
 
 def above_main(graph: CallGraph) -> frozenset[Function]:
-    """The functions that do nothing but start others. Empty if the program's start is unknown."""
+    """The functions above main: they only start the program and its threads."""
     starts = _starts(graph)
     found: set[Function] = set()
     waiting = list(starts)
@@ -46,6 +44,7 @@ def above_main(graph: CallGraph) -> frozenset[Function]:
 
 
 def _starts(graph: CallGraph) -> list[Function]:
+    """The functions where the program begins; empty if they are not known."""
     names = graph.functions
     if any(_RUST_MARK in f.name and _RUST_START.fullmatch(f.name) for f in names):
         rust = [f for f in names if _RUST_MAIN.fullmatch(f.name) and graph.callers.get(f)]
@@ -59,7 +58,7 @@ def _starts(graph: CallGraph) -> list[Function]:
 
 
 def _called_by_start(graph: CallGraph) -> list[Function]:
-    """The costliest function that the C library's start calls in another object."""
+    """The costliest function of another object file that the C library's startup code calls; empty if there is none."""
     called = {
         callee: graph.functions[callee].inclusive
         for caller in graph.functions

@@ -15,14 +15,15 @@ from .report import FunctionRow, Report, key_limits, rank
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A function of the report. The frame's inclusive costs are the entry's or less."""
+    """A function of the report with its loops and inlined functions. The frame's inclusive costs are at most those of
+    the entry."""
 
     entry: FunctionRow
     frame: Frame
 
 
 def wanted_lines(profile: Profile, functions: Iterable[Function]) -> dict[str, dict[int, int]]:
-    """The executed addresses of these functions, by object, each with its source line."""
+    """The addresses that functions executed, each with its source line, by object file."""
     chosen = frozenset(functions)
     found: dict[str, dict[int, int]] = {}
     for place in profile.instructions:
@@ -36,6 +37,7 @@ def wanted_lines(profile: Profile, functions: Iterable[Function]) -> dict[str, d
 def structures(
     profile: Profile, graph: CallGraph, entries: Iterable[FunctionRow], chains: Chains
 ) -> list[Structure]:
+    """The structures of the entries that are functions and whose frames are known."""
     chosen = [entry for entry in entries if not entry.is_group]
     found = frames_by_function(profile, (entry.function for entry in chosen), chains)
     made: list[Structure] = []
@@ -50,7 +52,8 @@ def structures(
 
 
 def _limited(frame: Frame, limit: Row) -> Frame:
-    """Within a cycle of functions, the calls of a frame may have more than all of the function."""
+    """The frame with inclusive costs of at most `limit`. In a cycle of functions, the calls of a frame may cost more
+    than the whole function."""
     inclusive = tuple(min(counts) for counts in zip(frame.inclusive, limit))
     frames = tuple(_limited(inner, limit) for inner in frame.frames)
     return replace(frame, inclusive=inclusive, frames=frames)
@@ -58,19 +61,18 @@ def _limited(frame: Frame, limit: Row) -> Frame:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A frame as a report shows it: with the frames within that reach the threshold, the costliest
-    first. is_hottest: it has the most of what is around it, up to the function. left_out counts
-    inlined calls between this one and the one around it that did nothing but the next call."""
+    """A frame as a report shows it. left_out: how many inlined calls are not shown between this frame and the next
+    outer one, as each only made the next call."""
 
     frame: Frame
-    depth: int
-    is_hottest: bool
-    hidden: int
+    depth: int  # 0: the function
+    is_hottest: bool  # whether it, and each frame around it but the function, is the costliest in the next outer one
+    hidden: int  # how many of the frames directly within it are below the threshold
     left_out: int = 0
 
 
 def branches(report: Report, structure: Structure) -> list[Branch]:
-    """In the order in which they are shown."""
+    """The branches of a structure in the order in which they are shown, the costliest first."""
     key = report.selection.keys[0].column
     column = Column(key.metric, CostKind.INCLUSIVE)
     least = 0 if report.selection.function else key_limits(report.selection, report.totals)[0][1]
@@ -98,7 +100,7 @@ def _branches(
 
 
 def _only_call(frame: Frame) -> Frame | None:
-    """The inlined call that is all that an inlined function does."""
+    """The inlined call that is all that an inlined function does; None if it does more."""
     if frame.kind is not Kind.INLINED or len(frame.frames) != 1:
         return None
     (inner,) = frame.frames

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Callers and callees of the functions and cycles of a report."""
+"""The callers and callees of a report's functions and cycles."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Arc:
 
     other: Function
     calls: int
-    cost: Row | None  # None of a function's calls to itself, which would count each level
+    cost: Row | None  # None: calls of a function to itself, whose costs would count each level of recursion
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Callers and callees of an entry, the costliest first. The arcs that do not reach the
-    report's threshold are only counted, with their sum."""
+    """The callers and callees of an entry, the costliest first. Arcs below the threshold are hidden: only their number
+    and their sum are known."""
 
     entry: FunctionRow
     callers: tuple[Arc, ...]
@@ -37,7 +37,7 @@ class Neighbours:
 
 
 def neighbours(report: Report, entry: FunctionRow, threshold: Number) -> Neighbours:
-    """threshold is the smallest value of the first sort column, taken as inclusive."""
+    """The neighbours of an entry. threshold: the minimum inclusive value of the first sort column's metric."""
     graph = report.graph
     members = entry.members or (entry.function,)
     callers, hidden_callers = _split(report, _arcs(graph, members, incoming=True), threshold)
@@ -55,7 +55,8 @@ def neighbours(report: Report, entry: FunctionRow, threshold: Number) -> Neighbo
 
 
 def _arcs(graph: CallGraph, members: tuple[Function, ...], incoming: bool) -> list[Arc]:
-    """A cycle's arcs are those that cross its border, added up per function outside."""
+    """The arcs of a function, or of the members of a cycle. The latter are those that cross its border, added up by the
+    function outside."""
     edges = graph.callers if incoming else graph.callees
     inside = frozenset(members) if len(members) > 1 else frozenset()
     found: dict[Function, Arc] = {}
@@ -77,7 +78,7 @@ def _arc(graph: CallGraph, member: Function, other: Function, call: Call) -> Arc
         return Arc(other, call.calls, None)
     if not graph.within_cycle(member, other):
         return Arc(other, call.calls, call.cost)
-    # Inside a cycle, a cost can count levels of recursion. More than either has, it is not.
+    # Within a cycle, costs may count each level of recursion. They are at most those of either function.
     ends = graph.functions[member].inclusive, graph.functions[other].inclusive
     return Arc(other, call.calls, tuple(min(counts) for counts in zip(call.cost, *ends)))
 
@@ -95,7 +96,7 @@ def _split(
     ordered.sort(key=value, reverse=True)
     shown = [arc for arc in ordered if arc.cost is None or abs(value(arc)) >= threshold]
     hidden = [arc for arc in ordered if arc.cost is not None and abs(value(arc)) < threshold]
-    # One that is left out takes as much room as the line that says so.
+    # A single arc takes as much room as the line that would say that it is hidden.
     if len(hidden) == 1:
         return tuple(ordered), []
     return tuple(shown), hidden

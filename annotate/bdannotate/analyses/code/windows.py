@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of many consecutive lines to show: the notable ones, and some around each."""
+"""The choice of the lines to show of many consecutive ones: the notable ones, and some around each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 
 def windows(notable: Iterable[int], context: int, first: int, last: int) -> list[range]:
-    """The ranges of positions within [first, last] that are at most `context` away from a notable
-    one. Ranges that touch are one; a gap of a single position is not worth its mark."""
+    """The ranges of positions within [first, last] that are at most `context` away from a notable one. Ranges that
+    touch are joined, and so are those with a gap of a single position, as its mark would take as much room."""
     found: list[range] = []
     for position in sorted(set(notable)):
         if not first <= position <= last:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What changed from one profile to another: per function and per call."""
+"""The changes from one profile to another, by function and by call."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from ..data.data_use import data_loss
 from .diff_summary import SelfChange, Summary, summarize
 from .loop_match import matching_loops
 
-# What changed by less did not change.
+# A smaller change counts as none.
 _LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:
+    """A function, or a cycle, in both profiles."""
+
     before: FunctionRow
     after: FunctionRow
 
@@ -49,26 +51,28 @@ class CallChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
+    """The comparison of two profiles."""
+
     before: Profile
     after: Profile
     before_totals: Row
     after_totals: Row
     metrics: Mapping[str, Metric]
     selection: Selection
-    matched: int  # functions whose file or object differs, matched by their unique name
-    moved_loops: int  # loops that are functions, matched by their order
-    functions: tuple[FunctionChange, ...]
+    matched: int  # how many functions with another file or object file were matched by their unique name
+    moved_loops: int  # how many loops that are functions were matched by their order
+    functions: tuple[FunctionChange, ...]  # the largest changes first; those that only moved come last
     calls: tuple[CallChange, ...]
-    summary: Summary | None  # None: the profile is sorted by a ratio, and has no loss either
+    summary: Summary | None  # None: the sort key is a ratio, and bytes never used are not known
 
 
 def matching_functions(before: Profile, after: Profile) -> dict[Function, Function]:
-    """Another build often lies in another folder. A function that only one side has, and whose
-    name is unique among those on both sides, is the same function: the old one's new self. Loops
-    that are functions go by their order."""
+    """The functions before that are others after, with these. Another build is often in another folder: functions that
+    only one side has are matched if their names are unique among these on both sides. Loops that are functions are
+    matched by their order."""
     old, new = functions_of(before), functions_of(after)
     loops = matching_loops(old, new)
-    # A loop may have the name that another one had; both are accounted for.
+    # A loop may have the name that another one had before: neither is matched by name.
     candidates = _unique_names(old - new - loops.keys())
     return loops | {
         candidates[name]: function
@@ -78,8 +82,8 @@ def matching_functions(before: Profile, after: Profile) -> dict[Function, Functi
 
 
 def match_by_name(before: Profile, after: Profile) -> tuple[Profile, int, int]:
-    """The profile before with the functions of the one after, and how many of them became others:
-    functions, and loops that are functions."""
+    """The profile before with the functions of the one after; how many functions changed by that; and how many loops
+    that are functions did."""
     pairs = matching_functions(before, after)
     if not pairs:
         return before, 0, 0
@@ -94,14 +98,15 @@ def _unique_names(functions: set[Function]) -> dict[str, Function]:
 
 
 def difference(before: Number | None, after: Number | None, metric: Metric) -> Number | None:
-    """A ratio that one side does not have did not change, it came or went: None."""
+    """The change of a value. A missing count is 0; if a ratio is missing on one side, the change is None."""
     if before is None or after is None:
         return None if metric.is_ratio else (after or 0) - (before or 0)
     return after - before
 
 
 def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
-    """Both profiles must have the same events. Recursion is what is recursive in either."""
+    """The comparison of two profiles, which must have the same events. Functions count as recursive if they are so in
+    either one."""
     before, matched, moved_loops = match_by_name(before, after)
     both = build(add(before, after))
     graphs = build(before, both), build(after, both)
@@ -149,7 +154,7 @@ def _summary(
 def _select_functions(
     changes: list[FunctionChange], selection: Selection, totals: Row
 ) -> list[FunctionChange]:
-    """Those whose change reaches the threshold, which is a share of the larger total."""
+    """The functions whose change reaches the threshold, a share of the larger total; the largest changes first."""
     limits = key_limits(selection, totals)
     pattern = selection.function
     chosen = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A comparison in five lines: what got better, what got worse, and what only moved.
 
-Costs move where code does: a function that is inlined gives its own costs to its callers, one that is split or renamed
-to others. Neither is a change for the better or the worse.
+Costs move with code: a function that is inlined passes its self costs to its callers; one that is split or renamed, to
+others. Neither is a change for the better or the worse.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from ...model.graph import CallGraph
 from ...model.metrics import Metric
 from ...model.profile import Function, Row
 
-# A function has come or gone if so little of its own costs is on the other side.
+# A function has come or gone if the other side has at most this share of its self costs.
 _NEXT_TO_NOTHING = 0.05
-# Of what one has lost, the other must have got at least so much, and the other way round.
+# The smaller of a loss and a gain must be at least this share of the larger one for the costs to have moved.
 _MOST_OF_IT = 0.5
-# A change of less than this share of the larger total is not worth a name.
+# The minimum change, as a share of the larger total, for a function to be named.
 _NOTABLE = 0.01
 
 
 class SelfChange(NamedTuple):
+    """A function with its self costs."""
+
     function: Function
     before: int
     after: int
@@ -34,7 +36,7 @@ class SelfChange(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What of a function's own costs is another's now."""
+    """Self costs that moved from one function to another."""
 
     source: Function
     target: Function
@@ -43,8 +45,8 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Changes of self costs. better and worse are those that are notable, the largest first; the costs that moved are
-    in neither."""
+    """The changes of self costs. before, after: the totals. better, worse: the notable changes, the largest first,
+    without the costs that moved."""
 
     metric: Metric
     before: int
@@ -57,7 +59,8 @@ class Summary:
 def summarize(
     metric: Metric, before: Row, after: Row, changes: Sequence[SelfChange], both: CallGraph
 ) -> Summary:
-    """before, after: the totals. both: the calls of either profile. The metric must be a count."""
+    """The summary of the changes of a metric, which must be a count. before, after: the totals. both: the calls of both
+    profiles."""
     count = metric.counter()
     old, new = count(before), count(after)
     least = max(_NOTABLE * max(abs(old), abs(new)), 1)
@@ -81,7 +84,8 @@ def summarize(
 
 
 def _moves(changes: Sequence[SelfChange], both: CallGraph) -> list[Move]:
-    """Each from a function to one that it belongs with, at least one of which has gone or come."""
+    """The moves, the largest first. Each is between two related functions, at least one of which came or went; a
+    function takes part in one move only."""
     losers = [change for change in changes if change.amount < 0]
     gainers = [change for change in changes if change.amount > 0]
     candidates = [
@@ -103,6 +107,7 @@ def _moves(changes: Sequence[SelfChange], both: CallGraph) -> list[Move]:
 
 
 def _are_alike(lost: SelfChange, got: SelfChange) -> bool:
+    """Whether a loss and a gain are about as large, and one of the functions came or went."""
     has_gone = lost.after <= _NEXT_TO_NOTHING * lost.before
     has_come = got.before <= _NEXT_TO_NOTHING * got.after
     small, large = sorted((-lost.amount, got.amount))
@@ -110,8 +115,8 @@ def _are_alike(lost: SelfChange, got: SelfChange) -> bool:
 
 
 def _belong_together(lost: SelfChange, got: SelfChange, both: CallGraph) -> bool:
-    """One calls the other. Or one has gone for good, the other is new, and they have a caller and their file in common:
-    a renamed function's new self."""
+    """Whether one function calls the other; or one is gone, the other is new, and they have their file and a caller in
+    common, as if the function was renamed."""
     one, other = lost.function, got.function
     if other in both.callees.get(one, {}) or one in both.callees.get(other, {}):
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which line of one version of a source is which of another."""
+"""The matching of lines between two versions of a source."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# From here on, lines that are very frequent (braces, blanks) are no anchors: the matcher takes the
-# square of their number.
+# From this number of lines in both versions on, very frequent lines (braces, blanks) are not anchors, as the matcher's
+# time grows with the square of their number.
 _MANY_LINES = 3000
 
 
 class LinePair(NamedTuple):
-    """Numbers from 1 of the same line in both versions; None where one has no such line."""
+    """The numbers, from 1, of the same line in both versions; None if one has no such line."""
 
     before: int | None
     after: int | None
 
 
 def match_lines(before: Sequence[str], after: Sequence[str]) -> list[LinePair]:
-    """All lines of both, in an order that is that of either. Indentation does not count."""
+    """All lines of both versions, paired, in the order of either. Indentation is ignored."""
     old, new = ([line.strip() for line in lines] for lines in (before, after))
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > _MANY_LINES)
     pairs: list[LinePair] = []
@@ -36,4 +36,5 @@ def match_lines(before: Sequence[str], after: Sequence[str]) -> list[LinePair]:
 
 
 def match_by_number(length: int) -> list[LinePair]:
+    """The pairs of lines 1 to `length` with themselves."""
     return [LinePair(number, number) for number in range(1, length + 1)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which loops of one profile are which of another, where loops are functions that are named by line.
+"""The matching of loops between two profiles in which loops are functions that are named by line.
 
-A line added above moves all loops of a function, so that names are those of other loops, or of none.
-Those of a function and file are the same in their order, if there are as many of them; else by name
-only, as it is not known which is new.
+A line added above moves all loops of a function, so that their names become those of other loops, or of none. The loops
+of a function and file are matched by their order if there are as many of them on both sides. Otherwise they are matched
+by name only, as it is not known which one is new.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _Loops = dict[Function, LoopName]
 def matching_loops(
     before: Iterable[Function], after: Iterable[Function]
 ) -> dict[Function, Function]:
-    """The loops before that have another name now, with what they are. A file may have another
-    name, too, or lie elsewhere."""
+    """The loops before whose function is another one after, with that one. Their files may have other names, too, or be
+    in other folders."""
     old, new = _loops(before), _loops(after)
     pairs: dict[Function, Function] = {}
     keys: tuple[Callable[[Function, LoopName], Hashable], ...] = (
@@ -48,7 +48,7 @@ def _loops(functions: Iterable[Function]) -> _Loops:
 def _grouped(
     loops: _Loops, key: Callable[[Function, LoopName], Hashable]
 ) -> dict[Hashable, list[Function]]:
-    """In the order of their lines."""
+    """The loops by key, each list in the order of their lines."""
     groups: dict[Hashable, list[Function]] = {}
     for function in sorted(loops, key=lambda function: (loops[function].line, function)):
         groups.setdefault(key(function, loops[function]), []).append(function)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What changed for data objects, from one profile to another.
+"""The changes of data objects from one profile to another.
 
-Groups are the same if the same functions allocated them in the same lines, or have the same name.
-Lines move: where both versions of a source can be read, their texts tell how. Else those of the same
-functions are the same in their order, if there are as many of them; if not, by line only, as it is
-not known which is new.
+Groups are the same if the same functions allocated them in the same lines, or if they have the same name. Lines move:
+if both versions of a source can be read, their texts show how. Otherwise the groups of the same functions are matched
+by their order if there are as many of them on both sides, or else by line only, as it is not known which one is new.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from ..data.objects import DataUse, use_of
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """group is that after, where there is one. A cost is None where there is no such group."""
+    """A group with its costs. group: the one after, if there is one; else the one before. before, after: None if there
+    is no such group."""
 
     group: ObjectGroup
     before: Row | None
@@ -31,17 +31,17 @@ class ObjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ObjectChanges:
-    """Those of all groups after, in their order; then of those that are gone."""
+    """The changes of all groups after, in their order, followed by those of groups that are gone."""
 
-    events: tuple[str, ...]  # those of both
+    events: tuple[str, ...]  # those that both profiles have
     changes: tuple[ObjectChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectDiff:
-    """What changed most comes first. All changes and the others together are the totals."""
+    """The changes to list, the largest first. All changes and the others add up to the totals, `before` and `after`."""
 
-    events: tuple[str, ...]  # those of both
+    events: tuple[str, ...]  # those that both profiles have
     changes: tuple[ObjectChange, ...]
     others: int  # how many are left out
     other_before: Row
@@ -50,10 +50,11 @@ class ObjectDiff:
     after: Row
 
     def use(self, cost: Row | None) -> DataUse:
+        """The use that costs show; nothing for None."""
         return use_of(cost or (0,) * len(self.events), self.events)
 
 
-# Of two source files, which line is which.
+# Returns the lines of a source file before, with the same lines of one after.
 LineMap = Callable[[str, str], Mapping[int, int]]
 
 
@@ -61,8 +62,8 @@ def object_changes(
     before: Objects, after: Objects, same: Mapping[Function, Function], lines: LineMap,
     name: Namer = plain_name,
 ) -> ObjectChanges:
-    """same has what functions before are called after. The groups are named among each other: one
-    that is gone must not look like one that is new."""
+    """The changes of all groups. same: the functions before that are others after. Groups that are gone and new ones
+    get different labels."""
     events = tuple(event for event in after.events if event in before.events)
     costs = [_projected(objects, events) for objects in (before, after)]
     matched = _matching_groups(before.groups, after.groups, _Renamed(same, lines))
@@ -84,8 +85,8 @@ def object_changes(
 
 
 def listed_changes(found: ObjectChanges, threshold: float, limit: int | None) -> ObjectDiff:
-    """threshold is in percent of the bytes never used, or of those loaded, on the side that has
-    more."""
+    """The changes to list. threshold: the minimum percentage of the bytes never used, or of those loaded, on the side
+    that has more. limit: the maximum number of changes; None: no limit."""
     events, changes = found.events, list(found.changes)
     zero = (0,) * len(events)
 
@@ -118,6 +119,7 @@ def listed_changes(found: ObjectChanges, threshold: float, limit: int | None) ->
 
 
 def _projected(objects: Objects, events: Sequence[str]) -> list[Row]:
+    """The costs of all groups in these events."""
     places = [objects.events.index(event) for event in events]
     return [tuple(cost[place] for place in places) for cost in objects.costs()]
 
@@ -125,7 +127,7 @@ def _projected(objects: Objects, events: Sequence[str]) -> list[Row]:
 def _matching_groups(
     before: Sequence[ObjectGroup], after: Sequence[ObjectGroup], renamed: _Renamed
 ) -> dict[int, int]:
-    """The numbers of groups after, with those before."""
+    """The numbers of groups after, with those of the same groups before."""
     old = {number: renamed.identity(group.identity) for number, group in enumerate(before)}
     new = {number: group.identity for number, group in enumerate(after)}
     by_text = {
@@ -145,6 +147,8 @@ def _matching_groups(
 def _paired(
     old: Mapping[int, Identity], new: Mapping[int, Identity], key: Callable[[Identity], Hashable]
 ) -> dict[int, int]:
+    """The numbers of new groups with those of old ones that have the same key. Groups of a key are matched by their
+    order if there are as many old as new ones; otherwise not at all."""
     mine, others = _grouped(old, key), _grouped(new, key)
     return {
         other: one
@@ -156,7 +160,7 @@ def _paired(
 def _grouped(
     identities: Mapping[int, Identity], key: Callable[[Identity], Hashable]
 ) -> dict[Hashable, list[int]]:
-    """In the order of their lines."""
+    """The numbers of groups by key, each list in the order of their lines."""
     def order(number: int) -> tuple[list[int], int, int]:
         identity = identities[number]
         return [place.line for place in identity.places], identity.size, number
@@ -168,12 +172,13 @@ def _grouped(
 
 
 def _without_lines(identity: Identity) -> Identity:
-    """And without the size of a variable, which may have grown."""
+    """The identity without lines, and without the size of a variable, which may have grown."""
     places = tuple(place._replace(line=0) for place in identity.places)
     return identity._replace(places=places, size=0)
 
 
 def _names_only(identity: Identity) -> Identity:
+    """The identity without folders, source files, lines and sizes."""
     def bare(function: Function) -> Function:
         return Function("", "", function.name)
 
@@ -185,8 +190,8 @@ def _names_only(identity: Identity) -> Identity:
 
 
 class _Renamed:
-    """What things before are called after: object and source files, as most of the functions in
-    them that are called otherwise."""
+    """The names after of functions and files before. An object or source file is the one after that most of its renamed
+    functions are in."""
 
     def __init__(self, same: Mapping[Function, Function], lines: LineMap) -> None:
         self._same = same
@@ -207,7 +212,7 @@ class _Renamed:
         )
 
     def moved(self, identity: Identity) -> Identity | None:
-        """With the lines where they are after; None if no text tells that."""
+        """The identity with its lines after; None if these are not known from the sources."""
         maps = [self._line_map(place.file) for place in identity.places]
         lines = [
             place.line if not known else known.get(place.line)
@@ -230,6 +235,7 @@ class _Renamed:
 
 
 def _most_votes(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The most frequent second name of each first one."""
     votes = sorted(Counter(pairs).items(), key=lambda vote: (-vote[1], vote[0]))
     found: dict[str, str] = {}
     for (old, new), _ in votes:

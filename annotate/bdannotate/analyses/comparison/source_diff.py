@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source files with what changed beside each line, from one version of them to another."""
+"""Source files with the changes of the costs of each line, from one version to another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Costs = Mapping[int, Row]
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A cost is None where that version has no such line, or no code in it."""
+    """A line in both versions. A cost is None if that version has no such line, or no code in it."""
 
     pair: LinePair
     text: str
@@ -33,15 +33,19 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
+    """A file with its changed lines, in groups without gaps."""
+
     name: str
-    before: SourceText | None  # None: only one version is there, and lines are matched by number
+    before: SourceText | None  # None: only one version can be read, and lines are matched by number
     after: SourceText
     groups: tuple[tuple[LineChange, ...], ...]
-    elsewhere: tuple[Row, Row] | None  # line unknown, or past the end, before and after
+    elsewhere: tuple[Row, Row] | None  # costs, before and after, of unknown lines and those past the end
 
 
 @dataclass(frozen=True, slots=True)
 class SourceDiff:
+    """The changed files, the ones with the costliest changed line first."""
+
     files: tuple[FileChange, ...]
     unreadable: tuple[tuple[str, str, Row, Row], ...]  # name, reason, costs before and after
 
@@ -49,9 +53,9 @@ class SourceDiff:
 def diff_sources(
     diff: Diff, include: Sequence[str], include_before: Sequence[str], context: int
 ) -> SourceDiff:
-    """The files whose lines changed, by as much as a function must to be listed. The source before
-    is looked for in the folders of `include_before` first: both builds may have had it in the same
-    place, one after the other."""
+    """The files with lines that changed notably. include: the folders to search sources in. include_before: the folders
+    to search the version before in, first, as both builds may have had it in the same place, one after the other.
+    context: how many lines are shown around a changed one. Raises UserError if a folder does not exist."""
     for folder in (*include, *include_before):
         if not os.path.isdir(folder):
             raise UserError(f"{folder}: there is no such folder")
@@ -81,8 +85,7 @@ def diff_sources(
 def same_lines(
     before: str, after: str, include: Sequence[str], include_before: Sequence[str]
 ) -> dict[int, int]:
-    """Which line of a file is which of its later version, by their texts; none where not both
-    versions can be read."""
+    """The lines of a file before, with the same lines after, by their texts; empty unless both versions can be read."""
     text = read_source(after, include)
     old = None if isinstance(text, str) else _version_before(before, text, include, include_before)
     if isinstance(text, str) or old is None:
@@ -92,6 +95,7 @@ def same_lines(
 
 
 def _by_file(profile: Profile, diff: Diff) -> dict[str, dict[int, Row]]:
+    """The costs of lines by file."""
     pattern = diff.selection.function
     costs: dict[str, dict[int, Row]] = {}
     for place, rows in profile.lines.items():
@@ -106,9 +110,9 @@ def _by_file(profile: Profile, diff: Diff) -> dict[str, dict[int, Row]]:
 def _same_files(
     old: Mapping[str, _Costs], new: Mapping[str, _Costs], before: Profile
 ) -> list[tuple[str, str]]:
-    """Names before and after. Another build often lies in another folder. Of two files that only
-    one side has, the functions tell that they are the same: those before have the files after here,
-    where they were matched by name, but their lines are still in the files before."""
+    """The names of files before and after. Another build is often in another folder. Two files that only one side has
+    are matched by their functions: in `before`, functions that were matched by name have their file after, but their
+    lines are still in the file before."""
     votes = Counter(
         (place.file, place.function.file)
         for place in before.lines
@@ -126,6 +130,7 @@ def _same_files(
 def _version_before(
     name: str, after: SourceText, include: Sequence[str], include_before: Sequence[str]
 ) -> SourceText | None:
+    """The version of a file before; None if it cannot be read, or if it is the same file as the one after."""
     found = read_source(name, include_before, folders_first=True) if include_before else (
         read_source(name, include)
     )
@@ -178,6 +183,7 @@ def _changed_by(before: Row, after: Row, metric: Metric) -> Number:
 
 
 def _size(file: FileChange, metric: Metric) -> Number:
+    """The costs, before and after, of the costliest line that is shown."""
     return max(
         (
             abs((metric.value(line.after) if line.after else 0) or 0)
