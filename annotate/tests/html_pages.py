@@ -27,6 +27,7 @@ class Page:
         self.blocks = {
             name: zlib.decompress(base64.b64decode(data, validate=True)) for name, data in found
         }
+        self.known = {}
         self.facts = json.loads(self.blocks["facts"])
         self.sources = json.loads(self.blocks["sources"]) if "sources" in self.blocks else None
         assert not unlike(self.facts, schema.Facts)
@@ -36,11 +37,26 @@ class Page:
             assert set(schema.TABLES[table].own) <= set(shape["columns"]), table
 
     def table(self, name):
-        shape = self.facts["tables"][name]
-        columns = {}
-        for number, column in enumerate(shape["columns"]):
-            columns[column] = values_of(self.blocks[f"table-{name}-{number}"], shape["rows"])
-        return columns
+        names = self.facts["tables"][name]["columns"]
+        return {column: self.column(name, number) for number, column in enumerate(names)}
+
+    def column(self, table, number):
+        key = table, number
+        if key not in self.known:
+            self.known[key] = values_of(
+                self.blocks[f"table-{table}-{number}"], self.facts["tables"][table]["rows"],
+                lambda other: self.column(table, other), lambda: self.sums(table, number),
+            )
+        return self.known[key]
+
+    def sums(self, table, number):
+        parts, *by = schema.SUMS[table]
+        names, others = (self.facts["tables"][one]["columns"] for one in (table, parts))
+        found = dict.fromkeys(zip(*(self.column(table, names.index(one)) for one in by)), 0)
+        values = self.column(parts, others.index(names[number]))
+        for key, value in zip(zip(*(self.column(parts, others.index(one)) for one in by)), values, strict=True):
+            found[key] += value
+        return tuple(found.values())
 
     def functions(self):
         return [
@@ -54,10 +70,31 @@ class Page:
         return [list(row) for row in zip(*(columns[name] for name in names))]
 
 
-def values_of(data, rows):
-    """Of a column, read by what html/tables.py says."""
+def values_of(data, rows, other=None, parts=None):
+    """Of a column, read by what html/tables.py says. other: the values of another column of the table, by its number;
+    parts: those of this column as sums of another table."""
     width, is_float, form, gaps_width, count = struct.unpack("<BBBBI", data[:8])
     left = data[8:]
+    if form == 6:
+        assert left == b""
+        return parts()
+    if form in (4, 5):
+        refers = [struct.unpack("<Hh", left[4 * one : 4 * one + 4]) for one in range(gaps_width)]
+        others = [other(number) for number, _ in refers]
+        rest = values_of(left[4 * gaps_width :], count)
+        if form == 5:
+            signed = [-(one + 1) // 2 if one % 2 else one // 2 for one in rest]
+            return tuple(
+                one + sum(weight * column[row] for (_, weight), column in zip(refers, others))
+                for row, one in enumerate(signed)
+            )
+        order = sorted(range(rows), key=lambda row: (not others[0][row], [
+            column[row] if others[0][row] else 0 for column in others
+        ]))
+        found = [0] * rows
+        for row, value in zip(order, rest):
+            found[row] = value
+        return tuple(found)
 
     def numbers(width, count, code):
         nonlocal left
@@ -69,7 +106,7 @@ def values_of(data, rows):
         gaps, kept = numbers(gaps_width, count, FORMATS[gaps_width]), numbers(width, count, FORMATS[width])
         found = []
         for gap, value in zip(gaps, kept):
-            found += [0] * gap + [value]
+            found += [0] * (gap - 1) + [value]
         found += [0] * (rows - len(found))
     else:
         found = list(numbers(width, rows, "d" if is_float else FORMATS[width]))

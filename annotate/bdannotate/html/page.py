@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model.errors import UserError
 from .page_data import PageData
-from .tables import Form, encoded_column, encoded_text
+from .tables import deflated
 
 _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.html")
 _TITLE = "<title></title>"
@@ -26,20 +27,25 @@ def page(data: PageData, title: str) -> Iterator[str]:
         raise UserError(f"{_TEMPLATE}: {error.strerror}: is the installation of bd_annotate complete?") from None
     before, _, after = template.partition(_DATA)
     yield before.replace(_TITLE, f"<title>{html.escape(title)}</title>", 1)
-    yield _block("facts", encoded_text(json.dumps(data.facts)))
+    yield _block("facts", _json(data.facts))
     yield from _columns(data, late=False)
     if data.sources is not None:
-        yield _block("sources", encoded_text(json.dumps(data.sources)))
+        yield _block("sources", _json(data.sources))
     yield from _columns(data, late=True)
     yield after
 
 
 def _columns(data: PageData, late: bool) -> Iterator[str]:
     for name, table in data.tables.items():
-        for number, (column, values) in enumerate(table.columns.items()):
+        for number, (column, packed) in enumerate(table.columns.items()):
             if (column in table.late) == late:
-                yield _block(f"table-{name}-{number}", encoded_column(values, table.forms.get(column, Form.PLAIN)))
+                yield _block(f"table-{name}-{number}", packed)
 
 
-def _block(name: str, text: str) -> str:
+def _json(data: object) -> bytes:
+    return deflated(json.dumps(data).encode("ascii"))
+
+
+def _block(name: str, data: bytes) -> str:
+    text = base64.b64encode(data).decode("ascii")
     return f'<script type="application/octet-stream" id="{name}">{text}</script>\n'

@@ -35,11 +35,12 @@ from .page_ranks import ranks_for_page
 from .page_sharing import sharing_for_page
 from .page_tables import (
     arcs_table, code_table, cycles_table, function_widths, functions_table, line_widths, lines_table,
-    members_table, sites_table, tree_table,
+    members_table, sites_table,
 )
+from .page_tree import tree_table
 from .page_why import why_for_page
 from .subject import Subject, with_waits
-from .tables import Table
+from .tables import PackedTable, packed
 
 _WAITS = (*EVENTS, WAIT)
 _CAUSES = ("D1first", "D1cap", "D1conf")
@@ -50,7 +51,7 @@ SOURCE_LIMIT = 8_000_000
 @dataclass(frozen=True, slots=True)
 class PageData:
     facts: schema.Facts
-    tables: dict[str, Table]
+    tables: dict[str, PackedTable]
     sources: list[schema.SourceText] | None  # None: not wanted
 
 
@@ -66,34 +67,34 @@ def page_data(
         subject = replace(subject, report=replace(subject.report, selection=selection))
     report = subject.report
     numbers = Numbers(subject.functions)
-    tables = {
-        **({} if subject.tree is None else {"tree": tree_table(subject, subject.tree)}),
-        "arcs": arcs_table(subject, numbers),
-        "lines": lines_table(subject, numbers),
-        "sites": sites_table(subject, numbers),
-        "cycles": cycles_table(subject),
-    }
+    tree = None if subject.tree is None else subject.tree.paths
+    tables: dict[str, PackedTable] = {}
     code, code_texts = code_table(counted, numbers)
+    inlined: list[str] = []
+    within: list[int] | None = None
+    frames_found = frames_table(counted.structures, counted, numbers) if subject.structures else None
+    if frames_found is not None and tree is not None and len(subject.sides) == 1:
+        within = frames_of_calls(tree, frames_found, counted.sides[0].profile)
+    if subject.tree is not None:
+        sides = [side.prefix for side in subject.sides]
+        tables["tree"] = tree_table(subject.tree, within, report, sides)
+    sites = sites_table(subject, numbers)
+    tables["arcs"] = packed(arcs_table(subject, numbers), sites, schema.SUMS["arcs"][1:])
+    tables["lines"] = packed(lines_table(subject, numbers))
+    tables["sites"] = packed(sites)
+    tables["cycles"] = packed(cycles_table(subject))
     if code.rows:
         tables["code"] = code
     if subject.members:
-        tables["members"] = members_table(subject, numbers)
-    inlined: list[str] = []
-    if subject.structures:
-        frames_found = frames_table(counted.structures, counted, numbers)
-        inlined, tables["frames"] = frames_found.inlined, frames_found.table
-        if subject.tree is not None and len(subject.sides) == 1:
-            within = frames_of_calls(subject.tree, frames_found, counted.sides[0].profile)
-            table = tables["tree"]
-            tables["tree"] = replace(
-                table, columns={**table.columns, "within": within}, late=table.late | {"within"}
-            )
+        tables["members"] = packed(members_table(subject, numbers))
+    if frames_found is not None:
+        inlined, tables["frames"] = frames_found.inlined, packed(frames_found.table)
     objects: schema.Data | None = None
     if subject.objects is not None:
         plain = counted.report
         columns = data_columns(plain.metrics, plain.profile.events, subject.objects.objects.events)
         objects, more = objects_for_page(subject.objects, columns, numbers)
-        tables |= more
+        tables |= {name: packed(table) for name, table in more.items()}
     sharing = None if subject.sharing is None else sharing_for_page(
         subject.sharing, subject.objects.objects.groups if subject.objects else (),
         _instructions(counted.report), subject.functions, numbers,
@@ -102,25 +103,27 @@ def page_data(
     ranks: schema.Ranks | None = None
     if subject.ranks is not None:
         ranks, more = ranks_for_page(subject.ranks, subject.functions, numbers)
-        tables |= more
+        tables |= {name: packed(table) for name, table in more.items()}
     why: schema.Why | None = None
     if subject.why is not None:
         why = why_for_page(subject.why, report.graph, numbers)
-    frames = _frames(subject.tree, numbers)
+    frames = _frames(tree, numbers)
     lines = top_lines(costed)
     intervals = report.profile.intervals if len(subject.sides) == 1 else None
     if intervals is not None:
-        tables |= {"lineWidths": line_widths(subject, intervals), "hotLineWidths": hot_line_widths(costed, lines)}
-    hottest, tables["hotLines"] = hot_lines(costed, lines, report.profile.events, numbers)
+        tables["lineWidths"] = packed(line_widths(subject, intervals))
+        tables["hotLineWidths"] = packed(hot_line_widths(costed, lines))
+    hottest, hot = hot_lines(costed, lines, report.profile.events, numbers)
+    tables["hotLines"] = packed(hot)
     first = first_facts(costed, found, lines, numbers)
-    tables = {"functions": functions_table(subject, numbers), **tables}
+    tables = {"functions": packed(functions_table(subject, numbers)), **tables}
     if intervals is not None:
-        tables["functionWidths"] = function_widths(subject, intervals, numbers)
+        tables["functionWidths"] = packed(function_widths(subject, intervals, numbers))
     tables |= member_tables(subject, tables, numbers)
     sources, source_notes = _sources(report, numbers, include) if with_sources else (None, {})
-    object_names, functions = _functions(numbers, subject.tree)
+    object_names, functions = _functions(numbers, tree)
     hints = hints_for_page(subject, found, numbers)
-    places = _places(subject.tree, numbers)
+    places = _places(tree, numbers)
     facts: schema.Facts = {
         "version": schema.VERSION,
         "generator": generator,
@@ -162,7 +165,8 @@ def page_data(
         "paths": paths,
         "ranks": ranks,
         "tree": None if subject.tree is None else {
-            "folded": subject.tree.is_folded, "height": subject.tree.height(), "other": _other(subject.tree),
+            "folded": subject.tree.paths.is_folded, "height": subject.tree.paths.height(),
+            "other": subject.tree.other(),
         },
         "estimates": _estimates(subject),
         "files": [text(name) for name in numbers.files],
@@ -232,12 +236,6 @@ def _frames(tree: ContextTree | None, numbers: Numbers) -> list[int | str]:
         else text(frame.function.name)
         for frame in tree.frames
     ]
-
-
-def _other(tree: ContextTree) -> int | None:
-    """The frame of the paths that the tree has no room for; None if it has all."""
-    number = next((number for number, frame in enumerate(tree.frames) if frame.kind is Kind.OTHER), None)
-    return None if number is None or number not in tree.frame else number
 
 
 def _places(tree: ContextTree | None, numbers: Numbers) -> list[tuple[int, int]]:

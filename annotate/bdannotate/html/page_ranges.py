@@ -13,7 +13,7 @@ from .numbers import Numbers
 from .page_tables import arcs_table, functions_table, lines_table, sites_table
 from .schema import OF_MEMBERS
 from .subject import Side, Subject
-from .tables import Table
+from .tables import PackedTable, Table, packed
 
 # The page carries so many counts for this, in all; the tables that come first get them.
 _MOST_COUNTS = 20_000_000
@@ -23,14 +23,16 @@ _WRITERS: Mapping[str, Callable[[Subject, Numbers], Table]] = {
 }
 
 
-def member_tables(subject: Subject, tables: Mapping[str, Table], numbers: Numbers) -> dict[str, Table]:
+def member_tables(
+    subject: Subject, tables: Mapping[str, PackedTable], numbers: Numbers
+) -> dict[str, PackedTable]:
     """For each of the tables one of the same rows, with the columns of each member: `0:self:Ir`. Without what would
     be too much, or where no range can be chosen."""
     if not subject.members:
         return {}
     total = subject.sides[0]
     left = _MOST_COUNTS
-    found: dict[str, Table] = {}
+    found: dict[str, PackedTable] = {}
     sides: tuple[Side, ...] = ()
     for name in OF_MEMBERS:
         table = tables.get(name)
@@ -41,7 +43,7 @@ def member_tables(subject: Subject, tables: Mapping[str, Table], numbers: Number
         if left < 0:
             break
         if name == "tree" and subject.tree is not None:
-            found[OF_MEMBERS[name]] = _tree(subject.tree, subject.member_trees)
+            found[OF_MEMBERS[name]] = _tree(subject.tree.paths, subject.member_trees)
         elif name in _WRITERS:
             sides = sides or tuple(
                 Side(f"{number}:", profile, build(profile, total.graph))
@@ -55,10 +57,10 @@ def member_tables(subject: Subject, tables: Mapping[str, Table], numbers: Number
     return found
 
 
-def _tree(total: ContextTree, members: tuple[ContextTree, ...]) -> Table:
+def _tree(total: ContextTree, members: tuple[ContextTree, ...]) -> PackedTable:
     """Of the nodes of the sum what each member has."""
     nothing = array("Q", bytes(8 * len(total)))
-    empty = replace(total, costs=tuple(nothing for _ in total.costs), calls=nothing)
+    empty = replace(total, costs=tuple(nothing for _ in total.events), calls=nothing)
     columns: dict[str, array[int]] = {}
     for number, member in enumerate(members):
         own = merge([empty, member])
@@ -67,6 +69,6 @@ def _tree(total: ContextTree, members: tuple[ContextTree, ...]) -> Table:
     return _late(len(total), columns)
 
 
-def _late(rows: int, columns: Mapping[str, Sequence[int]]) -> Table:
+def _late(rows: int, columns: Mapping[str, Sequence[int]]) -> PackedTable:
     """A range is chosen by hand, so that no first picture waits for it."""
-    return Table(rows, columns, frozenset(columns))
+    return packed(Table(rows, columns, frozenset(columns)))

@@ -5,12 +5,11 @@ compared, each has a second set of columns, `before:...`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 from ..analyses.code.instructions import disassemble
-from ..analyses.code.report import Report
 from ..model.code import looked_at_once
-from ..model.contexts import ContextTree
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
 from ..model.narrow import Growing
@@ -18,7 +17,7 @@ from ..model.profile import Call, Function, Instruction, Intervals, Place, Profi
 from . import schema
 from .numbers import Numbers
 from .subject import Side, Subject
-from .tables import Form, Table
+from .tables import Form, PackedTable, Table, packed
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -29,6 +28,8 @@ _MAX_MEMBER_FUNCTIONS = 1000
 # Disassembling is slow: only what has this share of an event is worth it.
 _CODE_SHARE = 0.002
 _MAX_DISASSEMBLED = 200
+# So many instructions are made columns at once.
+_AT_ONCE = 10_000
 
 
 def functions_table(subject: Subject, numbers: Numbers) -> Table:
@@ -149,7 +150,7 @@ def sites_table(subject: Subject, numbers: Numbers) -> Table:
     return Table(len(keys), columns)
 
 
-def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
+def code_table(subject: Subject, numbers: Numbers) -> tuple[PackedTable, list[str]]:
     """Instructions, of the first side, and their texts as far as they could be disassembled; by function and
     address. They are most of what a large page has but for its tree: a function's are in the columns before the next
     one's are looked at."""
@@ -160,58 +161,31 @@ def code_table(subject: Subject, numbers: Numbers) -> tuple[Table, list[str]]:
     by_function: dict[int, list[tuple[int, Place]]] = {}
     for place in instructions:
         by_function.setdefault(numbers.function(place.function), []).append((numbers.file(place.file), place))
-    columns = {name: Growing() for name in schema.TABLES["code"].own}
-    costs = [Growing() for _ in side.profile.events]
+    names = [*schema.TABLES["code"].own, *(f"self:{event}" for event in side.profile.events)]
+    found = {name: Growing() for name in names}
+    waiting: list[tuple[int, ...]] = []
+
+    def take() -> None:
+        for column, values in zip(found.values(), zip(*waiting)):
+            column.extend(values)
+        waiting.clear()
+
     for function, places in sorted(by_function.items()):
         rows = [
             (address, file, instruction)
             for file, place in places for address, instruction in looked_at_once(instructions, place).items()
         ]
-        rows.sort(key=lambda row: row[:2])
+        rows.sort(key=itemgetter(0, 1))
         module = places[0][1].function.object
-        columns["function"].extend([function] * len(rows))
-        columns["file"].extend([file for _, file, _ in rows])
-        columns["address"].extend([address for address, _, _ in rows])
-        columns["line"].extend([instruction.line for _, _, instruction in rows])
-        columns["text"].extend([
-            known.setdefault(texts.get((module, address), ""), len(known)) for address, _, _ in rows
-        ])
-        for column, values in zip(costs, zip(*(instruction.cost for _, _, instruction in rows))):
-            column.extend(values)
-    found = {name: column.values for name, column in columns.items()}
-    found |= {f"self:{event}": column.values for event, column in zip(side.profile.events, costs)}
-    return Table(len(found["line"]), found, forms={"address": Form.STEPS, "function": Form.STEPS}), list(known)
-
-
-def tree_table(subject: Subject, tree: ContextTree) -> Table:
-    columns: dict[str, Sequence[int]] = {
-        # The page counts from 1, so that 0 can say that there is no parent.
-        "parent": [parent + 1 for parent in tree.parent],
-        "frame": tree.frame,
-        "place": tree.place,
-    }
-    names = list(tree.events)
-    if len(subject.sides) == 1:
-        columns["calls"] = tree.calls
-    for name, costs in zip(names, tree.costs):
-        prefix, _, event = name.rpartition(":")
-        prefix += ":" if prefix else ""
-        columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
-    shown = {
-        f"{side.prefix}self:{event}" for side in subject.sides for event in _shown(subject.report)
-    }
-    late = (name for name in columns if "self:" in name and name not in shown)
-    return Table(len(tree), columns, frozenset(late), {"parent": Form.RANKS})
-
-
-def _shown(report: Report) -> set[str]:
-    """The events of which the columns are made that a report begins with."""
-    return {
-        event
-        for column in report.selection.columns
-        for weights in (column.metric.numerator, column.metric.denominator or ())
-        for event, weight in zip(report.profile.events, weights) if weight
-    }
+        for address, file, one in rows:
+            line_text = known.setdefault(texts.get((module, address), ""), len(known))
+            waiting.append((function, file, address, one.line, line_text, *one.cost))
+        if len(waiting) >= _AT_ONCE:
+            take()
+    take()
+    columns = {name: column.values for name, column in found.items()}
+    table = Table(len(columns["line"]), columns, forms={"address": Form.STEPS, "function": Form.STEPS})
+    return packed(table), list(known)
 
 
 def members_table(subject: Subject, numbers: Numbers) -> Table:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-VERSION = 9
+VERSION = 10
 
 
 class Metric(TypedDict):
@@ -483,6 +483,8 @@ TABLES: Mapping[str, Columns] = {
 OF_MEMBERS: Mapping[str, str] = {
     "functions": "functionsOf", "arcs": "arcsOf", "lines": "linesOf", "tree": "treeOf", "sites": "sitesOf",
 }
+# Tables whose costs may be sums of those of another one: that, and the columns by which its rows belong to theirs.
+SUMS: Mapping[str, tuple[str, ...]] = {"arcs": ("sites", "caller", "callee")}
 # The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
 # only some columns.
 VIEWS: Mapping[str, tuple[str, ...]] = {

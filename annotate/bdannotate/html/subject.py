@@ -19,6 +19,7 @@ from ..model.merge import add, common_events, map_functions, project
 from ..model.profile import Function, Profile
 from .members import in_order
 from .page_objects import PageObjects
+from .page_tree import PageTree, page_tree
 from .page_why import PageWhy
 
 
@@ -43,7 +44,7 @@ class Subject:
     report: Report
     sides: tuple[Side, ...]
     members: tuple[Profile, ...]
-    tree: ContextTree | None  # with a second set of cost columns where two are compared
+    tree: PageTree | None  # with a second set of cost columns where two are compared
     matched: int
     objects: PageObjects | None = None  # data objects
     why: PageWhy | None = None  # of what is reported on
@@ -75,7 +76,7 @@ def of_sum(
     tree_of = {id(profile): tree for profile, tree in zip(profiles, trees)}
     of_members = tuple(tree for member in members if (tree := tree_of[id(member)]) is not None)
     return Subject(
-        report, (side,), members, merged(trees), 0, objects_of(total), member_trees=of_members
+        report, (side,), members, page_tree(merged(trees)), 0, objects_of(total), member_trees=of_members
     )
 
 
@@ -98,7 +99,7 @@ def of_two(
         renamed = merge([old], lambda function: pairs.get(function, function), with_places=False)
         new = merge([new], with_places=False)
         tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
-    return Subject(_report(after), sides, (), tree, len(pairs), objects)
+    return Subject(_report(after), sides, (), page_tree(tree), len(pairs), objects)
 
 
 def with_waits(subject: Subject) -> Subject:

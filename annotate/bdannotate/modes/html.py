@@ -37,13 +37,14 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         inputs.with_estimate(inputs.profile_of_functions(path, Detail.INSTRUCTIONS))
         for path in paths
     ]
-    trees = inputs.trees(paths, profiles)
     if options.mode == "diff":
         two = profiles[0], profiles[1]
+        trees = inputs.trees(paths, profiles)
         objects = compared_objects_of_page(paths, two, inputs)
         subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
-        subject = of_sum(profiles, trees, lambda total: objects_of_page(paths, total, inputs))
+        # Nothing but the call has the trees, so that they are gone when their costs are packed.
+        subject = of_sum(profiles, inputs.trees(paths, profiles), lambda total: objects_of_page(paths, total, inputs))
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
     why = why_of_page(reported, subject.report, known, inputs)

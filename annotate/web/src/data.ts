@@ -3,7 +3,10 @@
 // What bd_annotate put into the page: facts as JSON, counts as tables of columns. bdannotate/html writes them; here
 // they are unpacked, each column when a view first needs it.
 
-import { version, type Facts, type SourceText, type TableName, type tables } from "./schema";
+import { decodeColumn, isGrouped, orderBy, references, type Column } from "./packed";
+import { sums, version, type Facts, type SourceText, type TableName, type tables } from "./schema";
+
+export type { Column } from "./packed";
 
 export type * from "./schema";
 
@@ -14,8 +17,6 @@ type Cost<N extends TableName> = (typeof tables)[N]["kinds"][number];
 // What columns of a table can be called; of costs, the last word is the event.
 export type ColumnName<N extends TableName = TableName> =
     Own<N> | `${"" | "before:"}${Count<N>}` | `${"" | "before:"}${Cost<N>}:${string}`;
-
-export type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
 // The columns of a table that have been unpacked so far.
 export class Table<N extends TableName = TableName> {
@@ -28,55 +29,6 @@ export class Table<N extends TableName = TableName> {
         const found = this.columns.get(name);
         if (!found) throw new Error(`column ${name} is not there`);
         return found;
-    }
-}
-
-// How values are written, as html/tables.py says it.
-const form = { steps: 1, ranks: 2, sparse: 3 } as const;
-
-export function decodeColumn(bytes: Uint8Array, rows: number): Column {
-    const width = bytes[0]!;
-    if (bytes[2] === form.sparse) {
-        const gapWidth = bytes[3]!;
-        const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-        const gaps = numbers(bytes, 8, count, gapWidth, false);
-        const values = numbers(bytes, 8 + count * gapWidth, count, width, false);
-        const found = new (values.constructor as new (rows: number) => Column)(rows);
-        for (let i = 0, row = 0; i < count; ++i, ++row) {
-            row += gaps[i]!;
-            found[row] = values[i]!;
-        }
-        return found;
-    }
-    const found = numbers(bytes, 8, rows, width, bytes[1] === 1);
-    // Both go on at 0 where they reach beyond their width.
-    if (bytes[2] === form.steps) for (let i = 1; i < rows; ++i) found[i]! += found[i - 1]!;
-    if (bytes[2] === form.ranks) for (let i = 0; i < rows; ++i) found[i] = i + 1 - found[i]!;
-    return found;
-}
-
-// What stands there: the lowest bytes of all, then the next ones of all.
-function numbers(bytes: Uint8Array, at: number, count: number, width: number, areFloats: boolean): Column {
-    if (width === 1) return bytes.slice(at, at + count);
-    const joined = new Uint8Array(width * count);
-    for (let byte = 0; byte < width; ++byte) {
-        const from = at + byte * count;
-        for (let i = 0; i < count; ++i) joined[i * width + byte] = bytes[from + i]!;
-    }
-    switch (width) {
-        case 2:
-            return new Uint16Array(joined.buffer);
-        case 4:
-            return new Uint32Array(joined.buffer);
-        case 8: {
-            if (areFloats) return new Float64Array(joined.buffer);
-            const halves = new Uint32Array(joined.buffer);
-            const values = new Float64Array(count);
-            for (let i = 0; i < count; ++i) values[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
-            return values;
-        }
-        default:
-            throw new Error(`a column has the unknown width ${width}`);
     }
 }
 
@@ -148,7 +100,50 @@ export async function readFacts(): Promise<Facts> {
 
 export const readSources = (): Promise<SourceText[]> => json<SourceText[]>("sources");
 
-export async function readColumn(facts: Facts, table: string, name: string): Promise<Column> {
+// read: another column, which may be of another table.
+export async function readColumn(facts: Facts, table: string, name: string, read: Read): Promise<Column> {
     const { rows, columns } = facts.tables[table]!;
-    return decodeColumn(await block(`table-${table}-${columns.indexOf(name)}`), rows);
+    const bytes = await block(`table-${table}-${columns.indexOf(name)}`);
+    if (isGrouped(bytes)) return sumOfGroups(table, rows, name, read);
+    const names = references(bytes).map(({ column }) => columns[column]!);
+    const others = await Promise.all(names.map((other) => read(table, other)));
+    return decodeColumn(bytes, rows, others, () => orderOf(others));
+}
+
+// The last ones: columns that are read one after another are often in the same order.
+const orders: { by: readonly Column[]; rows: Uint32Array }[] = [];
+const mostOrders = 4;
+
+function orderOf(columns: readonly Column[]): Uint32Array {
+    const at = orders.findIndex(({ by }) =>
+        by.length === columns.length && by.every((column, number) => column === columns[number]));
+    const [found] = at >= 0 ? orders.splice(at, 1) : [{ by: columns, rows: orderBy(columns) }];
+    orders.push(found!);
+    if (orders.length > mostOrders) orders.shift();
+    return found!.rows;
+}
+
+type Read = (table: string, column: string) => Promise<Column>;
+
+async function sumOfGroups(table: string, rows: number, name: string, read: Read): Promise<Column> {
+    const [parts, ...by] = sums[table as keyof typeof sums];
+    let places = rowsOfParts.get(table);
+    if (!places) rowsOfParts.set(table, places = placesOf(table, parts, by, read));
+    const [values, at] = await Promise.all([read(parts, name), places]);
+    const found = new Float64Array(rows);
+    for (let part = 0; part < values.length; ++part) found[at[part]!]! += values[part]!;
+    return found;
+}
+
+// By the table that has their sums: to which of its rows each of them belongs.
+const rowsOfParts = new Map<string, Promise<Uint32Array>>();
+
+async function placesOf(table: string, parts: string, by: readonly string[], read: Read): Promise<Uint32Array> {
+    const [sums, single] = await Promise.all(
+        [table, parts].map((of) => Promise.all(by.map((column) => read(of, column)))),
+    );
+    const keys = (columns: readonly Column[]): string[] =>
+        Array.from(columns[0]!, (_, row) => columns.map((column) => column[row]).join());
+    const places = new Map(keys(sums!).map((key, row) => [key, row]));
+    return Uint32Array.from(keys(single!), (key) => places.get(key)!);
 }

@@ -142,7 +142,8 @@ export class Report {
     private read(table: TableName, column: string): Promise<Column> {
         if (this.whole && this.range) return this.whole.readRange(this.range, table, column);
         const name = key(table, column);
-        const known = this.reading.get(name) ?? readColumn(this.facts, table, column);
+        const known = this.reading.get(name)
+            ?? readColumn(this.facts, table, column, (of, other) => this.read(of as TableName, other));
         this.reading.set(name, known);
         return known;
     }

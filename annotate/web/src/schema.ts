@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
-export const version = 9;
+export const version = 10;
 
 export interface Metric {
     name: string;
@@ -445,6 +445,12 @@ export const ofMembers = {
     sites: "sitesOf",
 } as const;
 export type Of_memberName = keyof typeof ofMembers;
+
+// Tables whose costs may be sums of those of another one: that, and the columns by which its rows belong to theirs.
+export const sums = {
+    arcs: ["sites", "caller", "callee"],
+} as const;
+export type SumName = keyof typeof sums;
 
 // The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
 // only some columns.

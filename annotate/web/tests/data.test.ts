@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RowCosts, metricValue } from "../src/costs";
-import { Table, decodeColumn, withoutDirections } from "../src/data";
+import { Table, withoutDirections } from "../src/data";
+import { decodeColumn, orderBy, references, type Column } from "../src/packed";
 import { parse } from "../src/state";
 import { facts, instructions } from "./samples";
 
@@ -50,14 +51,55 @@ test("columns of differences go on at 0 where they reach beyond their width", ()
 });
 
 test("sparse columns are 0 but for what they have", () => {
-    const sparse = [...head(4, 0, 3, 2, 3), ...byBytes([1, 0, 300], 2), ...byBytes([70_000, 2, 9], 4)];
+    const sparse = [...head(4, 0, 3, 2, 3), ...byBytes([2, 1, 301], 2), ...byBytes([70_000, 2, 9], 4)];
     const found = decoded(sparse, 400);
     assert.equal(found.length, 400);
     assert.deepEqual(found.map((value, row) => [row, value]).filter(([, value]) => value),
         [[1, 70_000], [2, 2], [303, 9]]);
-    const large = [...head(8, 0, 3, 1, 1), 2, ...byBytes([2 ** 40], 8)];
+    const large = [...head(8, 0, 3, 1, 1), 3, ...byBytes([2 ** 40], 8)];
     assert.deepEqual(decoded(large, 4), [0, 0, 2 ** 40, 0]);
     assert.deepEqual(decoded(head(1, 0, 3, 1), 3), [0, 0, 0]);
+});
+
+// As html/tables.py says: a number and a weight, of two bytes each, the lower one first.
+const reference = (column: number, weight: number): number[] =>
+    [...byBytes([column], 2), ...byBytes([weight & 0xffff], 2)];
+
+test("rows are ordered by several columns, the first one first, then by their numbers", () => {
+    assert.deepEqual([...orderBy([Uint8Array.of(2, 0, 1, 2, 1)])], [2, 4, 0, 3]);
+    const two = [Uint8Array.of(2, 9, 1, 2, 1), Uint16Array.of(500, 0, 400, 300, 400)];
+    assert.deepEqual([...orderBy(two)], [2, 4, 3, 0, 1]);
+    let seed = 1;
+    const random = (limit: number): number => (seed = (seed * 48271) % 0x7fffffff) % limit;
+    for (const limit of [3, 300, 70_000, 2 ** 31]) {
+        const one = Float64Array.from({ length: 500 }, () => random(limit) * (limit > 70_000 ? 2 ** 21 : 1));
+        const other = Uint32Array.from({ length: 500 }, () => random(limit));
+        const rows = [...one.keys()].filter((row) => one[row])
+            .sort((a, b) => one[a]! - one[b]! || other[a]! - other[b]! || a - b);
+        assert.deepEqual([...orderBy([one, other])], rows);
+    }
+});
+
+test("columns in the order of others have the rest behind it", () => {
+    const first = Uint8Array.of(2, 0, 1, 2, 0);
+    const whole = [...head(2, 0, 4, 1, 5), ...reference(7, 0), ...head(2), ...byBytes([10, 300, 30, 7, 8], 2)];
+    assert.deepEqual(references(Uint8Array.from(whole)), [{ column: 7, weight: 0 }]);
+    const decode = (bytes: number[], others: Column[]): number[] =>
+        [...decodeColumn(Uint8Array.from(bytes), 5, others)];
+    assert.deepEqual(decode(whole, [first]), [300, 7, 10, 30, 8]);
+    const known = [...head(1, 0, 4, 1, 3), ...reference(0, 0), ...head(1), 10, 20, 30];
+    assert.deepEqual(decode(known, [first]), [20, 0, 10, 30, 0]);
+    const sparse = [...head(1, 0, 4, 1, 3), ...reference(0, 0), ...head(1, 0, 3, 1, 1), 2, 9];
+    assert.deepEqual(decode(sparse, [first]), [9, 0, 0, 0, 0]);
+});
+
+test("sums of columns have what these do not tell behind them", () => {
+    const whole = [...head(1, 0, 5, 2), ...reference(1, 64), ...reference(300, -1), ...head(1), 0, 1, 4];
+    assert.deepEqual(references(Uint8Array.from(whole)), [{ column: 1, weight: 64 }, { column: 300, weight: -1 }]);
+    const others = [Uint8Array.of(1, 2, 0), Uint16Array.of(60, 100, 0)];
+    assert.deepEqual([...decodeColumn(Uint8Array.from(whole), 3, others)], [4, 27, 2]);
+    const large = [...head(8, 0, 5, 1), ...reference(0, 1), ...head(8), ...byBytes([2 ** 40 + 1], 8)];
+    assert.deepEqual([...decodeColumn(Uint8Array.from(large), 1, [Float64Array.of(2 ** 50)])], [2 ** 50 - 2 ** 39 - 1]);
 });
 
 test("a metric of what is not known is unknown", () => {

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The context tree as a page has it. Its costs are most of a large page, and of the memory that writing one takes: they
+are packed before all else is read."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..analyses.code.report import Report
+from ..model.contexts import ContextTree, Kind
+from .tables import Form, PackedTable, Table, packed
+
+
+@dataclass(frozen=True, slots=True)
+class PageTree:
+    """paths has its nodes, without what they cost; the table has all columns but that of loops."""
+
+    paths: ContextTree
+    table: PackedTable
+
+    def other(self) -> int | None:
+        """The frame of the paths that the tree has no room for; None if it has all."""
+        frames = self.paths.frames
+        number = next((number for number, frame in enumerate(frames) if frame.kind is Kind.OTHER), None)
+        return None if number is None or number not in self.paths.frame else number
+
+
+def page_tree(tree: ContextTree | None) -> PageTree | None:
+    """Where two are compared, calls are among the events."""
+    if tree is None:
+        return None
+    columns: dict[str, Sequence[int]] = {
+        # The page counts from 1, so that 0 can say that there is no parent.
+        "parent": array("I", [parent + 1 for parent in tree.parent]),
+        "frame": tree.frame,
+        "place": tree.place,
+    }
+    if "calls" not in tree.events:
+        columns["calls"] = tree.calls
+    for name, costs in zip(tree.events, tree.costs):
+        prefix, _, event = name.rpartition(":")
+        prefix += ":" if prefix else ""
+        columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
+    table = packed(Table(len(tree), columns, forms={"parent": Form.RANKS}))
+    return PageTree(replace(tree, calls=array("B"), costs=()), table)
+
+
+def tree_table(tree: PageTree, within: Sequence[int] | None, report: Report, sides: Sequence[str]) -> PackedTable:
+    """within: of each node, from which loop or inlined function it is called, if that is known. sides: the prefixes of
+    their columns."""
+    table = tree.table
+    more: Mapping[str, bytes] = {}
+    if within is not None:
+        more = packed(Table(table.rows, {"within": within})).columns
+    shown = {f"{side}self:{event}" for side in sides for event in _shown(report)}
+    late = {name for name in table.columns if "self:" in name and name not in shown}
+    return replace(table, columns={**table.columns, **more}).with_late(late | more.keys())
+
+
+def _shown(report: Report) -> set[str]:
+    """The events of which the columns are made that a report begins with."""
+    return {
+        event
+        for column in report.selection.columns
+        for weights in (column.metric.numerator, column.metric.denominator or ())
+        for event, weight in zip(report.profile.events, weights) if weight
+    }

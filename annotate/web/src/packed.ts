@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Columns of whole numbers as bdannotate/html/tables.py writes them: what their forms are stands there.
+
+export type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+const form = { steps: 1, ranks: 2, sparse: 3, ordered: 4, sum: 5, grouped: 6 } as const;
+const head = 8;
+const bytesOfReference = 4;
+
+// Another column of the table that one is read with; of a sum, how often it is in it.
+export interface Reference {
+    column: number;
+    weight: number;
+}
+
+export function references(bytes: Uint8Array): Reference[] {
+    if (bytes[2] !== form.ordered && bytes[2] !== form.sum) return [];
+    const view = viewOf(bytes);
+    return Array.from({ length: bytes[3]! }, (_, number) => {
+        const at = head + bytesOfReference * number;
+        return { column: view.getUint16(at, true), weight: view.getInt16(at + 2, true) };
+    });
+}
+
+// Whether it is the sum of rows of another table.
+export const isGrouped = (bytes: Uint8Array): boolean => bytes[2] === form.grouped;
+
+// others: the columns that it refers to; order: the rows in the order of what stands there.
+export function decodeColumn(
+    bytes: Uint8Array, rows: number, others: readonly Column[] = [], order = (): Uint32Array => orderBy(others),
+): Column {
+    const width = bytes[0]!;
+    switch (bytes[2]) {
+        case form.sparse:
+            return sparse(bytes, rows);
+        case form.ordered: {
+            const count = viewOf(bytes).getUint32(4, true);
+            const kept = decodeColumn(bytes.subarray(head + bytesOfReference * others.length), count);
+            const found = columnOf(width, rows);
+            const placed = order();
+            for (let i = 0; i < placed.length; ++i) found[placed[i]!] = kept[i]!;
+            if (count > placed.length) {
+                const first = others[0]!;
+                for (let row = 0, i = placed.length; row < rows; ++row) if (!first[row]) found[row] = kept[i++]!;
+            }
+            return found;
+        }
+        case form.sum: {
+            const rest = decodeColumn(bytes.subarray(head + bytesOfReference * others.length), rows);
+            const total = new Float64Array(rows);
+            references(bytes).forEach(({ weight }, number) => {
+                const other = new Float64Array(others[number]!);
+                for (let row = 0; row < rows; ++row) total[row]! += weight * other[row]!;
+            });
+            for (let row = 0; row < rows; ++row) {
+                const told = rest[row]!;
+                if (told) total[row]! += told % 2 ? -(told + 1) / 2 : told / 2;
+            }
+            if (width === 8) return total;
+            const found = columnOf(width, rows);
+            found.set(total);
+            return found;
+        }
+    }
+    const found = numbers(bytes, head, rows, width, bytes[1] === 1);
+    // Both go on at 0 where they reach beyond their width.
+    if (bytes[2] === form.steps) for (let i = 1; i < rows; ++i) found[i]! += found[i - 1]!;
+    if (bytes[2] === form.ranks) for (let i = 0; i < rows; ++i) found[i] = i + 1 - found[i]!;
+    return found;
+}
+
+function sparse(bytes: Uint8Array, rows: number): Column {
+    const [width, gapWidth] = [bytes[0]!, bytes[3]!];
+    const count = viewOf(bytes).getUint32(4, true);
+    const gaps = numbers(bytes, head, count, gapWidth, false);
+    const values = numbers(bytes, head + count * gapWidth, count, width, false);
+    const found = columnOf(width, rows);
+    for (let i = 0, row = -1; i < count; ++i) {
+        row += gaps[i]!;
+        found[row] = values[i]!;
+    }
+    return found;
+}
+
+// The rows that are not 0 in the first column, by what stands there, then by the next column, then by their numbers:
+// from the last column to the first, two bytes at a time, the lowest first.
+export function orderBy(columns: readonly Column[]): Uint32Array {
+    const first = columns[0]!;
+    let count = 0;
+    for (let row = 0; row < first.length; ++row) if (first[row]) ++count;
+    let rows = new Uint32Array(count);
+    for (let row = 0, at = 0; row < first.length; ++row) if (first[row]) rows[at++] = row;
+    let next = new Uint32Array(rows.length);
+    const keys = new Uint16Array(rows.length);
+    const starts = new Uint32Array(0x10001);
+    for (const words of columns.flatMap(wordsOf).reverse()) {
+        let largest = 0;
+        for (let i = 0; i < rows.length; ++i) largest = Math.max(largest, words[rows[i]!]!);
+        for (let shift = 0; shift < 32 && largest >>> shift; shift += 16) {
+            starts.fill(0);
+            for (let i = 0; i < rows.length; ++i) {
+                const key = (words[rows[i]!]! >>> shift) & 0xffff;
+                keys[i] = key;
+                ++starts[key + 1]!;
+            }
+            for (let at = 1; at < starts.length; ++at) starts[at]! += starts[at - 1]!;
+            for (let i = 0; i < rows.length; ++i) next[starts[keys[i]!]!++] = rows[i]!;
+            [rows, next] = [next, rows];
+        }
+    }
+    return rows;
+}
+
+// Four bytes each, the higher ones first. With arrays of one type, loops take half the time.
+function wordsOf(column: Column): Uint32Array[] {
+    if (!(column instanceof Float64Array)) return [column instanceof Uint32Array ? column : new Uint32Array(column)];
+    return [column.map((value) => Math.floor(value / 2 ** 32)), column.map((value) => value % 2 ** 32)]
+        .map((words) => new Uint32Array(words));
+}
+
+// What stands there: the lowest bytes of all, then the next ones of all.
+function numbers(bytes: Uint8Array, at: number, count: number, width: number, areFloats: boolean): Column {
+    if (width === 1) return bytes.slice(at, at + count);
+    const joined = new Uint8Array(width * count);
+    for (let byte = 0; byte < width; ++byte) {
+        const from = at + byte * count;
+        for (let i = 0; i < count; ++i) joined[i * width + byte] = bytes[from + i]!;
+    }
+    switch (width) {
+        case 2:
+            return new Uint16Array(joined.buffer);
+        case 4:
+            return new Uint32Array(joined.buffer);
+        case 8: {
+            if (areFloats) return new Float64Array(joined.buffer);
+            const halves = new Uint32Array(joined.buffer);
+            const values = new Float64Array(count);
+            for (let i = 0; i < count; ++i) values[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
+            return values;
+        }
+        default:
+            throw new Error(`a column has the unknown width ${width}`);
+    }
+}
+
+function columnOf(width: number, rows: number): Column {
+    switch (width) {
+        case 1:
+            return new Uint8Array(rows);
+        case 2:
+            return new Uint16Array(rows);
+        case 4:
+            return new Uint32Array(rows);
+        case 8:
+            return new Float64Array(rows);
+        default:
+            throw new Error(`a column has the unknown width ${width}`);
+    }
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset);
